@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -104,8 +104,10 @@ bench: ## requests per CPU-second, bytes per unit, erasure codes
 bench-python: setup ## operations a second out of outlast.Drive in Python
 	$(BIN)/python tests/bench_drive.py $(ARGS)
 
-# Selected together with the extension, its crates are compiled with the same features, and so once for both.
-BUILD_BENCH := cargo build --locked --quiet --package outlast-python --package outlast-bench --bin outlast-bench
+# Selected together with the extension, its crates are compiled with the same features, and so once for both; pyo3 as maturin
+# had it compiled, or all that is above it would be compiled anew by each of the two.
+PYO3_CONFIG = $(firstword $(wildcard $(CURDIR)/target/maturin/pyo3-config-*.txt))
+BUILD_BENCH = $(if $(PYO3_CONFIG),PYO3_CONFIG_FILE=$(PYO3_CONFIG)) cargo build --locked --quiet --package outlast-python --package outlast-bench --bin outlast-bench
 
 bench-quick: ## every benchmark at a hundredth of its size
 	$(BUILD_BENCH) --profile $(PROFILE)
@@ -135,7 +137,7 @@ sdist: .venv/tools ## the source distribution, in dist/
 	@$(BIN)/python python/outlast/report/bundle.py --required
 	@$(NAME_COMMIT); $(BIN)/maturin sdist -o dist
 
-try-packages: .venv/tools ## wheel and sdist installed in empty environments outside the checkout, and what they can do there, with sizes and times
+try-packages: .venv/tools ## wheel and sdist installed in empty environments outside the checkout, and what they can do there, with sizes and times; less with ARGS=--brief
 	@$(BIN)/python python/outlast/report/bundle.py --required
 	@$(NAME_COMMIT); $(BIN)/python tests/try_packages.py $(ARGS)
 
@@ -157,11 +159,14 @@ wheel-v3: .venv/tools ## a wheel for processors of the level x86-64-v3 (Haswell,
 	@$(BIN)/python python/outlast/report/bundle.py --required
 	@$(NAME_COMMIT); echo x86-64-v3 > $(LEVEL); crates/bench/guided.sh wheel dist/x86-64-v3 x86-64-v3
 
-# Which wheel first-policy installs; made where there is none.
+# Which wheel first-policy and ten-minutes install; made where there is none.
 WHEEL ?= $(wildcard dist/*.whl)
 
 first-policy: $(if $(WHEEL),.venv/tools,wheel) ## seconds from pip install of the wheel (WHEEL=...) to the plot of a policy of one's own, in a fresh venv
 	@$(BIN)/python tests/first_policy.py $(or $(WHEEL),dist/*.whl)
+
+ten-minutes: $(if $(WHEEL),.venv/tools,wheel) ## seconds of every command of docs/guide/ten-minutes.md, from pip install of the wheel (WHEEL=...), in a fresh venv
+	@$(BIN)/python tests/ten_minutes.py $(or $(WHEEL),dist/*.whl) $(ARGS)
 
 docs: setup ## the documentation as a site in site/, with the output of the notebooks of examples/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -201,8 +206,9 @@ torture-programs: setup $(TORTURE_PROGRAMS) ## what cases of torture use and Deb
 torture-table: torture-programs ## real programs through the loss of power, and the table of what was found (as root; ARGS=--resume goes on)
 	@PYTHONPATH=$(CURDIR)/$(TORTURE_PROGRAMS) $(BIN)/python tests/torture/table.py --write $(ARGS)
 
-schema: setup ## the committed JSON Schema of scenario files, and the names of settings that editors complete
+schema: setup ## the committed JSON Schemas of scenario and sweep files, and the names of settings that editors complete
 	$(BIN)/outlast schema > docs/reference/scenario.schema.json
+	$(BIN)/outlast schema --sweep > docs/reference/sweep.schema.json
 	$(BIN)/python docs/make_settings.py
 
 figures: setup ## what the reference of figures says of causes, and the figures that sweeps know

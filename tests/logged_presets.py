@@ -1,13 +1,14 @@
 """Do the parts of every request sum to its latency, on every preset?
 
-    python tests/logged_presets.py
+    python tests/logged_presets.py [--own]
 
-Runs each preset twice, its blocks a few pages long and its load short: under its own load, and under jobs that
-read, write, trim and flush. Prints a line for each run; exit code 1 where parts and latencies differ.
+Runs each preset twice, its blocks a few pages long and its load short: under its own load, and, without --own, under
+jobs that read, write, trim and flush. Prints a line for each run; exit code 1 where parts and latencies differ.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections import Counter
@@ -89,35 +90,38 @@ def _kibibytes(size: str) -> int:
     return int(float(number) * units[size[len(number) :]])
 
 
-def loads(preset: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """By name, overrides for the preset's own load, short, and for jobs with every kind of request."""
+def loads(preset: str, folder: Path, *, own: bool) -> dict[str, dict[str, Any]]:
+    """By name, overrides for the preset's own load, short, and, unless only that is asked, for jobs with every kind."""
+    alone = {"own": {"workload.synthetic.requests": REQUESTS}}
+    if own:
+        return alone
     file = folder / f"{preset}.fio"
     unit = outlast.resolve(preset)["device"]["ftl"]["mapping_unit"].replace("KiB", "k")
     file.write_text(JOBS.format(block=unit))
-    return {
-        "own": {"workload.synthetic.requests": REQUESTS},
-        "every kind": {"workload.fio.file": str(file)},
-    }
+    return alone | {"every kind": {"workload.fio.file": str(file)}}
 
 
-def logged(preset: str, folder: Path) -> Iterator[Logged]:
+def logged(preset: str, folder: Path, *, own: bool = False) -> Iterator[Logged]:
     """Runs of a preset under each load."""
     changes = small(preset) | {"run.causes": True, "run.log": "requests.parquet"}
-    for load, own in loads(preset, folder).items():
-        result = outlast.run(preset, changes | own)
+    for load, overrides in loads(preset, folder, own=own).items():
+        result = outlast.run(preset, changes | overrides)
         assert result.log is not None
         yield Logged(preset, load, result.summary, result.log.columns())
 
 
 def main() -> int:
     """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--own", action="store_true", help="each under its own load alone")
+    own = parser.parse_args().own
     head = ("preset", "load", "requests", *KINDS)
     line = "{:<22}{:<12}" + "{:>10}" * (len(head) - 2) + "{:>26}"
     print(line.format(*head, "sum of parts - latency"))
     worst = 0
     with tempfile.TemporaryDirectory() as folder:
         for preset in PRESETS:
-            for run in logged(preset, Path(folder)):
+            for run in logged(preset, Path(folder), own=own):
                 kinds, off = run.kinds(), run.off()
                 counts = (len(run.rows), *(kinds.get(kind, 0) for kind in KINDS))
                 print(line.format(preset, run.load, *counts, f"{off} ns"), flush=True)

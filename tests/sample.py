@@ -202,6 +202,7 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
             "littles_law": {"l": 31.2, "lambda_w": 31.19, "relative_error": 0.0003},
             "channel_utilisation": [0.61, 0.6, 0.62, 0.59, 0.61, 0.6, 0.6, 0.61],
             "die_utilisation": {"mean": 0.83, "min": 0.79, "max": 0.88},
+            "utilisation_by_die": [0.79, 0.88] + [0.83] * 14,
             "host_queue_depth": 32,
         },
         "steady_state": {

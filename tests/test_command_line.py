@@ -82,7 +82,7 @@ def test_run_writes_a_whole_folder(tiny_result: Path) -> None:
 
 
 def test_the_written_scenario_gives_the_result_again(tiny_result: Path, outlast: Outlast) -> None:
-    from outlast.compare import VARYING, flatten
+    from outlast.differences import VARYING, flatten
 
     again = json.loads(outlast("run", tiny_result / "scenario.toml", "--json").stdout)
     first, second = flatten(summary_of(tiny_result)), flatten(again)

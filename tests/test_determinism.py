@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from conftest import Outlast
-from outlast.compare import VARYING
+from outlast.differences import VARYING
 
 
 def without_cost(folder: Path) -> str:

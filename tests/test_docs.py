@@ -15,22 +15,15 @@ import pytest
 
 import outlast
 from conftest import ROOT, summary_of
+from fenced import blocks, file_of
 from outlast import endurance
 from outlast.cli import cli
-from outlast.compare import flatten
+from outlast.differences import flatten
 from tortured import lacks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
-
-
 MOUNTS = {"torture"}
 """Pages whose examples mount file systems."""
-
-
-def blocks(page: Path) -> list[tuple[str, str]]:
-    """Language and text of each fenced block."""
-    return FENCE.findall(page.read_text())
 
 
 @pytest.fixture
@@ -46,7 +39,7 @@ def program_on_path(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if any(language in ("sh", "python") for language, _ in blocks(page))],
+    [page for page in PAGES if any(language in ("sh", "python") for language, _ in blocks(page.read_text()))],
     ids=lambda page: page.stem,
 )
 def test_examples_run(page: Path, tmp_path: Path, program_on_path: dict[str, str]) -> None:
@@ -55,10 +48,9 @@ def test_examples_run(page: Path, tmp_path: Path, program_on_path: dict[str, str
     folder = tmp_path / "work"
     folder.mkdir()
     python: list[str] = []  # blocks that follow each other are one program
-    for language, text in [*blocks(page), ("sh", "")]:
-        name = re.match(r"(?:#|//) (\S+\.(?:toml|py|c))\n", text)
-        if language in ("toml", "python", "c") and name:
-            (folder / Path(name[1]).name).write_text(text)
+    for language, text in [*blocks(page.read_text()), ("sh", "")]:
+        if name := file_of(language, text):
+            (folder / Path(name).name).write_text(text)
         elif language == "python":
             python.append(text)
         elif language == "sh":
@@ -81,7 +73,7 @@ def test_examples_that_are_only_shown_say_what_the_program_says(
     shown = [
         text
         for page in PAGES
-        for language, text in blocks(page)
+        for language, text in blocks(page.read_text())
         if language == "console" and "$ outlast" in text and "\nerror:" in text
     ]
     assert shown
@@ -98,7 +90,7 @@ def test_code_that_is_shown_is_code_that_is_there() -> None:
     shown = [
         text
         for page in PAGES
-        for language, text in blocks(page)
+        for language, text in blocks(page.read_text())
         if language in ("rust", "c") and text.startswith("// ")
     ]
     assert shown

@@ -12,7 +12,7 @@ import pytest
 
 import outlast as api
 from conftest import TINY, Outlast
-from outlast.compare import compare_with_measured, load_any
+from outlast.differences import load_any, with_measured
 from outlast.fio import Measured, figures, requests, to_fio
 
 PAIR = """\
@@ -177,7 +177,7 @@ def test_a_measured_drive_stands_beside_results(tiny: Path, tmp_path: Path) -> N
     (tmp_path / "drive.json").write_text("fio: a warning\n" + json.dumps(drive))
     loaded = [load_any(str(tmp_path / "drive.json")), load_any(str(folder))]
     assert isinstance(loaded[0], Measured) and isinstance(loaded[1], api.Result)
-    rows = compare_with_measured(loaded)
+    rows = with_measured(loaded)
     assert rows["names"] == ["drive", "tiny"]
     assert rows["figures"]["jobs.reader.read.iops"]["change"][1] == pytest.approx(-0.5)
     same = rows["figures"]["jobs.writer.write.latency_us.p99_99"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import pty
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -17,25 +20,61 @@ from conftest import files_below, summary_of
 LONG = ["--set", "workload.synthetic.duration=2000h", "--set", "precondition.overwrite=none"]
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "outlast", "run", "tiny.toml", *LONG, *arguments]
-    return subprocess.Popen(
-        command, cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+RUNS, PREPARES = re.compile(rb"\brun\b.*s simulated"), re.compile(rb"\bprecondition\b.*requests/s")
+"""What the bar shows while the workload runs, and while the drive is prepared."""
+PATIENCE = 120.0
+"""Seconds for a run to begin, and to end, on a machine that is busy."""
 
 
-def interrupt(program: subprocess.Popen[str]) -> tuple[str, str, float]:
-    """Sends Ctrl-C once the run is under way; returns output, messages and the seconds until the end."""
-    time.sleep(2.5)
-    assert program.poll() is None, program.communicate()
-    sent = time.monotonic()
-    program.send_signal(signal.SIGINT)
-    out, messages = program.communicate(timeout=60)
-    return out, messages, time.monotonic() - sent
+class Program:
+    """A run whose messages go to a terminal, so that its bar tells how far it is."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "outlast", "run", "tiny.toml", *LONG, *arguments]
+        self._terminal, theirs = pty.openpty()
+        self._messages = b""
+        self.process = subprocess.Popen(
+            command, cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs
+        )
+        os.close(theirs)
+
+    def _read(self, until: float) -> bool:
+        """Takes what the terminal shows next; false where nothing comes any more."""
+        if not select.select([self._terminal], [], [], max(0.0, until - time.monotonic()))[0]:
+            return False
+        try:
+            more = os.read(self._terminal, 65_536)
+        except OSError:  # the other end is closed
+            return False
+        self._messages += more
+        return bool(more)
+
+    def wait_for(self, shown: re.Pattern[bytes]) -> None:
+        """Waits until the bar shows it."""
+        until = time.monotonic() + PATIENCE
+        while not shown.search(self._messages):
+            assert self._read(until), f"never shown: {shown.pattern!r} in {self._messages[-2000:]!r}"
+
+    def interrupt(self, after: re.Pattern[bytes] = RUNS) -> tuple[str, str, float]:
+        """Sends Ctrl-C once the bar shows `after`; returns output, messages and the seconds until the end."""
+        self.wait_for(after)
+        assert self.process.poll() is None
+        sent = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        return (*self.ended(), time.monotonic() - sent)
+
+    def ended(self) -> tuple[str, str]:
+        """Output and messages of a run that ends."""
+        until = time.monotonic() + PATIENCE
+        while self._read(until):
+            pass
+        out, _ = self.process.communicate(timeout=PATIENCE)
+        os.close(self._terminal)
+        return out, self._messages.decode()
 
 
 def test_what_was_measured_is_kept_and_marked(tiny: Path, tmp_path: Path) -> None:
-    out, messages, seconds = interrupt(start(tmp_path, "--json"))
+    out, messages, seconds = Program(tmp_path, "--json").interrupt()
     import json
 
     summary = json.loads(out)
@@ -47,9 +86,9 @@ def test_what_was_measured_is_kept_and_marked(tiny: Path, tmp_path: Path) -> Non
 
 
 def test_the_folder_is_written_whole_and_marked(tiny: Path, tmp_path: Path) -> None:
-    program = start(tmp_path, "--out", "out", "--quiet")
-    interrupt(program)
-    assert program.returncode == 130
+    program = Program(tmp_path, "--out", "out")
+    program.interrupt()
+    assert program.process.returncode == 130
     assert summary_of(tmp_path / "out")["partial"] is True
     assert "partial" in (tmp_path / "out" / "report.html").read_text()
     assert {path.name for path in tmp_path.iterdir()} == {"tiny.toml", "out"}
@@ -57,11 +96,11 @@ def test_the_folder_is_written_whole_and_marked(tiny: Path, tmp_path: Path) -> N
 
 def test_ctrl_c_before_anything_is_measured(tiny: Path, tmp_path: Path) -> None:
     long_fill = ["--set", "precondition.overwrite=random", "--set", "precondition.min_drive_writes=1000000"]
-    program = start(tmp_path, *long_fill, "--set", "precondition.max_drive_writes=1000000", "--json")
-    out, _, seconds = interrupt(program)
+    program = Program(tmp_path, *long_fill, "--set", "precondition.max_drive_writes=1000000", "--json")
+    out, _, seconds = program.interrupt(after=PREPARES)
     import json
 
-    assert program.returncode == 130
+    assert program.process.returncode == 130
     assert json.loads(out)["partial"] is True
     assert json.loads(out)["host"]["reads"] == 0
     assert seconds < 2.0
@@ -69,8 +108,8 @@ def test_ctrl_c_before_anything_is_measured(tiny: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_killed_outright_nothing_half_done_appears(tiny: Path, tmp_path: Path) -> None:
-    program = start(tmp_path, "--out", "out", "--quiet")
-    time.sleep(2.0)
-    program.kill()
-    program.communicate(timeout=60)
+    program = Program(tmp_path, "--out", "out")
+    program.wait_for(RUNS)
+    program.process.kill()
+    program.ended()
     assert files_below(tmp_path) == {Path("tiny.toml")}

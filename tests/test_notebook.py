@@ -272,7 +272,7 @@ def test_colours_follow_the_theme(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_comparisons_and_sweeps_have_the_charts_of_their_reports(swept: outlast.Sweep) -> None:
     both = Comparison([with_errors(sample_result("a")), sample_result("b", seed=2)])
-    charts = [chart for section in comparison.sections(both.results) for chart in section.figures]
+    charts = [chart for section in comparison.sections(both.runs) for chart in section.figures]
     assert both.plot.names == [chart.name for chart in charts]
     for draw in (both.plot.latency, both.plot.timeline):
         assert {trace["name"] for trace in data_of(draw())} == {"a", "b"}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlast import _core
-from outlast.compare import change, flatten
+from outlast.differences import change, flatten
 from outlast.report import numbers
 
 

@@ -29,6 +29,7 @@ def test_what_is_read_back_adds_up_to_the_figures(causes_result: Path) -> None:
     dies = tables["dies_over_time"]
     shares = np.bincount(np.asarray(dies["die"], dtype=np.int64), weights=spans(dies)) / span
     assert shares.mean() == pytest.approx(summary["queue"]["die_utilisation"]["mean"], rel=1e-9)
+    assert summary["queue"]["utilisation_by_die"] == pytest.approx(shares, rel=1e-9)
     parts = tables["controller_over_time"]
     for name in ("link_in", "link_out", "master"):
         rows = np.asarray(parts["part"]) == name

@@ -72,6 +72,23 @@ def fractions(place: Place) -> list[float]:
     return [float(found[1]) for html in place.shown if (found := re.search(r'value="([\d.]+)"', html))]
 
 
+def test_a_bar_never_goes_back_within_a_phase() -> None:
+    """Preconditioning learns how long it takes while it goes on: a low tolerance makes it longer and longer."""
+    told: list[tuple[str, float]] = []
+
+    def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> None:
+        assert fraction is not None and 0 <= fraction <= 1
+        told.append((phase, fraction))
+
+    hard = {"precondition.tolerance": 0.002, "precondition.round": 0.05, "precondition.max_drive_writes": 6}
+    outlast.run("peers-32g", hard | {"workload.synthetic.requests": 300_000}, progress=tell)
+    prepared = [fraction for phase, fraction in told if phase == "precondition"]
+    assert len(prepared) >= 5, told
+    for (before, first), (phase, second) in pairwise(told):
+        assert phase != before or second >= first, told
+    assert prepared[0] < 0.5 < prepared[-1] < 1, told
+
+
 def test_a_run_has_a_bar_in_a_notebook(notebook: Place, capsys: pytest.CaptureFixture[str]) -> None:
     assert not outlast.run("demo", {"workload.synthetic.duration": "60s"}, progress=True).partial
     done = fractions(notebook)

@@ -49,6 +49,17 @@ def test_every_die_is_in_its_place(channels: int, each: int) -> None:
         assert len(ticks) <= 9 and all(0 <= tick < cells for tick in ticks)
 
 
+@pytest.mark.parametrize(("channels", "each"), [(1, 1), (4, 2), (16, 32)], ids=str)
+def test_the_summary_alone_puts_every_die_in_its_place(channels: int, each: int) -> None:
+    shares = np.random.default_rng(1).random(channels * each)
+    queue = {"utilisation_by_die": list(shares), "channel_utilisation": [0.5] * channels}
+    figure = dies.busy_all_along(queue)
+    assert figure is not None
+    assert np.asarray(figure.data[0]["z"], dtype=float) == pytest.approx(shares.reshape(channels, each), rel=1e-3)
+    # Of an array, and in results of an earlier version, there is no such list.
+    assert dies.busy_all_along({"channel_utilisation": [0.5] * channels}) is None
+
+
 def test_more_dies_than_cells_are_means_of_neighbours() -> None:
     table, mean = busy_table(1, 1024)
     figure = dies.busy(table)

@@ -17,7 +17,7 @@ import pytest
 import outlast
 from conftest import ROOT
 from outlast import setting, settings
-from outlast.compare import flatten
+from outlast.differences import flatten
 
 
 def test_the_stub_is_of_this_schema() -> None:

@@ -1,4 +1,4 @@
-"""Does what collection costs a flash core delay the host alone, so that it is no pause of collection itself?"""
+"""Do tasks that think slow collection and nobody else, and is a flash core's time for what is moved another thing?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from outlast import api
+from outlast import ScenarioError, api
+from outlast.why.quantity import nanos
 
 SMALL: dict[str, Any] = {
     "extends": "demo",
@@ -20,19 +21,47 @@ SMALL: dict[str, Any] = {
             "page_size": "4KiB",
         },
         "ftl": {"capacity": "26MiB"},
-        "controller": {"write_buffer": "64KiB", "read_cost": "0us", "write_cost": "0us", "internal_operations": 8},
+        "controller": {"write_buffer": "64KiB", "read_cost": "0us", "write_cost": "0us", "internal_operations": 2},
     },
-    "workload": {"synthetic": {"rate_iops": 1500, "read_percent": 50, "pattern": "uniform", "duration": "4s"}},
+    "workload": {"synthetic": {"rate_iops": 800, "read_percent": 50, "pattern": "uniform", "duration": "4s"}},
 }
-"""Collection is at work all of the time, and host commands cost nothing."""
+"""Collection is at work all of the time, on two slots, and host commands cost nothing."""
+
+
+def run(**controller: str) -> dict[str, Any]:
+    """The summary of a run with these settings of the controller."""
+    return dict(api.run([SMALL], {f"device.controller.{name}": value for name, value in controller.items()}).summary)
+
+
+def test_a_task_that_thinks_is_late_and_lets_the_host_go_first() -> None:
+    none, some = run(), run(think_time="500us")
+    assert none["write_amplification"]["gc"] > 1
+    # As much is moved; it is moved later, and writes wait for it.
+    assert some["write_amplification"]["gc"] == pytest.approx(none["write_amplification"]["gc"], rel=0.02)
+    assert some["latency_us"]["write"]["mean"] > 1.05 * none["latency_us"]["write"]["mean"]
+    # Reads do not: neither a die nor a core is busy for it.
+    assert some["latency_us"]["read"]["mean"] < none["latency_us"]["read"]["mean"]
 
 
 def test_a_relocation_costs_the_host_time_and_collection_none() -> None:
-    none, some = (
-        dict(api.run([SMALL], {"device.controller.relocation_cost": cost}).summary) for cost in ("0us", "200us")
-    )
+    none, some = run(internal_operations="8"), run(internal_operations="8", relocation_cost="200us")
     assert none["write_amplification"]["gc"] > 1
     assert some["latency_us"]["read"]["mean"] > 1.05 * none["latency_us"]["read"]["mean"]
-    # A task that paused would relocate more slowly, and writes would wait for it.
     assert some["write_amplification"]["gc"] == pytest.approx(none["write_amplification"]["gc"], rel=0.01)
-    assert some["latency_us"]["write"]["mean"] < 1.01 * none["latency_us"]["write"]["mean"]
+
+
+def test_a_think_time_of_more_than_a_second_is_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"device\.controller\.think_time = 2s: must be at most 1s"):
+        run(think_time="2s")
+
+
+def test_two_slots_bound_what_collection_does() -> None:
+    """Two slots have two seconds a second for operations and thoughts; collection that is late uses nearly all."""
+    summary = run(think_time="3ms")
+    done, timing = summary["flash"], summary["scenario"]["device"]["timing"]
+    reads, programs = done["by_cause"]["gc_reads"], done["by_cause"]["gc_programs"]
+    each = {name: float(nanos(timing[name])) / 1e9 + 3e-3 for name in ("read", "program", "erase")}
+    taken = reads * each["read"] + programs * each["program"] + done["erases"] * each["erase"]
+    slots = 2 * summary["time"]["simulated_s"]
+    # One operation of each slot may have begun before, and one may end after.
+    assert 0.9 * slots < taken < slots + 4 * each["erase"]

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         scenario_schema,
         show_preset,
         snapshot,
+        sweep_schema,
         validate,
     )
-    from outlast.comparison import Comparison
+    from outlast.comparison import Comparison, compare
+    from outlast.costs import Estimate, estimate
     from outlast.drive import Batch, Drive
     from outlast.errors import ControlError, DriveError, MediumError, OutputError
     from outlast.result import Figures, Result, load
@@ -67,6 +69,9 @@ _HOMES = {
     "State": "outlast.simulation",
     "Sweep": "outlast.sweeps",
     "Explanation": "outlast.why",
+    "compare": "outlast.comparison",
+    "Estimate": "outlast.costs",
+    "estimate": "outlast.costs",
     "explain": "outlast.why",
     "load": "outlast.result",
     "load_sweep": "outlast.sweeps",
@@ -82,6 +87,7 @@ _HOMES = {
     "show_preset": "outlast.api",
     "snapshot": "outlast.api",
     "sweep": "outlast.sweeps",
+    "sweep_schema": "outlast.api",
     "trace_convert": "outlast.traces",
     "trace_info": "outlast.traces",
     "validate": "outlast.api",
@@ -94,6 +100,7 @@ __all__ = [
     "DeviceError",
     "Drive",
     "DriveError",
+    "Estimate",
     "Explanation",
     "Figures",
     "InternalError",
@@ -109,6 +116,8 @@ __all__ = [
     "Sweep",
     "WorkloadError",
     "__version__",
+    "compare",
+    "estimate",
     "explain",
     "load",
     "load_sweep",
@@ -124,6 +133,7 @@ __all__ = [
     "show_preset",
     "snapshot",
     "sweep",
+    "sweep_schema",
     "trace_convert",
     "trace_info",
     "validate",

@@ -271,6 +271,13 @@ def scenario_schema() -> dict[str, Any]:
     return schema
 
 
+def sweep_schema() -> dict[str, Any]:
+    """The JSON Schema of sweep files."""
+    from outlast.sweeps import keys
+
+    return keys.schema()
+
+
 def presets() -> dict[str, str]:
     """The presets: a line on each by name; in a notebook a table."""
     known = {name: title for name, title, _ in _core.presets()}

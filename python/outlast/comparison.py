@@ -8,33 +8,48 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outlast import frames
-from outlast.compare import compare
+from outlast.differences import load_any, of_runs, with_measured
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from outlast.fio import Measured
     from outlast.notebook.plots import ComparisonPlots
     from outlast.result import Result
 
 TABLES = ("figures", "settings")
 
 
+def compare(*results: Result | Measured | str | Path) -> Comparison:
+    """What differs between results, as `outlast compare` shows it; changes are relative to the first.
+
+    Each is a result, the folder of one, or a measurement of a real drive: the file that fio writes with
+    `--output-format=json+`. Raises `OutputError` for fewer than two, and for what is neither.
+    """
+    return Comparison([load_any(str(each)) if isinstance(each, str | Path) else each for each in results])
+
+
 class Comparison:
     """Two results or more; the first is what the others are compared with."""
 
-    def __init__(self, results: Sequence[Result]) -> None:
-        from outlast.report.comparison import labels
+    def __init__(self, results: Sequence[Result | Measured]) -> None:
+        from outlast.report.comparison import labels, numbered
+        from outlast.result import Result
 
         if len(results) < 2:
             raise OutputError(f"a comparison of {len(results)}: it takes two results or more")
         self.results = list(results)
         """The results, in the order in which they were given."""
-        self.names = labels(self.results)
-        """A name for each; where names repeat, a number is added."""
-        self.differences: dict[str, Any] = compare(self.results)
+        self.runs: list[Result] = [result for result in results if isinstance(result, Result)]
+        """Those that are runs; where a drive was measured, rates and latencies are all that is compared."""
+        self.measured = len(self.runs) < len(self.results)
+        """Whether some are measurements of a real drive."""
+        self.differences: dict[str, Any] = with_measured(self.results) if self.measured else of_runs(self.runs)
         """What `outlast compare --json` prints: `settings` and `figures` that differ, by dotted name."""
+        self.names = numbered(self.differences["names"]) if self.measured else labels(self.runs)
+        """A name for each; where names repeat, a number is added."""
 
     def __repr__(self) -> str:
         counts = " and ".join(f"{len(self.differences[kind])} {kind}" for kind in reversed(TABLES))
@@ -50,6 +65,7 @@ class Comparison:
         """Charts as plotly figures: `plot.latency()`, or any of the report's by `plot(name)`."""
         from outlast.notebook.plots import ComparisonPlots
 
+        self._only_runs("plots")
         return ComparisonPlots(self)
 
     def table(self, name: str = "figures") -> pl.DataFrame:
@@ -85,7 +101,12 @@ class Comparison:
         from outlast.output import write_file
         from outlast.report import render
 
-        return write_file(Path(path), render(self.results))
+        self._only_runs("a report")
+        return write_file(Path(path), render(self.runs))
+
+    def _only_runs(self, what: str) -> None:
+        if self.measured:
+            raise OutputError(f"{what} of a comparison with a measured drive: there are none; .table() has its figures")
 
 
 def _is_number(value: Any) -> bool:

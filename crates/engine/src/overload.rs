@@ -11,6 +11,13 @@ const EXCESS: f64 = 0.01;
 /// Commands that a queue must grow by: less is a few bursts.
 const DEEP: f64 = 64.0;
 
+/// Windows enough where it is certain without a straight line: the queue must then be deeper than any drive takes, hold more than half of
+/// what was served, and be all that is still to be served when it is deepest, so that it is no burst with quiet times behind it.
+const FEW: usize = 2;
+const FLOOD: f64 = 1024.0;
+const UNSERVED: f64 = 0.5;
+const DRAIN: f64 = 2.5;
+
 /// More was asked for than was served.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Overload {
@@ -34,7 +41,7 @@ pub(crate) fn overload(windows: &[Stretch]) -> Option<Overload> {
     let deepest =
         (0..windows.len()).max_by(|&a, &b| windows[a].in_flight.total_cmp(&windows[b].in_flight))?;
     let grown = &windows[..=deepest];
-    if grown.len() < LEAST {
+    if grown.len() < FEW {
         return None;
     }
     let seconds: f64 = grown.iter().map(|window| window.seconds).sum();
@@ -48,8 +55,17 @@ pub(crate) fn overload(windows: &[Stretch]) -> Option<Overload> {
     }
     let growth = across / along * n;
     let straight = across * across / (along * all);
-    (straight >= STRAIGHT && growth >= DEEP && growth >= EXCESS * completed)
-        .then(|| Overload { offered_iops: (completed + growth) / seconds, served_iops: completed / seconds })
+    let told = if grown.len() < LEAST {
+        let last: f64 = windows[deepest + 1..].iter().map(|window| window.completed).sum();
+        let rising = grown.windows(2).all(|pair| pair[0].in_flight < pair[1].in_flight);
+        rising
+            && growth >= FLOOD
+            && growth >= UNSERVED * completed
+            && last <= DRAIN * grown[deepest].in_flight
+    } else {
+        straight >= STRAIGHT && growth >= DEEP && growth >= EXCESS * completed
+    };
+    told.then(|| Overload { offered_iops: (completed + growth) / seconds, served_iops: completed / seconds })
 }
 
 #[cfg(test)]
@@ -57,10 +73,15 @@ mod tests {
     use super::{Stretch, overload};
 
     fn run(arrive: f64, serve: f64) -> Vec<Stretch> {
+        run_for(100, arrive, serve)
+    }
+
+    /// Requests arrive over so many windows of 0.1 s.
+    fn run_for(arriving: u32, arrive: f64, serve: f64) -> Vec<Stretch> {
         let mut queue = 0.0f64;
         let mut windows = Vec::new();
         for window in 0..200 {
-            let come = if window < 100 { arrive * 0.1 } else { 0.0 };
+            let come = if window < arriving { arrive * 0.1 } else { 0.0 };
             let done = (queue + come).min(serve * 0.1);
             let before = queue;
             queue += come - done;
@@ -78,9 +99,31 @@ mod tests {
     }
 
     #[test]
+    fn few_windows_are_enough_where_it_is_certain() {
+        for arriving in [2, 3, 4] {
+            let found = overload(&run_for(arriving, 500e3, 30e3)).expect("sixteen times what is served");
+            assert!((found.offered_iops / 500e3 - 1.0).abs() < 0.3, "{found:?}");
+            assert!((found.served_iops / 30e3 - 1.0).abs() < 1e-9, "{found:?}");
+        }
+        // A third more than is served may be a stall, and of one window nobody can tell what grows.
+        assert_eq!(overload(&run_for(3, 40e3, 30e3)), None);
+        assert_eq!(overload(&run_for(1, 500e3, 30e3)[..1]), None);
+        // A queue that a drive may well hold.
+        assert_eq!(overload(&run_for(2, 4e3, 1e3)), None);
+    }
+
+    #[test]
+    fn a_burst_before_quiet_times_is_no_overload() {
+        let mut windows = run_for(3, 500e3, 30e3);
+        assert!(overload(&windows).is_some());
+        windows.extend(vec![Stretch { seconds: 0.1, completed: 2e3, in_flight: 1.0 }; 500]);
+        assert_eq!(overload(&windows), None);
+    }
+
+    #[test]
     fn a_drive_that_keeps_up_is_not_overloaded() {
         assert_eq!(overload(&run(29e3, 30e3)), None);
-        assert_eq!(overload(&run(500e3, 30e3)[..4]), None);
+        assert_eq!(overload(&run(32e3, 30e3)[..4]), None);
         // A queue that swings.
         let swings =
             |i: u32| Stretch { seconds: 0.1, completed: 3e3, in_flight: 300.0 + 200.0 * f64::from(i % 7) };

@@ -18,6 +18,8 @@ const ROUND: f64 = 0.1;
 const ROUND_SUPERBLOCKS: u64 = 8;
 /// Commands taken from a workload together.
 const CHUNK: usize = 64;
+/// As much of the bar as is shown while there may be another round.
+const MOST_SHOWN: f64 = 0.99;
 /// Units or commands between two looks at the clock.
 const BETWEEN_CLOCKS: u64 = 1 << 14;
 
@@ -66,7 +68,31 @@ struct Preparer<'a, 'b, M> {
     since_clock: u64,
     written: u64,
     planned: u64,
+    shown: Shown,
     settling: Settling,
+}
+
+/// How far preparing has come, as it is shown: what is planned changes with every round, what was shown never goes back. From where it
+/// stands, the rest of the bar is shared out anew over what is still to be written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    /// Written when the plan was last changed, and what was shown then.
+    written: u64,
+    fraction: f64,
+}
+
+impl Shown {
+    /// What is shown after `written` of `planned`.
+    fn at(self, written: u64, planned: u64) -> f64 {
+        let rest = planned.saturating_sub(self.written).max(1);
+        let done = (written.saturating_sub(self.written) as f64 / rest as f64).min(1.0);
+        self.fraction + (1.0 - self.fraction) * done
+    }
+
+    /// The plan changes after `written` of `planned`. Only what is whole is shown as whole, so that there is room for more.
+    fn replan(&mut self, written: u64, planned: u64) {
+        *self = Self { written, fraction: self.at(written, planned).min(MOST_SHOWN) };
+    }
 }
 
 /// Fills and overwrites `machine` as `spec` says. Never inlined: instructions are counted by it.
@@ -94,6 +120,7 @@ pub(crate) fn prepare<M: Machine>(
         team,
         written: 0,
         planned: filled + at_least,
+        shown: Shown::default(),
     };
     let mut prepared = preparer.fill(filled)?;
     if !prepared.stopped {
@@ -118,11 +145,22 @@ pub(crate) fn prepare<M: Machine>(
     Ok(prepared)
 }
 
+/// Mapping units of a round whose length is not set, over `units` in `superblock` units of all flash cores together.
+fn usual_round(units: f64, superblock: u64) -> u64 {
+    ((units * ROUND) as u64).max(superblock * ROUND_SUPERBLOCKS).max(1)
+}
+
+/// Drive writes after which the write amplification can be found steady at the earliest, and a round in which it is not yet.
+pub(crate) fn least_drive_writes(spec: &PreconditionSpec, units: f64, superblock: u64) -> f64 {
+    let round = spec.round.unwrap_or_else(|| usual_round(units, superblock) as f64 / units);
+    spec.min_drive_writes.max(f64::from(spec.rounds) * round) + round
+}
+
 /// Reports progress; whether the caller wants to stop.
-fn ask(progress: OnProgress<'_>, written: u64, planned: u64) -> bool {
+fn ask(progress: OnProgress<'_>, fraction: f64, written: u64) -> bool {
     let report = Progress {
         phase: Phase::Precondition,
-        fraction: Some((written as f64 / planned.max(1) as f64).min(1.0)),
+        fraction: Some(fraction.min(MOST_SHOWN)),
         requests: written,
         simulated: Nanos::ZERO,
     };
@@ -140,7 +178,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
         if !self.pulse.is_due() {
             return false;
         }
-        ask(self.progress, self.written, self.planned)
+        ask(self.progress, self.shown.at(self.written, self.planned), self.written)
     }
 
     /// Has the machine carry out what it keeps.
@@ -163,8 +201,9 @@ impl<M: Machine> Preparer<'_, '_, M> {
         let step = self.machine.fill_units();
         let (written, planned) = (self.written, self.planned);
         let (pulse, progress, mut stopped) = (&mut self.pulse, &mut *self.progress, false);
+        let shown = self.shown;
         let begun = self.machine.fill_first(units, self.team, &mut |done| {
-            stopped = pulse.is_due() && ask(progress, written + done, planned);
+            stopped = pulse.is_due() && ask(progress, shown.at(written + done, planned), written + done);
             !stopped
         });
         let begun = begun.map_err(|_| EngineError::WornOut { written, planned })?;
@@ -194,7 +233,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
             layers += 1;
             largest = ftl.layout().units_per_superblock().max(largest);
         });
-        ((units * ROUND) as u64).max(u64::from(largest) * layers * ROUND_SUPERBLOCKS).max(1)
+        usual_round(units, u64::from(largest) * layers)
     }
 
     fn overwrite_randomly(
@@ -316,7 +355,37 @@ impl<M: Machine> Preparer<'_, '_, M> {
         if let Some(round) = prepared.rounds.last_mut() {
             round.expected = expected;
         }
+        self.shown.replan(self.written, self.planned);
         self.planned = self.written + ((expected - drive_writes) * self.machine.units() as f64) as u64;
         (steady && enough) || drive_writes >= spec.max_drive_writes - 1e-9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_SHOWN, Shown};
+
+    #[test]
+    fn a_plan_that_grows_never_takes_the_bar_back() {
+        let (mut shown, mut planned, mut before) = (Shown::default(), 2000u64, 0.0);
+        for written in 0..10_000u64 {
+            let now = shown.at(written, planned);
+            assert!(now >= before && now <= 1.0, "{now} after {before} at {written} of {planned}");
+            before = now;
+            if written % 1000 == 999 {
+                shown.replan(written, planned);
+                // Longer, longer still, and all at once at its end.
+                planned = if written < 8000 { written + 1500 } else { written + 1000 };
+                before = before.min(MOST_SHOWN);
+            }
+        }
+        assert!(before > 0.9, "{before}");
+    }
+
+    #[test]
+    fn without_a_new_plan_it_is_the_share_that_is_written() {
+        let shown = Shown::default();
+        assert!((shown.at(25, 100) - 0.25).abs() < 1e-12 && (shown.at(100, 100) - 1.0).abs() < 1e-12);
+        assert!((shown.at(5, 0) - 1.0).abs() < 1e-12);
     }
 }

@@ -1,5 +1,6 @@
 //! A run from beginning to end.
 
+use crate::effort::{self, Estimate};
 use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::memory::{self, Memory};
@@ -91,15 +92,34 @@ impl Simulation {
     /// Those of [`Simulation::new`].
     pub fn check(scenario: &Scenario) -> Result<Memory, EngineError> {
         Self::open(scenario)?;
-        let memory = match &scenario.array {
-            None => memory::of(scenario, &[&Ssd::without_tables(scenario.device.clone(), scenario.seed)?], 0),
+        Self::without_tables(scenario, |drives, own| Ok(memory::of(scenario, drives, own)))
+    }
+
+    /// As [`Simulation::check`], and estimates the processor time, too, from the first requests of the workload.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::new`], and what is wrong in the first records of a trace.
+    pub fn estimate(scenario: &Scenario) -> Result<Estimate, EngineError> {
+        let (mut workload, target) = Self::open(scenario)?;
+        Self::without_tables(scenario, |drives, own| {
+            let effort = effort::of(scenario, drives, &mut workload, &target)?;
+            Ok(Estimate { memory: memory::of(scenario, drives, own), effort })
+        })
+    }
+
+    /// What `ask` tells of the drives, which have no tables, and of the bytes that an array takes itself.
+    fn without_tables<T>(
+        scenario: &Scenario,
+        ask: impl FnOnce(&[&Ssd], u64) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        match &scenario.array {
+            None => ask(&[&Ssd::without_tables(scenario.device.clone(), scenario.seed)?], 0),
             Some(array) => {
                 let volume = Volume::without_tables(scenario, array)?;
                 let drives: Vec<&Ssd> = volume.drives().collect();
-                memory::of(scenario, &drives, volume.array.heap_bytes() as u64)
+                ask(&drives, volume.array.heap_bytes() as u64)
             }
-        };
-        Ok(memory)
+        }
     }
 
     /// All that is checked before the drive is built.

@@ -56,7 +56,10 @@ impl<T: Copy> Flash<T> {
     #[inline(never)]
     fn think(&mut self, now: Nanos) {
         let end = now + self.thinking.time;
-        debug_assert!(self.thinking.ends.back().is_none_or(|&last| last <= end), "a slot thinks out of order");
+        debug_assert!(
+            self.thinking.ends.back().is_none_or(|&last| last <= end),
+            "a slot thinks out of order"
+        );
         self.thinking.ends.push_back(end);
         self.call_thinking();
     }

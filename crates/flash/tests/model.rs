@@ -490,36 +490,36 @@ fn shape() -> impl Strategy<Value = Shape> {
         Just(ProgramUnit { planes: 1, rows: 3, pages_per_unit: 3, units_per_page: 1 }),
     ];
     let every = (1u8..6, 1u8..6);
-    let internal = (proptest::option::of(1u32..4), prop_oneof![Just(0), 1u64..200_000, 200_000u64..9_000_000]);
-    (1u16..3, 1u16..4, 1u16..3, unit, proptest::option::of(suspend()), every, internal)
-        .prop_map(
-            |(
+    let internal =
+        (proptest::option::of(1u32..4), prop_oneof![Just(0), 1u64..200_000, 200_000u64..9_000_000]);
+    (1u16..3, 1u16..4, 1u16..3, unit, proptest::option::of(suspend()), every, internal).prop_map(
+        |(
+            channels,
+            dies_per_channel,
+            cores,
+            program_unit,
+            suspend,
+            (program_every, background_every),
+            (internal, think_time),
+        )| {
+            let cores = cores.min(channels * dies_per_channel);
+            Shape {
                 channels,
                 dies_per_channel,
                 cores,
                 program_unit,
                 suspend,
-                (program_every, background_every),
-                (internal, think_time),
-            )| {
-                let cores = cores.min(channels * dies_per_channel);
-                Shape {
-                    channels,
-                    dies_per_channel,
-                    cores,
-                    program_unit,
-                    suspend,
-                    plane_reads: PlaneReads::Together,
-                    cache_read: None,
-                    channel: ChannelOrder::Fifo,
-                    command: COMMAND,
-                    program_every,
-                    background_every,
-                    internal,
-                    think_time,
-                }
-            },
-        )
+                plane_reads: PlaneReads::Together,
+                cache_read: None,
+                channel: ChannelOrder::Fifo,
+                command: COMMAND,
+                program_every,
+                background_every,
+                internal,
+                think_time,
+            }
+        },
+    )
 }
 
 /// Submits the same to both.

@@ -11,6 +11,8 @@ pub(crate) struct Losses {
     pages: BTreeSet<Lpn>,
     /// Units of slots whose program operation failed, while they are written again.
     unwritten: BTreeMap<Ppn, Unit>,
+    /// Slots of stale copies that cannot be read, while what superseded them may be in a buffer that a loss of power empties.
+    stale: BTreeSet<Ppn>,
 }
 
 impl Losses {
@@ -28,6 +30,25 @@ impl Losses {
     #[inline]
     pub(crate) fn forget(&mut self, lpn: Lpn) -> bool {
         !self.pages.is_empty() && self.pages.remove(&lpn)
+    }
+
+    /// The stale copy in `slot` cannot be read any more.
+    pub(crate) fn lose_stale(&mut self, slot: Ppn) {
+        self.stale.insert(slot);
+    }
+
+    /// Whether the copy in `slot` was lost when it was stale.
+    #[inline]
+    pub(crate) fn is_lost_stale(&self, slot: Ppn) -> bool {
+        !self.stale.is_empty() && self.stale.contains(&slot)
+    }
+
+    /// Slots from `first` up to `end` are erased.
+    #[inline]
+    pub(crate) fn erased(&mut self, first: Ppn, end: Ppn) {
+        if !self.stale.is_empty() {
+            self.stale.retain(|slot| !(first..end).contains(slot));
+        }
     }
 
     /// Pages that are lost.
@@ -76,6 +97,16 @@ mod tests {
         assert_eq!(losses.check(|lpn| lpn == Lpn(3)), Err("page 3 counts as lost and has data".to_owned()));
         assert!(losses.forget(Lpn(3)) && !losses.forget(Lpn(3)));
         assert_eq!(losses.count(), 0);
+    }
+
+    #[test]
+    fn a_stale_copy_is_lost_until_it_is_erased() {
+        let mut losses = Losses::default();
+        losses.lose_stale(Ppn(7));
+        losses.erased(Ppn(8), Ppn(16));
+        assert!(losses.is_lost_stale(Ppn(7)) && !losses.is_lost_stale(Ppn(8)));
+        losses.erased(Ppn(0), Ppn(8));
+        assert!(!losses.is_lost_stale(Ppn(7)));
     }
 
     #[test]

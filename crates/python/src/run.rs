@@ -105,6 +105,24 @@ fn validate(
     })
 }
 
+/// As `validate`; returns the bytes of memory, and as JSON what the run will probably cost of processor time.
+#[pyfunction]
+#[pyo3(signature = (layers, overrides, policies = None))]
+fn estimate(
+    py: Python<'_>,
+    layers: Vec<RawLayer>,
+    overrides: Vec<Override>,
+    policies: Option<Given>,
+) -> PyResult<(u64, String)> {
+    unlocked(py, || {
+        let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
+        let found = Simulation::estimate(&scenario).map_err(|error| of_engine(error, &provenance))?;
+        let effort = serde_json::to_string(&found.effort)
+            .map_err(|error| InternalError::new_err(error.to_string()))?;
+        Ok((found.memory.total(), effort))
+    })
+}
+
 /// Between the engine and the person who waits: progress out, Ctrl-C in.
 pub(crate) struct Watch {
     progress: Option<Py<PyAny>>,
@@ -174,5 +192,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(snapshot_scenario, module)?)?;
-    module.add_function(wrap_pyfunction!(validate, module)?)
+    module.add_function(wrap_pyfunction!(validate, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate, module)?)
 }

@@ -140,6 +140,15 @@ fn included_files_lie_beside_the_job_and_are_named() {
     let spec = WorkloadSpec { fio: Some(spec), ..WorkloadSpec::default() };
     let message = spec.open(&TARGET).unwrap_err().to_string();
     assert!(message.contains("part.inc, line 2") && message.contains("bsx"), "{message}");
+    // As an option of the job, which fio 3.33 takes, too; with spaces around it the name begins with the sign, as fio has it.
+    std::fs::write(&job, "[a]\ninclude=part.inc\nnumber_ios=2\n").unwrap();
+    std::fs::write(&part, "bs=16k\nsize=64k\n").unwrap();
+    let sectors: Vec<u32> = all(&mut spec.open(&TARGET).unwrap()).iter().map(|r| r.command.sectors).collect();
+    assert_eq!(sectors, [32, 32]);
+    std::fs::write(&job, "[a]\ninclude = part.inc\nnumber_ios=2\n").unwrap();
+    let message = spec.open(&TARGET).unwrap_err().to_string();
+    assert!(message.contains("job.fio, line 2") && message.contains("= part.inc"), "{message}");
+    std::fs::write(&job, "[a]\ninclude part.inc\nnumber_ios=2\n").unwrap();
     std::fs::write(&part, "include part.inc\n").unwrap();
     let message = spec.open(&TARGET).unwrap_err().to_string();
     assert!(message.contains("too deeply"), "{message}");

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from outlast.comparison import Comparison
     from outlast.result import Result
 
 NAME_WIDTH, VALUE_WIDTH = 34, 17
@@ -41,32 +42,26 @@ def compare_command(results: tuple[str, ...], everything: bool, as_json: bool) -
     """
     if len(results) < 2:
         raise click.UsageError("comparing takes two results or more", click.get_current_context())
-    from outlast.compare import compare, compare_with_measured, load_any
-    from outlast.result import Result
+    from outlast.comparison import compare
 
-    loaded = [load_any(result) for result in results]
-    simulated = [result for result in loaded if isinstance(result, Result)]
-    of_runs = len(simulated) == len(loaded)
-    differences = compare(simulated) if of_runs else compare_with_measured(loaded)
+    found = compare(*results)
     if as_json:
-        print_json(differences)
+        print_json(found.differences)
     else:
-        _show(differences, simulated if of_runs else [], everything=everything)
+        _show(found, everything=everything)
 
 
-def _show(differences: dict[str, Any], simulated: Sequence[Result], *, everything: bool) -> None:
+def _show(found: Comparison, *, everything: bool) -> None:
     from outlast.cli.paper import console
 
-    paper = console()
+    paper, differences, names = console(), found.differences, found.names
+    simulated = [] if found.measured else found.runs
     if not differences["settings"] and not differences["figures"]:
         paper.print("no difference, except for what the runs cost")
         return
-    names = differences["names"]
     if simulated:
-        from outlast.report.comparison import labels
         from outlast.report.differences import title
 
-        names = labels(simulated)
         paper.print(title(simulated, names), style="bold", markup=False)
     settings: list[Row] = [
         (_broken(key), [_text(value) for value in row], []) for key, row in differences["settings"].items()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
 import click
 
 from outlast.cli import complete
 from outlast.cli.options import layers_of, overrides_of, print_json, scenario_options, warn_of
+
+if TYPE_CHECKING:
+    from outlast.costs import Estimate
 
 
 @click.command(
@@ -14,46 +20,73 @@ from outlast.cli.options import layers_of, overrides_of, print_json, scenario_op
 Examples:
   outlast validate mine.toml
   outlast validate demo --set device.geometry.channels=16
+  outlast validate mine.toml --estimate --json
   outlast validate mine.toml --toml     # with everything inherited and every default written out""",
 )
 @scenario_options
+@click.option("--estimate", is_flag=True, help="Print what a run will probably cost, figure by figure.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print the whole scenario as TOML.")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole scenario as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole scenario, or the estimate, as JSON.")
 def validate_command(
     scenario: str | None,
     preset: str | None,
     settings: tuple[tuple[str, str], ...],
     seed: int | None,
+    estimate: bool,
     as_toml: bool,
     as_json: bool,
 ) -> None:
-    """Check SCENARIO, a file or the name of a preset, as `run` would before it starts."""
+    """Check SCENARIO, a file or the name of a preset, as `run` would before it starts.
+
+    It also says how much memory and processor time a run will need, about.
+    """
     layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
     from outlast import _core, api
+    from outlast.costs import estimate as estimate_of
 
-    needed = api.validate(layers, overrides)
+    if estimate and as_toml:
+        raise click.UsageError("--estimate or --toml, not both", click.get_current_context())
+    found = estimate_of(layers, overrides)
     warn_of(_core.beyond_range(api.layers(layers), overrides))
-    if as_json:
+    if estimate and as_json:
+        print_json(asdict(found))
+    elif as_json:
         print_json(api.resolve(layers, overrides))
     elif as_toml:
         click.echo(_core.resolve(api.layers(layers), overrides, "toml"), nl=False)
     else:
-        from outlast.memory import amount
+        click.echo(f"{scenario or preset}: ok; {found}")
+        if estimate:
+            click.echo(_counted(found))
 
-        click.echo(f"{scenario or preset}: ok; needs about {amount(needed)} of memory")
+
+def _counted(found: Estimate) -> str:
+    """The counts behind the estimate."""
+    from outlast.costs import span
+
+    rows = (
+        ("requests", f"{found.requests:,}"),
+        ("mapping units programmed to prepare", f"{found.prepared_units:,}, {span(found.precondition_cpu_s)}"),
+        ("pages read from flash", f"{found.flash_reads:,}"),
+        ("pages programmed", f"{found.flash_programs:,}"),
+    )
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"  {name.ljust(width)}  {value}" for name, value in rows)
 
 
 @click.command(
     "schema",
     epilog="""\b
-Example:
-  outlast schema > scenario.schema.json""",
+Examples:
+  outlast schema > scenario.schema.json
+  outlast schema --sweep > sweep.schema.json""",
 )
-def schema_command() -> None:
+@click.option("--sweep", is_flag=True, help="Print the schema of sweep files.")
+def schema_command(sweep: bool) -> None:
     """Print the JSON Schema of scenario files, for editors that complete and check them."""
-    from outlast.api import scenario_schema
+    from outlast.api import scenario_schema, sweep_schema
 
-    print_json(scenario_schema())
+    print_json(sweep_schema() if sweep else scenario_schema())
 
 
 @click.group(

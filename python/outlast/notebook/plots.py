@@ -154,9 +154,9 @@ class ComparisonPlots(Plots):
         from outlast.report.comparison import sections
 
         def has_table(name: str) -> bool:
-            return all(name in result.tables for result in compared.results)
+            return all(name in result.tables for result in compared.runs)
 
-        super().__init__(lambda: sections(compared.results), has_table, " against ".join(compared.names))
+        super().__init__(lambda: sections(compared.runs), has_table, " against ".join(compared.names))
 
     def latency(self, op: str = "read", theme: Theme | None = None) -> go.Figure:
         """The share of requests of a kind ("read", "write", "trim", "flush") that is done within a time."""

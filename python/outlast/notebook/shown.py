@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlast.notebook.html import framed, note, table
 from outlast.report import comparison, latency, single, tiles
-from outlast.report.numbers import text
+from outlast.report.numbers import short, text
 
 if TYPE_CHECKING:
     from outlast.comparison import Comparison
@@ -34,14 +34,30 @@ def result(shown: Result) -> str:
 
 def compared(shown: Comparison) -> str:
     """The figures that a person compares first, and the settings that differ."""
+    if shown.measured:
+        return _with_measured(shown)
     rows = [(name, *map(_setting, values)) for name, values in shown.differences["settings"].items()]
     settings = [table(["setting", *shown.names], rows[:MOST_ROWS])] if rows else [note("all settings are the same")]
     return framed(
         " against ".join(shown.names),
         f"changes are against {text(shown.names[0])}",
-        comparison.headline(shown.results),
+        comparison.headline(shown.runs),
         *settings,
         _more(len(rows), "settings"),
+    )
+
+
+def _with_measured(shown: Comparison) -> str:
+    """Rates and latencies, job by job."""
+    figures = shown.differences["figures"]
+    rows = [
+        (name, *("–" if value is None else short(value, 4) for value in row["values"])) for name, row in figures.items()
+    ]
+    return framed(
+        " against ".join(shown.names),
+        "rates and latencies as fio names them",
+        table(["figure", *shown.names], rows[:MOST_ROWS]),
+        _more(len(rows), "figures"),
     )
 
 

@@ -54,7 +54,11 @@ def shown_rows(summaries: Sequence[dict[str, Any]]) -> list[str]:
 
 def labels(results: Sequence[Result]) -> list[str]:
     """A name for each result; a number is added where names repeat."""
-    own = [str(result.summary["name"]) for result in results]
+    return numbered([str(result.summary["name"]) for result in results])
+
+
+def numbered(own: Sequence[str]) -> list[str]:
+    """The names, with a number added where they repeat."""
     return [
         name if own.count(name) == 1 else f"{name} #{own[:index].count(name) + 1}" for index, name in enumerate(own)
     ]
@@ -67,7 +71,7 @@ def page(results: Sequence[Result]) -> str:
     header = (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
         f'<p class="about">{_those(own)}. '
-        f"The first, <b>{text(own[0])}</b>, is what the others are compared with.</p>"
+        f"The others are compared with the first, <b>{text(own[0])}</b>.</p>"
         f"{differences.found(results, own)}"
     )
     versions = sorted({str(result.summary["version"]) for result in results})

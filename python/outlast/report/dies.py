@@ -98,6 +98,18 @@ def busy(table: dict[str, Any]) -> Figure | None:
     return _map("dies-map", "How busy each die was", "share of the time", "device" in table, found, share=True)
 
 
+def busy_all_along(queue: dict[str, Any]) -> Figure | None:
+    """The same of a drive by itself, without `run.utilisation`: from the summary's `queue`."""
+    shares = floats(queue.get("utilisation_by_die") or [])
+    channels = len(queue.get("channel_utilisation") or [])
+    if not len(shares) or not channels or len(shares) % channels:
+        return None
+    die = np.arange(len(shares))
+    each = len(shares) // channels
+    found = (die // each, die % each, shares)
+    return _map("dies-map", "How busy each die was", "share of the time", of_array=False, found=found, share=True)
+
+
 def cycles(table: dict[str, Any]) -> Figure | None:
     """Mean P/E cycles of the good blocks of each die."""
     if not table or not len(table["cycles"]) or np.asarray(table["bad"]).astype(bool).all():

@@ -203,13 +203,14 @@ def _dies(result: Result) -> Section:
     """Where the work and the wear fell: dies in their places, and both over time."""
     section = Section("dies", "Dies and channels")
     over_time = dict(result.tables.get("dies_over_time", {}))
-    section.add(dies.busy(over_time)).add(dies.cycles(dict(result.tables.get("wear", {}))))
+    section.add(dies.busy(over_time) or dies.busy_all_along(result.summary["queue"]))
+    section.add(dies.cycles(dict(result.tables.get("wear", {}))))
     section.add(queueing.utilisation(result.summary["queue"]))
     section.add(states.busy_map(dict(result.tables.get("channels_over_time", {})), "channel", "channels"))
     if (chart := states.busy_map(over_time, "die", "dies")) is not None:
         section.add(replace(chart, whole=True))
     if section.cards and not over_time:
-        section.finding = "How busy each die was, and when, is shown with <code>run.utilisation</code>."
+        section.finding = "When each die was busy is shown with <code>run.utilisation</code>."
     return section
 
 

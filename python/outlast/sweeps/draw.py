@@ -13,7 +13,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from outlast.sweeps.spec import MOST_RUNS, Axis, Spec, SweepError
+from outlast.sweeps.keys import MOST_RUNS
+from outlast.sweeps.spec import Axis, Spec, SweepError
 
 
 def points(spec: Spec) -> list[tuple[Any, ...]]:

@@ -13,15 +13,7 @@ from typing import Any, TypeAlias
 from outlast import api
 from outlast.errors import ScenarioError
 from outlast.inputs import is_stream, read_stream
-from outlast.sweeps import figures
-
-METHODS = ("grid", "list", "random", "latin-hypercube")
-SCALES = ("linear", "log")
-MOST_RUNS = 20_000
-"""So that what all runs gave fits into memory at once, about 50 KB each."""
-MOST_REPEATS = 1000
-MOST_SEED = 2**53 - 1
-"""The largest whole number that every reader of JSON holds."""
+from outlast.sweeps import figures, keys
 
 SpecLike: TypeAlias = str | Path | Mapping[str, Any]
 """The path of a sweep file, or what one says as nested dictionaries."""
@@ -154,14 +146,16 @@ class _Reader:
         shown = "absent" if value is None else value if isinstance(value, str) else json.dumps(value, default=str)
         return SweepError(f"{self._source}: {place} = {shown}: {limit}")
 
-    def known(self, table: Mapping[str, Any], names: Sequence[str], place: str = "") -> None:
+    def known(self, table: Mapping[str, Any], of: keys.Keys, place: str = "") -> None:
+        names = tuple(of)
         for name in table:
             if name not in names:
                 near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
                 hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
                 raise SweepError(f"{self._source}: {place}{name}: unknown setting; {hint}")
 
-    def whole(self, place: str, value: Any, least: int, most: int) -> int:
+    def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
+        least, most = keys.limits(key)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise self.refuse(place, value, f"must be a whole number within {least} to {most}")
         return value
@@ -184,22 +178,24 @@ class _Reader:
         return tuple(value)
 
     def spec(self, said: Mapping[str, Any]) -> Spec:
-        names = ("name", "scenario", "set", "method", "points", "seed", "repeats", "confidence", "retries")
-        self.known(said, (*names, "figures", "pareto", "vary"))
-        method = self.choice("method", said.get("method", "grid"), METHODS)
-        drawn = method in ("random", "latin-hypercube")
+        self.known(said, keys.SWEEP)
+
+        def given(name: str) -> Any:
+            return said.get(name, keys.SWEEP[name].get("default"))
+
+        method = self.choice("method", given("method"), keys.METHODS)
         points = said.get("points")
-        if drawn:
-            points = self.whole("points", points, 1, MOST_RUNS)
+        if method in keys.DRAWN:
+            points = self.whole("points", points, keys.SWEEP["points"])
         elif points is not None:
             raise self.refuse("points", points, f"belongs to random and latin-hypercube, and method is {method}")
-        confidence = self.number("confidence", said.get("confidence", 0.95))
+        confidence = self.number("confidence", given("confidence"))
         if not 0 < confidence < 1:
             raise self.refuse("confidence", confidence, "must lie between 0 and 1, both excluded")
         name = said.get("name", self._stem)
         if not isinstance(name, str) or not name or "/" in name or name.startswith("."):
             raise self.refuse("name", name, "must be a text without / that does not begin with a dot")
-        overrides = said.get("set", {})
+        overrides = given("set")
         if not isinstance(overrides, Mapping):
             raise self.refuse("set", overrides, "must be a table of settings")
         asked = self._figures("figures", self.strings("figures", said.get("figures", figures.USUAL)))
@@ -210,12 +206,12 @@ class _Reader:
             method=method,
             axes=self._axes(said.get("vary"), method),
             points=points,
-            seed=self.whole("seed", said.get("seed", 1), 0, MOST_SEED),
-            repeats=self.whole("repeats", said.get("repeats", 1), 1, MOST_REPEATS),
+            seed=self.whole("seed", given("seed"), keys.SWEEP["seed"]),
+            repeats=self.whole("repeats", given("repeats"), keys.SWEEP["repeats"]),
             figures=asked,
             pareto=self._pareto(said.get("pareto")),
             confidence=confidence,
-            retries=self.whole("retries", said.get("retries", 1), 0, 100),
+            retries=self.whole("retries", given("retries"), keys.SWEEP["retries"]),
             source=self._source,
             said=said["scenario"],
         )
@@ -237,9 +233,10 @@ class _Reader:
             entry = {"figure": each} if isinstance(each, str) else each
             if not isinstance(entry, Mapping):
                 raise self.refuse(place, each, "must be a figure, or a table of figure and best")
-            self.known(entry, ("figure", "best"), f"{place}.")
+            self.known(entry, keys.FRONT, f"{place}.")
             (name,) = self._figures(f"{place}.figure", [entry.get("figure", "")])
-            front.append((name, self.choice(f"{place}.best", entry.get("best", "lowest"), ("lowest", "highest"))))
+            best = entry.get("best", keys.FRONT["best"]["default"])
+            front.append((name, self.choice(f"{place}.best", best, keys.BESTS)))
         return tuple(front)
 
     def _scenario(self, said: Any) -> tuple[api.ScenarioLike, ...]:
@@ -275,8 +272,7 @@ class _Reader:
     def _axis(self, place: str, said: Any, method: str) -> Axis:
         if not isinstance(said, Mapping):
             raise self.refuse(place, said, "must be a table")
-        names = ("name", "setting", "values", "labels", "from", "to", "steps", "scale", "whole", "unit", "choices")
-        self.known(said, names, f"{place}.")
+        self.known(said, keys.AXIS, f"{place}.")
         name, setting = said.get("name", ""), said.get("setting")
         if not isinstance(name, str):
             raise self.refuse(f"{place}.name", name, "must be a text")
@@ -292,9 +288,9 @@ class _Reader:
 
     def _choices(self, place: str, name: str, said: Mapping[str, Any]) -> Axis:
         if not name:
-            raise self.refuse(f"{place}.name", None, "must be a text: what the choices are called together")
+            raise self.refuse(f"{place}.name", None, "must be a text: the name of these choices")
         for other in said:
-            if other not in ("name", "choices"):
+            if other not in keys.CHOICES_WITH:
                 raise self.refuse(f"{place}.{other}", said[other], "belongs to one setting, and there are choices")
         choices = said["choices"]
         if not isinstance(choices, (list, tuple)) or not choices:
@@ -304,7 +300,7 @@ class _Reader:
             where = f"{place}.choices[{index}]"
             if not isinstance(each, Mapping):
                 raise self.refuse(where, each, "must be a table of label and set")
-            self.known(each, ("label", "set"), f"{where}.")
+            self.known(each, keys.CHOICE, f"{where}.")
             label, own = each.get("label"), each.get("set", {})
             if not isinstance(label, str) or not label or label in labels:
                 raise self.refuse(f"{where}.label", label, "must be a text that no other choice has")
@@ -315,7 +311,7 @@ class _Reader:
         return Axis("", tuple(changed), tuple(labels), own_name=name)
 
     def _listed(self, place: str, setting: str, said: Mapping[str, Any]) -> Axis:
-        for name in ("steps", "scale", "whole", "unit"):
+        for name in keys.RANGE_ONLY:
             if name in said:
                 raise self.refuse(f"{place}.{name}", said[name], "belongs to a range (from, to), and there are values")
         values = said["values"]
@@ -327,15 +323,17 @@ class _Reader:
         return Axis(setting, tuple(values), labels)
 
     def _span(self, place: str, setting: str, said: Mapping[str, Any], method: str) -> Axis:
+        if "labels" in said:
+            raise self.refuse(f"{place}.labels", said["labels"], "belongs to values, and there is a range")
         start, stop = (self.number(f"{place}.{end}", said.get(end)) for end in ("from", "to"))
-        scale = self.choice(f"{place}.scale", said.get("scale", "linear"), SCALES)
+        scale = self.choice(f"{place}.scale", said.get("scale", keys.AXIS["scale"]["default"]), keys.SCALES)
         if not start < stop:
             raise self.refuse(f"{place}.to", stop, f"must be more than from = {start}")
         if scale == "log" and start <= 0:
             raise self.refuse(f"{place}.from", start, "must be more than 0 on a logarithmic scale")
         steps = said.get("steps")
         if method in ("grid", "list"):
-            steps = self.whole(f"{place}.steps", steps, 2, MOST_RUNS)
+            steps = self.whole(f"{place}.steps", steps, keys.AXIS["steps"])
         elif steps is not None:
             raise self.refuse(f"{place}.steps", steps, f"belongs to grid and list, and method is {method}")
         whole, unit = said.get("whole", False), said.get("unit", "")

@@ -7,9 +7,11 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// What the run itself cost, and what is no finding of it: sections and figures of the summary.
-const APART: [(&str, &[&str]); 7] = [
+const APART: [(&str, &[&str]); 8] = [
     ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"]),
     ("throughput", &["requests_per_cpu_s"]),
+    // Younger than the table of hashes, in which its mean, least and most are.
+    ("queue", &["utilisation_by_die"]),
     // How much memory the program takes is its form.
     ("memory", &[]),
     // What was asked for: a new setting with a default changes no result.

@@ -2,6 +2,7 @@
 
 use crate::drives::Drives;
 use outlast_device::Device;
+use outlast_ssd::Ssd;
 use serde::Serialize;
 
 /// The drive in figures.
@@ -31,13 +32,10 @@ pub struct Memory {
     pub peak_rss_mib: Option<f64>,
 }
 
-pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
-    let identity = ssd.identify();
-    let config = ssd.config();
-    let drive = ssd.first();
-    let raw = config.geometry.raw_capacity().0 as f64;
+/// Spare over user space of a drive that data can use: without spare blocks, bad blocks, and superblocks that are open or held back.
+pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
     let user = drive.identify().capacity.0 as f64;
-    let unit = config.ftl.mapping_unit.0 as f64;
+    let unit = drive.config().ftl.mapping_unit.0 as f64;
     // Held back: free superblocks; open ones are on average half empty.
     let usable: f64 = drive
         .ftls()
@@ -48,6 +46,15 @@ pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
                 * unit
         })
         .sum();
+    (usable - user) / user
+}
+
+pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
+    let identity = ssd.identify();
+    let config = ssd.config();
+    let drive = ssd.first();
+    let raw = config.geometry.raw_capacity().0 as f64;
+    let user = drive.identify().capacity.0 as f64;
     DeviceFacts {
         model: identity.model,
         capacity_bytes: identity.capacity.0,
@@ -60,6 +67,6 @@ pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
             .next()
             .map_or(0, |ftl| u64::from(ftl.layout().units_per_superblock())),
         spare_factor: (raw - user) / user,
-        effective_spare_factor: (usable - user) / user,
+        effective_spare_factor: effective_spare_factor(drive),
     }
 }

@@ -36,7 +36,7 @@ pub use wear::Wear;
 
 pub(crate) use after_host::after_host;
 pub(crate) use closed_form::closed_form;
-pub(crate) use device::device_facts;
+pub(crate) use device::{device_facts, effective_spare_factor};
 pub(crate) use flash::{amplification, flash, gc};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};

@@ -21,6 +21,9 @@ pub struct Queue {
     pub channel_utilisation: Vec<f64>,
     /// Share of the measured time for which dies were busy.
     pub die_utilisation: Spread,
+    /// The same of each die of a drive by itself, channel by channel; absent of arrays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub utilisation_by_die: Vec<f64>,
     /// How busy the controller was; absent unless `run.utilisation` asks for it, and of arrays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
@@ -81,6 +84,7 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
             min: dies.iter().copied().fold(f64::INFINITY, f64::min),
             max: dies.iter().copied().fold(0.0, f64::max),
         },
+        utilisation_by_die: if facts.ssd.array.is_none() { dies.clone() } else { Vec::new() },
         controller: facts.measured.controller.clone(),
         host_queue_depth: match facts.workload.pacing {
             Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, held: false } => Some(queue_depth),

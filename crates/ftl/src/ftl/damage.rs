@@ -118,15 +118,20 @@ impl Ftl {
             self.invalidate(slot);
         }
         self.entry_changed(lpn);
+        self.note_lost(lpn).then_some(lpn)
+    }
+
+    /// The newest copy of `lpn` is lost; whether its data is, with that: it is not if the controller has it.
+    pub(super) fn note_lost(&mut self, lpn: Lpn) -> bool {
         if self.is_map_page(lpn) {
             self.record_trim(lpn);
-            return None;
+            return false;
         }
         self.losses.lose(lpn);
         if let Some(records) = &mut self.records {
             records.lost(lpn);
         }
-        Some(lpn)
+        true
     }
 
     /// Whether the data of a logical page has been lost.

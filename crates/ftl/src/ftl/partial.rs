@@ -148,8 +148,7 @@ impl Ftl {
             .map(|pu| self.lane_position(pu))
     }
 
-    /// Whether the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, that would be filled in vain,
-    /// and the next one after it, for as long as the other stripes stay open.
+    /// Whether the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, one after another would be filled in vain.
     fn fits_new_log(&self, wanted: OpenStripe, rows: u32) -> bool {
         let mut taken = vec![0; self.layout.lanes().len()];
         for (superblock, stripe) in self.covers_but(wanted).map(|(_, stripe)| stripe).chain([wanted]) {
@@ -158,8 +157,7 @@ impl Ftl {
         taken.iter().all(|&count| count <= rows)
     }
 
-    /// The open stripes with a cover but for `wanted`, each with its stream. One that a newer cover is on its way for needs the older one no longer than
-    /// until that has come.
+    /// The open stripes with a cover except `wanted`, each with its stream. Where a newer cover is on its way, the older one is needed only until then.
     fn covers_but(&self, wanted: OpenStripe) -> impl Iterator<Item = (Stream, OpenStripe)> {
         let streams = self.frontiers.streams().filter(|&stream| !self.partials.is_coming(stream));
         streams.filter_map(move |stream| {

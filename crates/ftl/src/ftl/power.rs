@@ -252,7 +252,9 @@ impl Ftl {
     /// Page `lpn`, which has no copy, goes back to what it was at `at`: a slot on flash, lost, or nothing.
     pub(super) fn come_back(&mut self, lpn: Lpn, at: Ppn) {
         self.entry_changed(lpn);
-        if at == LOST {
+        if self.losses.is_lost_stale(at) {
+            self.note_lost(lpn);
+        } else if at == LOST {
             self.losses.lose(lpn);
         } else if at.is_some() {
             let superblock = self.layout.superblock_of(at);
@@ -463,6 +465,10 @@ impl Ftl {
             self.expose(superblock, within);
         }
         let lost = self.lose(slot);
+        if lost.is_none() && self.origins.is_some() && self.owner(slot).is_some() {
+            // A loss of power may come before what superseded it has come to flash.
+            self.losses.lose_stale(slot);
+        }
         self.map.disown(slot, 1);
         if let Some(contents) = &mut self.contents {
             contents.erase(slot.0, 1);

@@ -5,7 +5,7 @@ use crate::frontiers::Frontier;
 use crate::streams::{Cause, Stream};
 use crate::superblocks::Pick;
 use crate::superblocks::State;
-use outlast_units::{BlockIndex, SuperblockId};
+use outlast_units::{BlockIndex, Ppn, SuperblockId};
 
 impl Ftl {
     /// Whether `stream` may open a superblock.
@@ -150,6 +150,7 @@ impl Ftl {
             self.uncover(superblock, u32::MAX);
         }
         let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
+        self.losses.erased(first, Ppn(first.0 + count));
         if let Some(contents) = &mut self.contents {
             contents.erase(first.0, count);
         }

@@ -18,7 +18,8 @@ impl Ftl {
     fn copy_before(&self, slot: Ppn) -> Ppn {
         self.origins.as_ref().map_or(Ppn::NONE, |origins| {
             let origin = origins.of(&self.layout, slot).unwrap_or(Ppn::NONE);
-            origins.on_flash(&self.layout, origin, |at| self.is_programmed(at))
+            let copy = origins.on_flash(&self.layout, origin, |at| self.is_programmed(at));
+            if self.losses.is_lost_stale(copy) { LOST } else { copy }
         })
     }
 

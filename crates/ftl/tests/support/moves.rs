@@ -1,6 +1,6 @@
 //! Data on the move, superblocks that are erased, dies and power that fail.
 
-use super::rig::Rig;
+use super::rig::{Page, Rig};
 use outlast_ftl::{Cause, PartialPlace, State, Stream};
 use outlast_units::{BlockIndex, LocalDie, Pu, PuWithin, SuperblockId};
 
@@ -113,7 +113,12 @@ impl Rig {
             }
             for (unit, slot) in (0..).zip(self.slots(pu)) {
                 if !covered || !self.ftl.parity().cover_gives(pu, unit, |other| self.is_unreadable(other)) {
+                    let (owner, version) = (self.ftl.owner(slot), self.version(slot));
                     let lost = self.ftl.lose_uncovered(slot);
+                    if lost.is_none() && self.durable.get(&owner) == Some(&Page::Written(version)) {
+                        // What superseded it is in the buffer.
+                        self.durable.insert(owner, Page::Lost);
+                    }
                     self.is_lost(lost);
                 }
             }

@@ -85,7 +85,10 @@ impl Reader<'_> {
             if self.sections.is_empty() {
                 return Err(wrong());
             }
-            if let Some(rest) = line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+            // fio takes what follows the character behind the word, whichever that is: `include=FILE` is the same as `include FILE`.
+            if let Some(rest) =
+                line.strip_prefix("include").and_then(|rest| rest.strip_prefix([' ', '\t', '=']))
+            {
                 if nested == MOST_NESTED {
                     return Err(refused(
                         &place,

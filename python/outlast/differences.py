@@ -65,8 +65,8 @@ def load_any(path: str) -> Result | Measured:
     return load(path)
 
 
-def compare_with_measured(results: Sequence[Result | Measured]) -> dict[str, Any]:
-    """As :func:`compare`, where some are drives measured with fio: all rates and latencies by job and direction.
+def with_measured(results: Sequence[Result | Measured]) -> dict[str, Any]:
+    """As :func:`of_runs`, where some are drives measured with fio: all rates and latencies by job and direction.
 
     A job stands beside the job of the same name; where every one has but one job, their names do not matter.
     """
@@ -87,7 +87,7 @@ def compare_with_measured(results: Sequence[Result | Measured]) -> dict[str, Any
     }
 
 
-def compare(results: Sequence[Result]) -> dict[str, Any]:
+def of_runs(results: Sequence[Result]) -> dict[str, Any]:
     """Settings and figures that differ, by dotted name, each with the value in every result.
 
     `figures` also have `change`: the relative change of each against the first. What a run costs (CPU time, memory) is

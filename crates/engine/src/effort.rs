@@ -1,0 +1,214 @@
+//! What a run will cost, told from its settings and from the first of its requests before any of it is simulated.
+//!
+//! Requests and flash operations are counted, and each is taken to cost what it costs on the machine of `docs/reference/speed.md`.
+
+use crate::error::EngineError;
+use crate::memory::Memory;
+use crate::precondition::least_drive_writes;
+use crate::scenario::{Fill, Overwrite, Scenario, TimingMode};
+use crate::summary::effective_spare_factor;
+use outlast_models::write_amplification;
+use outlast_ssd::Ssd;
+use outlast_units::Nanos;
+use outlast_workload::{Pacing, Target, Workload};
+use serde::Serialize;
+
+mod fan;
+mod rate;
+mod sample;
+
+use fan::Fan;
+use sample::Sample;
+
+/// Nanoseconds of processor time, from the rates of `docs/reference/speed.md` (9.41 M random reads a second, 8.13 M of a mix without
+/// collection, 2.77 M writes at a write amplification of 3.60): three equations for a request, a page read and a page programmed.
+const REQUEST_NS: f64 = 96.0;
+const READ_NS: f64 = 10.0;
+const PROGRAM_NS: f64 = 67.0;
+/// What a model of errors adds to a read: the same page's 9.30 M and 6.74 M reads a second.
+const ERRORS_NS: f64 = 41.0;
+/// A mapping unit programmed without time: between the 6 ns of a drive of 32 GiB, whose tables the caches hold in part, and the 12 ns of one
+/// of 4 TB.
+const UNTIMED_NS: f64 = 9.0;
+/// What a command without time takes beside: 26.6 M writes a second at a write amplification of 3.58, less what is programmed.
+const UNTIMED_REQUEST_NS: f64 = 16.0;
+/// What an array adds to a write of its host without time: `time.precondition_cpu_s` of the presets with arrays, less what is programmed.
+const UNTIMED_ARRAY_NS: f64 = 140.0;
+/// How often overwriting by a workload of one's own goes over its addresses until it is steady, at least: what is hot settles first, what is
+/// cold late.
+const WORKLOAD_PASSES: f64 = 3.0;
+
+/// What a run will probably cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Effort {
+    /// Requests of the workload, those of the warm-up included.
+    pub requests: u64,
+    /// Mapping units programmed while the drive is prepared.
+    pub prepared_units: u64,
+    /// Pages read from flash while the workload runs.
+    pub flash_reads: u64,
+    /// Pages programmed while the workload runs.
+    pub flash_programs: u64,
+    /// Processor time for preparing, in seconds.
+    pub precondition_cpu_s: f64,
+    /// Processor time for all, in seconds.
+    pub cpu_s: f64,
+}
+
+/// Memory and processor time of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// What it takes of memory.
+    pub memory: Memory,
+    /// What it takes of time.
+    pub effort: Effort,
+}
+
+/// What is known of the drives.
+struct Flash<'a> {
+    scenario: &'a Scenario,
+    drive: &'a Ssd,
+    /// Mapping units that the host addresses.
+    units: f64,
+    /// Units programmed for each unit of data: parity within the drive.
+    parity: f64,
+    fan: Fan,
+}
+
+impl Flash<'_> {
+    /// Write amplification of random writes over a share of the capacity, of which the rest stays as it was filled: the closed form for uniform
+    /// ones, whatever the policy.
+    fn amplification(&self, share: f64) -> f64 {
+        let free = effective_spare_factor(self.drive) + 1.0 - self.filled().max(share);
+        write_amplification::greedy(free / share.max(1e-3)).unwrap_or(1.0)
+    }
+
+    /// Share of the capacity that holds data before anything is overwritten.
+    fn filled(&self) -> f64 {
+        let spec = &self.scenario.precondition;
+        match (&spec.from, spec.fill) {
+            (Some(_), _) => 1.0,
+            (None, Fill::None) => 0.0,
+            (None, Fill::Sequential) => spec.fill_fraction,
+        }
+    }
+
+    fn units_per_page(&self) -> f64 {
+        let config = self.drive.config();
+        config.geometry.page_size.0 as f64 / config.ftl.mapping_unit.0 as f64
+    }
+
+    /// Mapping units programmed to prepare the drive, and the processor time that takes, in nanoseconds.
+    fn preparation(&self, sample: &Sample) -> (f64, f64) {
+        let spec = &self.scenario.precondition;
+        if spec.from.is_some() {
+            return (0.0, 0.0);
+        }
+        let filled = self.filled();
+        let mut layers = 0u64;
+        let mut largest = 0;
+        for ftl in self.drive.ftls() {
+            layers += 1;
+            largest = ftl.layout().units_per_superblock().max(largest);
+        }
+        let superblocks = u64::from(largest) * layers * self.fan.members as u64;
+        let least = least_drive_writes(spec, self.units, superblocks);
+        let most = spec.max_drive_writes.max(spec.min_drive_writes);
+        let by_workload = least.max(WORKLOAD_PASSES * sample.share).min(most);
+        let (written, amplification, command_ns) = match spec.overwrite {
+            Overwrite::Random if filled > 0.0 => (least.min(most), self.amplification(filled), 0.0),
+            Overwrite::Workload if sample.written_units > 0.0 => {
+                (by_workload, self.workload_amplification(sample), UNTIMED_REQUEST_NS)
+            }
+            _ => (0.0, 1.0, 0.0),
+        };
+        let in_flash = filled * self.fan.large_writes + written * self.fan.small_writes * amplification;
+        let programmed = self.units * self.parity * self.fan.carried * in_flash;
+        let command_ns = command_ns + if self.fan.is_array() { UNTIMED_ARRAY_NS } else { 0.0 };
+        (programmed, programmed * UNTIMED_NS + written * self.units * command_ns)
+    }
+
+    /// Write amplification of the workload on a drive without free space.
+    fn workload_amplification(&self, sample: &Sample) -> f64 {
+        let random = 1.0 - sample.sequential;
+        1.0 + random * (self.amplification(sample.share) - 1.0)
+    }
+
+    /// Pages read and pages programmed for `requests` like those of the sample.
+    fn operations(&self, sample: &Sample, requests: f64) -> (f64, f64) {
+        let spec = &self.scenario.precondition;
+        let written = requests * sample.written_units * self.fan.writes(sample);
+        let filled = self.filled();
+        // A drive that was never overwritten has free space to write to first, in which reads find nothing.
+        let fresh = spec.from.is_none() && (spec.overwrite == Overwrite::None || filled == 0.0);
+        let space = self.units * self.fan.large_writes;
+        let free = if fresh { space * (1.0 + effective_spare_factor(self.drive) - filled) } else { 0.0 };
+        let passes = written / (space * sample.share).max(1.0);
+        let mean = if passes > 0.0 { 1.0 - (1.0 - (-passes).exp()) / passes } else { 0.0 };
+        let mapped = filled + (1.0 - filled) * mean;
+        let amplification = self.workload_amplification(sample);
+        let relocated = (written - free).max(0.0) * (amplification - 1.0);
+        let valid = 1.0 - 1.0 / amplification.max(1.001);
+        let per_page = self.units_per_page();
+        // A page with any valid unit is read whole.
+        let collected = relocated / (per_page * valid) * (1.0 - (1.0 - valid).powf(per_page.max(1.0)));
+        let host = requests * (sample.read_pages * mapped + sample.written_units * self.fan.reads(sample));
+        let carried = self.fan.carried;
+        ((host + collected) * carried, (written + relocated) * self.parity / per_page * carried)
+    }
+}
+
+/// What the run of `scenario` costs over `drives`, which need not have tables.
+pub(crate) fn of(
+    scenario: &Scenario,
+    drives: &[&Ssd],
+    workload: &mut Workload,
+    target: &Target,
+) -> Result<Effort, EngineError> {
+    let drive = drives[0];
+    let fan = Fan::of(scenario.array.as_ref());
+    let sample = Sample::of(workload, target, drive.config().geometry.page_size.0)?;
+    let per_superblock: u64 = drive.ftls().map(|ftl| u64::from(ftl.layout().units_per_superblock())).sum();
+    let data: u64 = drive.ftls().map(|ftl| u64::from(ftl.stream(ftl.streams().gc(0)).data_units())).sum();
+    let flash = Flash {
+        scenario,
+        drive,
+        units: target.capacity.0 as f64 / target.unit.0 as f64,
+        parity: per_superblock as f64 / data.max(1) as f64,
+        fan,
+    };
+    let (prepared, prepared_ns) = flash.preparation(&sample);
+    let requests = requests(&flash, &sample, workload);
+    let (reads, programs) = flash.operations(&sample, requests);
+    let errors = if scenario.device.reliability.is_some() { ERRORS_NS } else { 0.0 };
+    let run_ns = match scenario.run.timing {
+        TimingMode::Full => {
+            requests * REQUEST_NS * (1.0 + flash.fan.commands(&sample))
+                + reads * (READ_NS + errors)
+                + programs * PROGRAM_NS
+        }
+        TimingMode::None => requests * UNTIMED_REQUEST_NS + programs * flash.units_per_page() * UNTIMED_NS,
+    };
+    let times = if scenario.run.twin { 2.0 } else { 1.0 };
+    Ok(Effort {
+        requests: requests.round() as u64,
+        prepared_units: prepared.round() as u64,
+        flash_reads: reads.round() as u64,
+        flash_programs: programs.round() as u64,
+        precondition_cpu_s: times * prepared_ns * 1e-9,
+        cpu_s: times * (prepared_ns + run_ns) * 1e-9,
+    })
+}
+
+/// How many requests the run has: what the workload's own limits leave, or what a closed loop completes in its time.
+fn requests(flash: &Flash<'_>, sample: &Sample, workload: &Workload) -> f64 {
+    let limit = workload.requests.map_or(f64::INFINITY, |limit| limit as f64);
+    let own = limit.min(sample.whole);
+    let (Some(duration), Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, .. }) =
+        (workload.duration, workload.pacing)
+    else {
+        return if own.is_finite() { own } else { sample.requests };
+    };
+    let duration = Nanos(duration.0).as_secs_f64();
+    own.min(rate::closed_loop(flash, sample, f64::from(queue_depth)) * duration)
+}

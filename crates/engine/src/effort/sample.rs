@@ -1,0 +1,88 @@
+//! The first requests of a workload: what the others will be like.
+
+use crate::error::EngineError;
+use outlast_device::Op;
+use outlast_units::SECTOR_BYTES;
+use outlast_workload::{Target, Workload};
+
+/// Requests drawn: few milliseconds, of a trace, too.
+const REQUESTS: usize = 1 << 14;
+
+/// Means over the first requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// How many there were.
+    pub(super) requests: f64,
+    /// How many the whole workload has, by how far these brought it; infinite where nothing but the engine ends it.
+    pub(super) whole: f64,
+    /// Mapping units written by a request.
+    pub(super) written_units: f64,
+    /// Pages that a request reads.
+    pub(super) read_pages: f64,
+    /// Bytes that a request moves, and those of a write.
+    pub(super) bytes: f64,
+    pub(super) write_bytes: f64,
+    /// Requests that are reads, and those that are writes.
+    pub(super) reads: f64,
+    pub(super) writes: f64,
+    /// Share of the capacity that the workload addresses.
+    pub(super) share: f64,
+    /// Share of the bytes written that go where the write before ended.
+    pub(super) sequential: f64,
+}
+
+impl Sample {
+    /// Draws from `workload`, which is used up by that.
+    pub(super) fn of(workload: &mut Workload, target: &Target, page: u64) -> Result<Self, EngineError> {
+        let mut requests = Vec::with_capacity(REQUESTS);
+        while requests.len() < REQUESTS {
+            let wanted = REQUESTS - requests.len();
+            if workload.source.fill(&mut requests, wanted)? == 0 {
+                break;
+            }
+        }
+        let ended = requests.len() < REQUESTS;
+        let count = requests.len() as f64;
+        let (mut written, mut read_pages, mut bytes, mut write_bytes, mut on) =
+            (0u64, 0u64, 0u64, 0u64, 0u64);
+        let (mut reads, mut writes) = (0u64, 0u64);
+        let mut end = None;
+        for request in &requests {
+            let command = &request.command;
+            let length = u64::from(command.sectors) * SECTOR_BYTES;
+            match command.op {
+                Op::Read => {
+                    reads += 1;
+                    bytes += length;
+                    read_pages += length.div_ceil(page);
+                }
+                Op::Write => {
+                    writes += 1;
+                    bytes += length;
+                    write_bytes += length;
+                    written += length.div_ceil(target.unit.0);
+                    on += if end == Some(command.lba.0) { length } else { 0 };
+                    end = Some(command.lba.0 + u64::from(command.sectors));
+                }
+                Op::Trim | Op::Flush | Op::LbaStatus => {}
+            }
+        }
+        let done = workload.source.progress().filter(|&done| done > 0.0 && !workload.endless);
+        let sectors = (target.capacity.0 / SECTOR_BYTES).max(1) as f64;
+        let addressed =
+            workload.footprint.as_ref().map_or(sectors, |range| (range.end.0 - range.start.0) as f64);
+        let mean = |sum: u64| sum as f64 / count.max(1.0);
+        Ok(Self {
+            requests: count,
+            whole: if ended { count } else { done.map_or(f64::INFINITY, |done| count / done) },
+            written_units: mean(written),
+            read_pages: mean(read_pages),
+            bytes: mean(bytes),
+            write_bytes: write_bytes as f64 / (writes as f64).max(1.0),
+            reads: mean(reads),
+            writes: mean(writes),
+            share: (addressed / sectors).clamp(1e-3, 1.0),
+            sequential: on as f64 / (write_bytes as f64).max(1.0),
+        })
+    }
+}

@@ -1,0 +1,57 @@
+"""What a run will probably cost: counts of what it simulates, and times and memory that follow from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from outlast import _core, memory
+from outlast.api import Overrides, ScenarioLike, layers, override_list
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will probably cost, beside memory counted from its settings and its first requests.
+
+    Times are those of the machine of `docs/reference/speed.md` with nothing else running.
+    """
+
+    memory_bytes: int
+    """At its peak, within 15 %."""
+    requests: int
+    """Of the workload, those of the warm-up included."""
+    prepared_units: int
+    """Mapping units programmed while the drive is prepared."""
+    flash_reads: int
+    """Pages read while the workload runs."""
+    flash_programs: int
+    """Pages programmed while the workload runs."""
+    precondition_cpu_s: float
+    """Processor time for preparing, in seconds."""
+    cpu_s: float
+    """Processor time of the run, preparing included, in seconds."""
+
+    def __str__(self) -> str:
+        return f"needs about {memory.amount(self.memory_bytes)} of memory and {span(self.cpu_s)} of processor time"
+
+
+def estimate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> Estimate:
+    """Checks a scenario as `validate` does, and says what running it will probably cost. Builds no drive.
+
+    Rebuilds and repairs that go on after the host has ended are left out.
+    """
+    needed, effort = _core.estimate(layers(scenario), override_list(overrides))
+    return Estimate(memory_bytes=memory.PROCESS_BYTES + needed, **json.loads(effort))
+
+
+def span(seconds: float) -> str:
+    """`about 3 min`: as much as can be said, one digit."""
+    if seconds < 1:
+        return "less than a second"
+    for unit, size in (("s", 1), ("min", 60), ("h", 3600)):
+        if seconds < 100 * size or unit == "h":
+            amount = seconds / size
+            rounded = float(f"{amount:.0e}")
+            return f"about {rounded:.0f} {unit}"
+    raise AssertionError("the last unit takes every time")
