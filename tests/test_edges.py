@@ -219,7 +219,7 @@ def test_the_first_example_of_the_readme_says_what_its_warm_up_took(outlast: Out
     assert "law is off" not in page
     assert "in a thousand takes longer" not in page
     assert "measured: too few for a tail" in page
-    assert "Nothing reached the flash while it was measured" in page
+    assert "Nothing reached the flash during the measurement" in page
     assert "uniform random 70/30" not in page
 
 

@@ -256,7 +256,7 @@ def test_a_sweep_that_is_terminated_goes_on_later(tiny: Path, tmp_path: Path) ->
         program.terminate()
         _, messages = program.communicate(timeout=60)
         assert program.returncode == 143, messages
-        assert re.fullmatch(r"stopped by SIGTERM: \d+ of 80 runs are kept; the same command goes on\n", messages)
+        assert re.fullmatch(r"stopped by SIGTERM: \d+ of 80 runs are kept; the same command continues\n", messages)
 
 
 def test_a_converted_trace_is_whole_or_not_there(tmp_path: Path) -> None:

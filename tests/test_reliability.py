@@ -187,7 +187,7 @@ def test_levels_of_the_error_rate_do_not_depend_on_the_order_of_page_types(tmp_p
 def test_scrubbing_that_chases_itself_is_told(outlast: Outlast, weak: Path) -> None:
     done = outlast("run", "weak.toml", "--set", "device.scrub.expected_errors=20")
     said = " ".join(done.stdout.split())
-    assert "note: Scrubbing chases itself for ever" in said
+    assert "note: Scrubbing never comes to rest" in said
     for part in ("3000 P/E cycles", "27.5 expected wrong bits", "device.scrub.expected_errors is 20"):
         assert part in said
 
@@ -196,7 +196,7 @@ def test_an_error_rate_beyond_the_model_is_told(outlast: Outlast, weak: Path) ->
     far = "device.reliability.initial.pe_cycles=2000000"
     summary = json.loads(outlast("run", "weak.toml", "--set", far, "--json").stdout)
     (note,) = (note for note in summary["notes"] if "beyond its validity" in note)
-    for part in ("RBER held at 0.5", "P/E cycles", "days after writing", "reads of the block"):
+    for part in ("RBER limited to 0.5", "P/E cycles", "days after writing", "reads of the block"):
         assert part in note
     assert summary["reliability"]["rber"]["saturated_reads"] > 0
     assert summary["reliability"]["rber"]["max"] == 0.5
@@ -210,7 +210,7 @@ def test_errors_need_time_and_say_so(tmp_path: Path) -> None:
 
 def test_the_summary_for_people_tells_of_errors(outlast: Outlast, weak: Path, tiny: Path) -> None:
     text = " ".join(outlast("run", "weak.toml", "--set", "run.twin=true").stdout.split())
-    for part in ("re-reads per read", "UBER, exact", "after ECC", "scrubbing", "parity", "of its twin without errors"):
+    for part in ("re-reads per read", "UBER, exact", "after ECC", "scrubbing", "parity", "of its error-free twin"):
         assert part in text, part
     assert "re-reads" not in outlast("run", "tiny.toml").stdout
 

@@ -64,7 +64,7 @@ def test_an_array_has_a_part_of_its_own() -> None:
     for name in ("array-states", "array-wear"):
         assert f'id="{name}"' in with_it, name
     assert "Rebuilding took 4.00 s from 3.00 s on" in with_it
-    assert "20.0 % of its stripe writes were of full stripes" in with_it
+    assert "20.0 % of its stripe writes covered full stripes" in with_it
     assert "<td>rebuild started</td><td>1</td>" in with_it
 
 

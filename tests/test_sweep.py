@@ -453,7 +453,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, file: Path) -> None:
     assert time.monotonic() - sent < 2.0
     assert program.returncode == 130
     assert out == ""
-    told = re.fullmatch(r"stopped by Ctrl-C: (\d+) of 120 runs are kept; the same command goes on\n", messages)
+    told = re.fullmatch(r"stopped by Ctrl-C: (\d+) of 120 runs are kept; the same command continues\n", messages)
     assert told, messages
     assert 0 < int(told[1]) < 120
     assert len(list(kept.iterdir())) == int(told[1])

@@ -162,7 +162,7 @@ def test_results_of_another_check_are_not_gone_on_with(folder: Path) -> None:
 def test_a_check_that_fails_with_nothing_lost_is_doubted(folder: Path) -> None:
     done = torture(folder, "careful.outlast", "--model", "contract", command=["sh", "-c", "echo oh no; exit 7"])
     assert done.returncode == 2
-    assert "error: the check fails even with no power lost: is it right?" in done.stderr
+    assert "error: the check fails even without a loss of power: is it correct?" in done.stderr
     assert "  | oh no\n" in done.stderr
     words = ("careful.outlast", "--model", "contract", "--force", "--states", "4", "--fresh")
     assert torture(folder, *words, command=["sh", "-c", "exit 7"]).returncode == 1
@@ -230,7 +230,7 @@ def test_a_signal_keeps_what_is_known_and_blames_no_state(folder: Path, number: 
     os.killpg(process.pid, number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     result = json.loads((lines.parent / "result.json").read_text())
     assert result["states"]["stopped"] == {130: "Ctrl-C", 143: "SIGTERM"}[code]
     assert result["states"]["bad"] == 0

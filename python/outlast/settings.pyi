@@ -5,7 +5,7 @@ from outlast.setting import Setting
 array: Array
 """An array of such drives. Absent: the host has one drive."""
 changes: Setting
-"""Changes of protection while the run goes on.
+"""Changes of protection during the run.
 - at: When, from the start of the run. Give this, `pe_cycles` or `medium_errors`.
 - block: Its new `block`; 0: none. Default: as it is.
 - class: The class that gets another code. Default: 0.
@@ -17,7 +17,7 @@ changes: Setting
 - pe_cycles: When the most worn block has been erased so often, what it came with included.
 """
 description: Setting
-"""What the scenario is about, in a sentence or two. Default: empty."""
+"""Description in a sentence or two. Default: empty."""
 device: Device
 """The drive; of an array, each of its members."""
 extends: Setting
@@ -49,38 +49,39 @@ name: Setting
 policies: Policies
 """Decisions that code of your own takes."""
 precondition: Precondition
-"""How the drive is brought into the state in which it is measured."""
+"""How the drive is prepared before the measurement."""
 run: Run
 """What is measured and how."""
 seed: Setting
 """The one seed, from which every random stream is derived; 0 to 2^63 - 1. Default: 1."""
 workload: Workload
-"""What the host asks."""
+"""The workload of the host."""
 
 class Array(Setting):
     background: ArrayBackground
     """Rebuilding, resynchronising, moving parity and scrubbing."""
     chunk: Setting
-    """Bytes that follow each other on one member; a multiple of 512.
+    """Stripe unit: bytes of consecutive data on one member; a multiple of 512.
     Default: "64KiB".
     """
     consistency: Setting
-    """What brings data and parity back together after a loss of power.
+    """How parity is made consistent after a loss of power.
     Default: "resync".
-    - resync: Parity is computed anew over the whole array after an unclean stop. Costs nothing before; has the write
-      hole: a member that is missing before this is done may come back wrong where writes were under way.
+    - resync: Parity of the whole array is recomputed after an unclean stop. Costs nothing before; has the write
+      hole: a member that fails before this is done may be reconstructed with wrong data where writes were in
+      progress.
     - bitmap: As `resync`, but only regions marked before they are written. Has the write hole.
-    - ppl: The parity of what a write leaves as it is goes to the parity members first (md's partial parity log). No
-      write hole.
-    - journal: All that a write changes goes to the log of its member first (md's journal, on the members). No write
-      hole, and writes that were under way are carried out.
+    - ppl: The parity of the unchanged part of a stripe is written to the parity members first (md's partial parity
+      log). No write hole.
+    - journal: All changes of a write are logged on their members first (md's journal, on the members). No write
+      hole; writes in progress are replayed.
     """
     copies: Setting
     """Copies of each chunk; for level `raid10` only.
     Default: 2.
     """
     copy_layout: Setting
-    """Where copies go; for level `raid10`.
+    """Placement of the copies; for level `raid10`.
     Default: "near".
     - near: Side by side: the copies follow each other over the members, row by row.
     - far: The first copies as in RAID-0 over the first part of the members; each further set in a part of its own,
@@ -88,7 +89,7 @@ class Array(Setting):
     - offset: As far, but each row of chunks is followed at once by its copies, shifted by one member.
     """
     ejection: ArrayEjection
-    """When a member is thrown out."""
+    """When a member is ejected."""
     layout: Setting
     """How parity rotates; for levels `raid5`, `raid6` and `code`.
     Default: "left-symmetric".
@@ -100,7 +101,7 @@ class Array(Setting):
     - parity-last: Parity always on the last members: RAID-4.
     """
     level: Setting
-    """What redundancy there is.
+    """RAID level.
     - raid0: Striping, no redundancy.
     - raid1: Every member holds everything.
     - raid10: Striped copies.
@@ -110,15 +111,15 @@ class Array(Setting):
     - code: `parities` parity chunks in each stripe, from a maximum-distance-separable code.
     """
     light: ArrayLight
-    """Members that are carried lightly. Absent: none."""
+    """Members modelled by latency and bandwidth only. Absent: none."""
     log: ArrayLog
     """Where and how large the records of `consistency` are."""
     member: Setting
-    """Members that are not as the others.
-    - capacity: Its capacity. Of every member as much is used as the smallest one has.
+    """Members that differ from the others.
+    - capacity: Its capacity. The array uses only as much of every member as the smallest one has.
     - device: Which: counted from 0; spares follow the members.
     - fail_at: When it fails as a whole, from the start of the measurement; not for spares.
-    - pe_cycles: Mean P/E cycles of its blocks when it is put in: it has been in use before.
+    - pe_cycles: Mean P/E cycles of its blocks at the beginning, for a used drive.
     """
     members: Setting
     """Devices that hold data and parity, spares not counted; at most 64."""
@@ -130,16 +131,16 @@ class Array(Setting):
     largest.
     """
     repair: ArrayRepair
-    """Members of which a part has failed."""
+    """Recovery of members with a failed die."""
     replacement: ArrayReplacement
-    """Worn members."""
+    """Replacement of worn members."""
     safe_mode_delay: Setting
     """Time without a host write after which the members are marked clean, so that a loss of power leaves nothing in
     doubt; for `resync` and `bitmap`. 0: never. Default: 200 ms, md's `safe_mode_delay`; rounded as md does it, one
     to two delays pass.
     """
     spares: Setting
-    """Devices that stand by.
+    """Spare devices.
     Default: 0.
     """
     table: Setting
@@ -148,7 +149,7 @@ class Array(Setting):
     members. At most 65536 stripes.
     """
     writes: Setting
-    """Which ways of writing a stripe are allowed.
+    """Allowed ways to write a partial stripe.
     Default: "cheapest".
     - cheapest: The one with the fewest reads: a full stripe without any, else old data and old parity, or else the
       rest of the stripe. Of two that cost the same the latter, as in md. Where the member of a parity chunk is
@@ -180,8 +181,8 @@ class ArrayBackground(Setting):
     that no device reaches is no limit.
     """
     own: Setting
-    """Time from one question to the next where code of the user's says how fast members are rebuilt or repaired, of
-    each of these by itself; its answer holds meanwhile. From 10 us to 1 h. Default: 10 ms.
+    """Interval at which your own policy is asked for the rate of each rebuild or repair; its answer holds until the
+    next one. From 10 us to 1 h. Default: 10 ms.
     """
     scrub_interval: Setting
     """Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on
@@ -196,7 +197,7 @@ class ArrayEjection(Setting):
     bad_blocks: Setting
     """Runs of bad sectors kept per member. Default: 512, as fit into md's log."""
     read_errors: Setting
-    """Read errors that redundancy made good; half are forgotten every hour. Default: 20, as md's copies have it
+    """Corrected read errors; half are forgotten every hour. Default: 20, the limit of md's mirrors
     (`max_corr_read_errors`, since Linux 6.9 for `raid1`, too). md's parity levels have another rule, which is not
     modelled: a member goes after more errors than there are stripes in the cache (256), and each read that succeeds
     forgets them all.
@@ -237,16 +238,17 @@ class ArrayRepair(Setting):
     """What comes first.
     Default: "address".
     - address: By address, range by range.
-    - exposure: All ranges are asked for first; then come the rows that most members lack. For `die` only.
+    - exposure: All ranges are queried first; the rows that the most members lack are then recovered first. For `die`
+      only.
     """
     queries: Setting
-    """Ranges under way at once: 1 is Reparo's strict sequence, in which the next range is asked for when the last one
-    has been recovered; with more, ranges are asked for while others are recovered. At most 64.
+    """Ranges in progress at once: 1 is Reparo's strict sequence, in which the next range is queried when the last one
+    has been recovered; with more, ranges are queried while others are being recovered. At most 64.
     Default: 1.
     """
     range: Setting
-    """Bytes of a member's address space that one question about failed sectors covers. Default: 64 MiB, Reparo's
-    example (section 4.2).
+    """Bytes of a member's address space that one query for failed sectors covers. Default: 64 MiB, Reparo's example
+    (section 4.2).
     """
     run_cost: Setting
     """Time of the host's processor for each run of failed sectors: to read the others' rows, to compute, to write back;
@@ -268,7 +270,8 @@ class ArrayRepair(Setting):
 
 class ArrayReplacement(Setting):
     limit_percent: Setting
-    """Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never by itself.
+    """Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never
+    automatically.
     """
     shift: Setting
     """How parity gets to the oldest member, where `parity_percent` is set.
@@ -292,7 +295,7 @@ class Device(Setting):
     controller: DeviceController
     """Processors, scheduling, write buffer and host link."""
     data_sheet: DeviceDataSheet
-    """What the maker of the drive promises, which results show beside what is measured. Absent: nothing is known."""
+    """Promises of the drive's maker, which results show beside the measured figures. Absent: none."""
     defects: DeviceDefects
     """Bad and worn-out blocks."""
     ftl: DeviceFtl
@@ -300,7 +303,7 @@ class Device(Setting):
     geometry: DeviceGeometry
     """How the flash is laid out."""
     hazards: DeviceHazards
-    """Sudden failures that come by chance. Default: none."""
+    """Random failures. Default: none."""
     model: Setting
     """Name shown in results.
     Default: "ssd".
@@ -312,19 +315,19 @@ class Device(Setting):
     protection: DeviceProtection
     """Parity across the dies of the drive. Absent: none."""
     reliability: DeviceReliability
-    """How the flash errs, and what reading does about it. Absent: it never errs."""
+    """Error rates of the flash, and how reads correct errors. Absent: it never errs."""
     repair: DeviceRepair
-    """Repair of failed dies in place, with the help of a host that has redundancy. Absent: a failed die is known at
-    once, its data is lost, and nobody is told.
+    """Repair of failed dies in place, with the help of a host that has redundancy. Absent: a failed die is detected at
+    once, its data is lost, and the host is not told.
     """
     scrub: DeviceScrub
-    """Moving data before it goes bad. Absent: never."""
+    """Moving data before it becomes unreadable. Absent: never."""
     timing: DeviceTiming
     """How long flash operations take."""
 
 class DeviceController(Setting):
     background_every: Setting
-    """On a die that is never idle, one operation in so many is one of a background task (wear levelling, scrubbing,
+    """On a die that is never idle, one in this many operations is one of a background task (wear levelling, scrubbing,
     moving data to another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner
     data is safe again, and the longer the host waits. Default: 32.
     """
@@ -337,7 +340,7 @@ class DeviceController(Setting):
     command_costs: DeviceControllerCommandCosts
     """Time of the master core by command. Absent: `master_cost` for all of them."""
     decode: DeviceControllerDecode
-    """Time of the decoder of the error-correcting code, which is no processor's. Default: none."""
+    """Time of the hardware decoder of the error-correcting code. Default: none."""
     decode_cost: Setting
     """Time of a flash core, when a unit is rebuilt from its stripe or block, for each member that goes into it; the
     host waits for it.
@@ -352,10 +355,10 @@ class DeviceController(Setting):
     Default: 1.
     """
     flush: Setting
-    """What becomes of a flush, and of a write with FUA, where the buffer is volatile. Default: "honour"."""
+    """How a flush, or a write with FUA, is handled if the buffer is volatile. Default: "honour"."""
     hold_back: Setting
-    """How much of the buffer full program units take that are held back, over all cores, so that more writes coalesce;
-    the oldest go first. Default: 0, each goes to flash at once.
+    """Bytes of full program units that are held back in the buffer, over all cores, so that more writes coalesce; the
+    oldest leave first. Default: 0, each goes to flash at once.
     """
     host_latency: DeviceControllerHostLatency
     """A fixed time each way between the host and the drive's queue. Default: zero."""
@@ -376,18 +379,18 @@ class DeviceController(Setting):
     Default: "0ns".
     """
     program_every: Setting
-    """On a die that is never without host reads, at most so many of them go before a host program that waits; 1 to 255.
+    """On a die that always has host reads, at most this many of them go before a waiting host program; 1 to 255.
     Default: 64, an assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
     """
     queue_depth: Setting
-    """Commands that the drive works on at once; more wait at its door.
+    """Commands that the drive works on at once; further ones wait.
     Default: 4096.
     """
     queues: DeviceControllerQueues
     """Submission queues and arbitration among them. Absent: one queue, first come, first served."""
     read_cache: Setting
-    """Memory for units that the host has read: the ones used last stay, and are read without flash. Over all cores.
-    Absent: none.
+    """Memory for units that the host has read: the most recently used ones stay, and are read without flash. Over all
+    cores. Absent: none.
     """
     read_cost: Setting
     """Time of a flash core for each mapping unit that the host reads.
@@ -402,7 +405,7 @@ class DeviceController(Setting):
     stays taken, while no die, channel or flash core is busy for it. Default: 0.
     """
     trims: Setting
-    """What a loss of power leaves of trims, where the buffer is not protected. Default: "kept".
+    """Whether trims survive a loss of power if the buffer is not protected. Default: "kept".
     - kept: All of them, flushed or not: the log of the mapping is taken to be safe at once.
     - volatile: Those before the last flush that was carried out. Of others, what was deallocated may be there again,
       unless it has been written since.
@@ -459,7 +462,7 @@ class DeviceControllerHostLatency(Setting):
 
 class DeviceControllerQueues(Setting):
     arbitration: Setting
-    """How the next queue is found. Default: "round-robin".
+    """How the next queue is selected. Default: "round-robin".
     - round-robin: One queue after the other; all are equal.
     - weighted: Urgent queues before all others; the others share by the weights of their classes; queues of a class
       one after the other.
@@ -471,8 +474,8 @@ class DeviceControllerQueues(Setting):
     queues; 1 to 256 of them.
     """
     depth: Setting
-    """Commands of one queue that the drive works on at once: a queue that has so many waits, whatever places are free.
-    1 to `queue_depth`. Default: as many as there are places.
+    """Commands of one queue that the drive works on at once: a queue at this limit waits even if places are free. 1 to
+    `queue_depth`. Default: as many as there are places.
     """
     weights: DeviceControllerQueuesWeights
     """With "weighted": commands taken of each class in a round. Default: 8 of high, 4 of medium, 2 of low priority."""
@@ -550,8 +553,8 @@ class DeviceFtl(Setting):
     of a flash core, or their planes without `multi_plane`. Default: 1, in that order.
     """
     tolerated_bad_blocks: Setting
-    """Bad blocks that a superblock may have without spare ones in their place before it is given up. Their place counts
-    as zero data in its stripes (Flexible, section 3.6).
+    """Bad blocks without a spare in their place that a superblock may have before it is given up. Their place counts as
+    zero data in its stripes (Flexible, section 3.6).
     Default: 0.
     """
     wear_leveling: DeviceFtlWearLeveling
@@ -568,13 +571,13 @@ class DeviceFtlGc(Setting):
     """
     overlap: Setting
     """Whether the next victim is read while the last one is erased, an eighth of its dies at a time; with a protected
-    buffer. Takes a free superblock more for each relocating stream. Default: false, a victim is read when the one
+    buffer. Takes one more free superblock for each relocating stream. Default: false, a victim is read when the one
     before it has been erased, on all dies at once.
     - true
     - false
     """
     pacing: Setting
-    """How host writes are held to what collection gains: `true` or "smooth", `false` or "none", "burst", "token".
+    """How host writes are paced by collection: `true` or "smooth", `false` or "none", "burst", "token".
     Default: true.
     - true
     - false
@@ -601,7 +604,7 @@ class DeviceFtlGc(Setting):
     - page: The valid units of one page, in a tR of its own; of a mapping unit that spans pages, all of them.
     """
     relocation: Setting
-    """Where collection writes what it moves. Default: "own".
+    """Where collection writes moved data. Default: "own".
     - own: To a stream of its own, with its own open superblock.
     - host: Into the open superblock of the host's data of the same class, of its first stream.
     """
@@ -614,7 +617,7 @@ class DeviceFtlGc(Setting):
     which needs it, or "token". Absent: until more than `start_free` are.
     """
     token: DeviceFtlGcToken
-    """At which rate host writes enter while collection runs, with pacing "token"."""
+    """Rate at which host writes enter while collection runs, with pacing "token"."""
 
 class DeviceFtlGcToken(Setting):
     depth: Setting
@@ -751,9 +754,9 @@ class DeviceProtection(Setting):
     - ranges: Ranges of addresses that belong to it: a namespace is one.
     """
     codes: Setting
-    """Stronger codes for superblocks that have gone through more, chosen anew whenever one is opened: the last of them
-    whose figures have been reached, else the code above (Flexible, section 3.4). From the weakest to the strongest,
-    by which room is counted. Absent: none.
+    """Stronger codes for worn or failing superblocks, chosen whenever one is opened: the last one whose figures have
+    been reached, otherwise the code above (Flexible, section 3.4). From the weakest to the strongest, by which room
+    is counted. Absent: none.
     - data: Program units of data in a stripe.
     - expected_errors: Wrong bits expected of its worst codeword at the end of its last use, when its blocks were
       erased; of one that has not been erased since the run began, at the beginning. Needs `device.reliability`.
@@ -766,11 +769,11 @@ class DeviceProtection(Setting):
     data: Setting
     """Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15."""
     default_class: Setting
-    """The class of what no class asks for. Default: 0."""
+    """The class of writes that match no class. Default: 0."""
     parity: Setting
     """Parity program units in a stripe: how many may fail together. 0: no parity across dies. Default: 1."""
     partial: DeviceProtectionPartial
-    """What protects the data of a stripe that is not yet full. Default: nothing."""
+    """Protection of incomplete stripes. Default: nothing."""
     streams: Setting
     """Which data is protected. Default: all.
     - all: Everything.
@@ -785,15 +788,13 @@ class DeviceProtectionPartial(Setting):
     - none: Nowhere: its data is unprotected until the stripe is full.
     - inline: Into the stripe itself, which then holds that much less data (eSAP). Where no room would be left for
       data, the stripe ends there: a short stripe. Data that was relocated is not covered.
-    - blocks: Into superblocks of its own, where all becomes stale at about the same time (mSAPL, section 4.4). Where
+    - blocks: Into separate superblocks, whose contents become stale at about the same time (mSAPL, section 4.4). If
       more stripes are open than such a superblock has room for, some stay unprotected until others are full.
     - cache: Into a non-volatile cache, where all open stripes have their parity at all times (Flexible, section
       3.5).
     """
     timeout: Setting
-    """A stream that has not been written for so long has its open stripe protected. Default: 50 ms (mSAPL, section
-    4.4).
-    """
+    """The open stripe of a stream is protected after this time without a write. Default: 50 ms (mSAPL, section 4.4)."""
 
 class DeviceReliability(Setting):
     activation_energy: Setting
@@ -820,7 +821,7 @@ class DeviceReliability(Setting):
     ecc: DeviceReliabilityEcc
     """The error-correcting code."""
     fit: Setting
-    """What is made of a chip's file. Default: `power-law`.
+    """The curve fitted to a chip's file. Default: `power-law`.
     - power-law: The power law that comes nearest to them: HRM's Equation 1.
     - exponential: The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell
       wear only.
@@ -830,9 +831,9 @@ class DeviceReliability(Setting):
     histogram_every: Setting
     """One in so many checked units gives a codeword to the histogram of raw bit errors; 0: none. Default: 256."""
     initial: DeviceReliabilityInitial
-    """In which state the flash is when the run begins."""
+    """State of the flash at the beginning of the run."""
     measured: DeviceReliabilityMeasured
-    """What a chip's file gave when the scenario was loaded; not to be written by hand."""
+    """The fit of a chip's file, added when the scenario is loaded; you do not write it yourself."""
     model: DeviceReliabilityModel
     """Error rates of your own. Give this or `chip`."""
     page_types: DeviceReliabilityPageTypes
@@ -847,8 +848,7 @@ class DeviceReliability(Setting):
     the lowest if there are several.
     """
     reread_history: Setting
-    """Whether the first read of a block is made at the step that last worked there (until its next erasure) instead of
-    the plain one. Default: false.
+    """Whether the first read of a block uses the step that last succeeded there (until its next erase). Default: false.
     - true
     - false
     """
@@ -1085,10 +1085,10 @@ class DeviceRepair(Setting):
     (calibrated).
     """
     migration: Setting
-    """How data that another core is to hold gets there, where the scheme is `cooperative`.
+    """How data moves to the core to which it now belongs, where the scheme is `cooperative`.
     Default: "host".
     - host: It is reported as failed, and the host writes it again (section 5.2.3).
-    - device: The cores hand it to each other, beside the host's commands (the future work of section 9).
+    - device: The cores pass it to each other, beside the host's commands (the future work of section 9).
     """
     predict: DeviceRepairPredict
     """Moving data off a die that is expected to fail. Absent: never."""
@@ -1111,7 +1111,7 @@ class DeviceRepair(Setting):
     above).
     """
     scheme: Setting
-    """Who takes the place of the failed die.
+    """Which dies take over from the failed die.
     Default: "cooperative".
     - isolated: The other dies of its core (section 4.2.3).
     - cooperative: The dies of all cores: a part of the core's logical space goes to the others (section 5.2).
@@ -1131,7 +1131,7 @@ class DeviceRepairPredict(Setting):
 
 class DeviceScrub(Setting):
     age: Setting
-    """Read refresh: a superblock is moved when its oldest data is so old. Looked for every hundredth of that time."""
+    """Read refresh: a superblock is moved when its oldest data has this age. Checked a hundred times in that period."""
     bandwidth: Setting
     """Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow."""
     expected_errors: Setting
@@ -1139,8 +1139,8 @@ class DeviceScrub(Setting):
     4.3). No real drive can know.
     """
     own: Setting
-    """Code of your own, which `policies.scrub` names, is asked every such time which superblocks to move. Default: 10
-    ms, where there is such code.
+    """Interval at which your own policy (`policies.scrub`) is asked which superblocks to move. Default: 10 ms, if there
+    is one.
     """
     patrol: Setting
     """Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more
@@ -1149,7 +1149,7 @@ class DeviceScrub(Setting):
     patrol_errors: Setting
     """See `patrol`; absent: half of what the ECC corrects."""
     reads: Setting
-    """Read reclaim: a superblock is moved when one of its blocks has been read so often since its erasure."""
+    """Read reclaim: a superblock is moved when one of its blocks has been read this often since its erase."""
     reprotect: Setting
     """Move data whose protection is no longer what new data gets: its stripes have lost a die, its class has another
     code now, or dies have been added. The most exposed first.
@@ -1260,8 +1260,8 @@ class Policies(Setting):
     what that setting says.
     """
     pacing: Setting
-    """How host writes are held to what collection gains: a policy of `device.ftl.gc.pacing`, or code of your own, which
-    says for each victim what share of that setting's pace the host has. Default: what that setting says.
+    """How host writes are paced by collection: a policy of `device.ftl.gc.pacing`, or code of your own, which says for
+    each victim what share of that setting's pace the host has. Default: what that setting says.
     """
     placement: Setting
     """Which stream hint each write of the workload gets, and so which of the drive's streams (`device.ftl.streams`) or
@@ -1329,13 +1329,14 @@ class Precondition(Setting):
 
 class Run(Setting):
     ageing: Setting
-    """Leaps of age: the data on flash becomes older at once, as if the drive had lain there. Default: none.
+    """Leaps of age: the data on flash becomes older at once, as if the drive had been stored without power. Default:
+    none.
     - at: When, from the start of the run.
     - by: By how much all data becomes older.
     """
     capacity_scale: Setting
-    """The drive stands for one whose dies have so many times its blocks: what grows with the size of dies is multiplied
-    by this in `repair[].scaled`, and nowhere else. Above 0. Default: 1.
+    """The drive stands for one whose dies have this many times its blocks: figures that grow with the size of dies are
+    multiplied by this in `repair[].scaled` and for `array.data_loss`, and nowhere else. Above 0. Default: 1.
     """
     causes: Setting
     """Whether the time of every request is split by cause: `latency_causes` in results, and columns of the log. With
@@ -1344,9 +1345,8 @@ class Run(Setting):
     - false
     """
     finish_rebuild: Setting
-    """Whether an array whose members are being rebuilt, or whose parity is in doubt after a loss of power, when the
-    workload ends goes on until they are whole, without the host and without being measured; what its drives count
-    goes on. Default: true.
+    """Whether an array continues after the workload until its members are rebuilt and its parity is consistent, without
+    the host and outside the measurement; the counters of its drives continue. Default: true.
     - true
     - false
     """
@@ -1376,8 +1376,8 @@ class Run(Setting):
     - none: Not at all: only where data goes and what it wears. For endurance studies.
     """
     twin: Setting
-    """Whether a twin of the drive whose ECC corrects everything, without parity, scrubbing and faults, is run first
-    with the same seed, so that what reliability costs can be told. Default: false.
+    """Whether an error-free twin of the drive (an ECC that corrects everything, no parity, no scrubbing, no faults) is
+    run first with the same seed, to measure the cost of reliability. Default: false.
     - true
     - false
     """
@@ -1406,8 +1406,8 @@ class WorkloadFio(Setting):
     job: Setting
     """The text of a job file."""
     vars: Setting
-    """What `${NAME}` in the job stands for. `outlast run job.fio` takes what is missing from its environment; the
-    simulator itself never looks there.
+    """Values of `${NAME}` in the job. `outlast run job.fio` takes missing ones from its environment; the simulator
+    never does.
     """
 
 class WorkloadSynthetic(Setting):

@@ -68,7 +68,7 @@ class State:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a request that was submitted by hand."""
+    """The outcome of a submitted request."""
 
     outcome: str
     """How it ended: one of `outlast.drive.OUTCOMES`, `"ok"` where all is well."""
@@ -86,10 +86,9 @@ class Answer:
 class Simulation:
     """A run in steps: the scenario's drive or array is prepared, and its workload waits for `advance`.
 
-    What a run comes to does not depend on its steps: `run` gives the result of `outlast.run`, byte for byte, however
-    often one has looked on the way. What is done by hand (`inject`, `power_cut`, `submit`) is told in the result's
-    notes.
-    One thread at a time uses a simulation. Ctrl-C ends the run where it stands; its result is then marked partial.
+    The steps do not change the result: `run` gives the result of `outlast.run`, byte for byte. The notes of the result
+    list injected faults, losses of power and submitted requests (`inject`, `power_cut`, `submit`).
+    One thread at a time uses a simulation. Ctrl-C ends the run early; its result is then marked partial.
     """
 
     def __init__(

@@ -24,11 +24,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayConfig {
-    /// What redundancy there is.
+    /// RAID level.
     pub level: Level,
     /// Devices that hold data and parity, spares not counted; at most 64.
     pub members: u16,
-    /// Devices that stand by.
+    /// Spare devices.
     #[serde(default)]
     pub spares: u16,
     /// Parity chunks of each stripe; for level `code` only, which needs it.
@@ -37,7 +37,7 @@ pub struct ArrayConfig {
     /// Copies of each chunk; for level `raid10` only.
     #[serde(default = "default_copies")]
     pub copies: u16,
-    /// Bytes that follow each other on one member; a multiple of 512.
+    /// Stripe unit: bytes of consecutive data on one member; a multiple of 512.
     #[serde(default = "default_chunk")]
     pub chunk: Bytes,
     /// How parity rotates; for levels `raid5`, `raid6` and `code`.
@@ -47,17 +47,17 @@ pub struct ArrayConfig {
     /// then parity. `[[0, 1, 2], [2, 0, 1], [1, 2, 0]]` is left-symmetric RAID-5 over three members. At most 65536 stripes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<Vec<Vec<u8>>>,
-    /// Where copies go; for level `raid10`.
+    /// Placement of the copies; for level `raid10`.
     #[serde(default)]
     pub copy_layout: CopyLayout,
     /// Diff-RAID: the percentage of all parity that each member holds, in place of `layout`. They sum to 100, to a thousandth; with
     /// m parities in each stripe each is at most 100 / m. On replacement the oldest member gets the largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_percent: Option<Vec<f64>>,
-    /// Which ways of writing a stripe are allowed.
+    /// Allowed ways to write a partial stripe.
     #[serde(default)]
     pub writes: StripeWrites,
-    /// What brings data and parity back together after a loss of power.
+    /// How parity is made consistent after a loss of power.
     #[serde(default)]
     pub consistency: Consistency,
     /// Time without a host write after which the members are marked clean, so that a loss of power leaves nothing in doubt; for `resync`
@@ -70,19 +70,19 @@ pub struct ArrayConfig {
     /// Rebuilding, resynchronising, moving parity and scrubbing.
     #[serde(default)]
     pub background: BackgroundConfig,
-    /// When a member is thrown out.
+    /// When a member is ejected.
     #[serde(default)]
     pub ejection: EjectionConfig,
-    /// Worn members.
+    /// Replacement of worn members.
     #[serde(default)]
     pub replacement: ReplacementConfig,
-    /// Members of which a part has failed.
+    /// Recovery of members with a failed die.
     #[serde(default)]
     pub repair: RepairConfig,
-    /// Members that are not as the others.
+    /// Members that differ from the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub member: Vec<MemberConfig>,
-    /// Members that are carried lightly. Absent: none.
+    /// Members modelled by latency and bandwidth only. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub light: Option<LightConfig>,
     /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
@@ -141,8 +141,8 @@ pub enum CopyLayout {
     Offset,
 }
 
-/// Which ways of writing a part of a stripe are allowed. Where a chunk is missing, whatever still works is used: a way of which every chunk
-/// can be read, and if there is none, all that is left of the stripe.
+/// Allowed ways to write a partial stripe. If a chunk is missing, any way is used of which every chunk can be read; if there is none, all
+/// that is left of the stripe is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StripeWrites {
@@ -167,22 +167,22 @@ impl StripeWrites {
     }
 }
 
-/// How parity is made right after a loss of power, named as md's `consistency_policy`.
+/// How parity is made consistent after a loss of power, named as md's `consistency_policy`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
-    /// Parity is computed anew over the whole array after an unclean stop. Costs nothing before; has the write hole: a member that is
-    /// missing before this is done may come back wrong where writes were under way.
+    /// Parity of the whole array is recomputed after an unclean stop. Costs nothing before; has the write hole: a member that fails before
+    /// this is done may be reconstructed with wrong data where writes were in progress.
     #[default]
     Resync,
     /// As `resync`, but only regions marked before they are written. Has the write hole.
     Bitmap,
-    /// The parity of what a write leaves as it is goes to the parity members first (md's partial parity log). No write hole.
+    /// The parity of the unchanged part of a stripe is written to the parity members first (md's partial parity log). No write hole.
     Ppl,
-    /// All that a write changes goes to the log of its member first (md's journal, on the members). No write hole, and writes that were
-    /// under way are carried out.
+    /// All changes of a write are logged on their members first (md's journal, on the members). No write hole; writes in progress are
+    /// replayed.
     Journal,
 }
 

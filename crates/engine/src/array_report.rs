@@ -264,12 +264,12 @@ pub(crate) fn notes(facts: &Facts<'_>, volume: &Volume) -> Vec<String> {
     notes.extend(volume.notes.iter().cloned());
     if let Some(until) = volume.went_on_until {
         notes.push(format!(
-            "The workload ended at {:.3} s and the array went on {} until {:.3} s: `after_host` has what flash did then, and wear and the array's own figures include it.",
+            "The workload ended at {:.3} s and the array continued {} until {:.3} s: `after_host` has the flash operations of that time; wear and the figures of the array include it.",
             facts.recorder.end.as_secs_f64(),
             match (rebuilds(volume).is_empty(), volume.array.repairs().is_empty()) {
                 (false, _) => "rebuilding",
-                (true, false) => "recovering what was on failed dies",
-                (true, true) => "making parity right",
+                (true, false) => "recovering the data of failed dies",
+                (true, true) => "making parity consistent",
             },
             until.as_secs_f64()
         ));

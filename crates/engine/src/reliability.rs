@@ -163,7 +163,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     let ssd = facts.ssd;
     if let (count, Some(first)) = ssd.saturations() {
         notes.push(format!(
-            "The error model was used beyond its validity: {count} reads at an RBER held at 0.5, first at {} P/E cycles, {:.1} days \
+            "The error model was used beyond its validity: {count} reads at an RBER limited to 0.5, first at {} P/E cycles, {:.1} days \
              after writing and {} reads of the block.",
             first.cycles, first.days, first.reads
         ));
@@ -173,7 +173,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
         let (_, fresh) = reliability.fresh_errors(cycles);
         if let Some(threshold) = scrub.expected_errors.filter(|&threshold| fresh >= threshold) {
             notes.push(format!(
-                "Scrubbing chases itself for ever: data just written on blocks of {cycles} P/E cycles already has {fresh:.1} expected \
+                "Scrubbing never comes to rest: data just written on blocks of {cycles} P/E cycles already has {fresh:.1} expected \
                  wrong bits in a codeword, and device.scrub.expected_errors is {threshold}."
             ));
         }
@@ -181,7 +181,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     let (moved, again) = (facts.measured.scrubbed.superblocks, facts.measured.scrubbed.again);
     if moved >= 4 && again * 2 > moved {
         notes.push(format!(
-            "Scrubbing mostly moves what it has moved before: {again} of {moved} superblocks. Its thresholds may be too low."
+            "Scrubbing mostly moves data that it has moved before: {again} of {moved} superblocks. Its thresholds may be too low."
         ));
     }
     if ssd.config().scrub.is_some() {
@@ -197,7 +197,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     }
     let scenario = facts.scenario;
     if ssd.can_fail() && scenario.run.timing == crate::scenario::TimingMode::None {
-        notes.push("Errors and faults need time: a run without it does not know them.".to_owned());
+        notes.push("Errors and faults need time: a run without timing has none.".to_owned());
     } else if ssd.scheduled() != 0 {
         notes.push(format!(
             "{} scheduled faults or leaps of age lie beyond the end of the run and did not happen.",

@@ -71,7 +71,7 @@ fn warmed(facts: &Facts<'_>) -> Option<String> {
     let (warmed, measured) = (facts.recorder.warmed, facts.recorder.completed.total());
     (warmed >= measured.max(1)).then(|| {
         format!(
-            "The warm-up of {} took {warmed} of the {} requests: figures are of the other {measured}.",
+            "The warm-up of {} took {warmed} of the {} requests: the figures cover the other {measured}.",
             facts.scenario.run.warm_up.max(facts.workload.ramp),
             warmed + measured,
         )
@@ -90,14 +90,14 @@ fn ending(facts: &Facts<'_>) -> Option<String> {
     }
     match (facts.warming, facts.partial) {
         (true, true) => Some(format!(
-            "The run was stopped within its warm-up of {warm_up}: what is shown is the warm-up itself."
+            "The run was stopped within its warm-up of {warm_up}: the figures are those of the warm-up."
         )),
         (true, false) => Some(format!(
-            "The run ended within its warm-up of {warm_up}: what is shown is the warm-up itself."
+            "The run ended within its warm-up of {warm_up}: the figures are those of the warm-up."
         )),
-        (false, true) => Some(
-            "The run was stopped before its end; everything here is of the part that was run.".to_owned(),
-        ),
+        (false, true) => {
+            Some("The run was stopped before its end; all figures cover the part that was run.".to_owned())
+        }
         (false, false) => None,
     }
 }

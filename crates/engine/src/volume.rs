@@ -238,7 +238,7 @@ impl Volume {
                 }
                 (Err(error), Happening::PowerCut { .. }) => {
                     self.notes.push(format!(
-                        "Power failed at {at} and the array did not start again, which ended the run: {error}."
+                        "Power failed at {at}, the array did not start again, and the run ended: {error}."
                     ));
                 }
                 (Err(error), _) => self.notes.push(format!("At {at} nothing happened: {error}.")),

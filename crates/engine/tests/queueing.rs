@@ -220,7 +220,7 @@ fn littles_law_is_exact_after_a_warm_up() {
     // Measured from the completion of the sixth, which counts: then two are in flight for one service time, and one for another.
     assert_close("L", law.l, 1.5, 1e-9);
     assert!(law.relative_error <= 1e-12, "{law:?}");
-    let note = "took 5 of the 8 requests: figures are of the other 3.";
+    let note = "took 5 of the 8 requests: the figures cover the other 3.";
     assert!(summary.notes.iter().any(|each| each.contains(note)), "{:?}", summary.notes);
 }
 

@@ -8,7 +8,7 @@ outlast_units::causes! {
     pub struct Programs;
     Host = "host", "data of the host", label: "host data";
     Gc = "gc", "data moved by garbage collection", label: "garbage collection";
-    Padding = "padding", "empty units programmed since a flush, FUA or the end of a flush of the mapping table could not wait";
+    Padding = "padding", "empty units programmed to complete a page for a flush, FUA or a flush of the mapping table";
     WearLeveling = "wear_leveling", "data moved by static wear levelling", label: "wear levelling";
     Scrub = "scrub", "data moved by scrubbing", label: "scrubbing";
     Rewritten = "rewritten", "data written again because its program operation failed", label: "failed programs written again";
@@ -16,9 +16,9 @@ outlast_units::causes! {
     GcParity = "gc_parity", "parity of stripes that garbage collection wrote", label: "parity", group: "parity";
     WearLevelingParity = "wear_leveling_parity", "parity of stripes that wear levelling wrote", label: "parity", group: "parity";
     ScrubParity = "scrub_parity", "parity of stripes that scrubbing wrote", label: "parity", group: "parity";
-    PartialParity = "partial_parity", "parity of stripes that were not full", label: "parity of stripes that were not full";
+    PartialParity = "partial_parity", "parity of incomplete stripes", label: "parity of incomplete stripes";
     Reencode = "reencode", "data moved to get another code, or to lie on other dies", label: "moved to another code";
-    Migrated = "migrated", "data that another flash core took over after a die had failed", label: "moved to another core";
+    Migrated = "migrated", "data moved to another flash core after the failure of a die", label: "moved to another core";
     Lists = "lists", "lists of what a neighbouring die holds", label: "lists of neighbouring dies";
     Map = "map", "pages of the mapping table", label: "mapping table";
     MapParity = "map_parity", "parity of stripes of the mapping table", label: "parity", group: "parity";
@@ -30,15 +30,15 @@ outlast_units::causes! {
     /// A value for each cause of reads.
     pub struct Reads;
     Host = "host_reads", "for reads of the host";
-    Rmw = "rmw_reads", "for the rest of partly written units";
+    Rmw = "rmw_reads", "for the rest of partially written units";
     Gc = "gc_reads", "for garbage collection";
     WearLeveling = "wear_leveling_reads", "for static wear levelling";
     Scrub = "scrub_reads", "for scrubbing, to move them";
-    Migration = "migration_reads", "to hand data over to another flash core after a die had failed";
+    Migration = "migration_reads", "to move data to another flash core after the failure of a die";
     Probe = "probe_reads", "to see whether a die has failed";
     Lists = "list_reads", "of the lists of a failed die's units";
     Patrol = "patrol_reads", "by patrol, to look at them";
-    Reread = "rereads", "again, after the ECC had failed, whoever wanted them";
+    Reread = "rereads", "again after the ECC had failed, for any reader";
     Stripe = "stripe_reads", "to rebuild others of their stripe";
 }
 

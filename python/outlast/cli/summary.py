@@ -49,7 +49,7 @@ def show(result: Result) -> None:
     for note in summary["notes"]:
         paper.print(f"note: {note}", markup=False)
     if summary["partial"]:
-        paper.print("[bold red]partial:[/] the run did not reach its end")
+        paper.print("[bold red]partial:[/] the run was stopped before its end")
 
 
 def _print(paper: Console, rows: list[Row]) -> None:
@@ -102,7 +102,7 @@ def _writes(summary: dict[str, Any]) -> list[Row]:
         for cause, value in parts.items()
         if cause != "host" and abs(value) >= LEAST_SHARE * wa["total"]
     ]
-    said = ", ".join(named) or "nothing beside the host's own"
+    said = ", ".join(named) or "nothing beside host data"
     if formula is not None:
         without = " without parity" if parts["parity"] else ""
         said += f"; closed form{without} {formula:.3f} ({signed((wa['total'] - parts['parity']) / formula - 1)})"
@@ -198,7 +198,7 @@ def _errors(summary: dict[str, Any]) -> list[Row]:
     if twin and twin["mean_ratio"] is not None:
         ratios = [(op, twin[f"{op}_mean_ratio"]) for op in ("read", "write")]
         each = ", ".join(f"{op}s {ratio:.2f}" for op, ratio in ratios if ratio is not None)
-        rows.append(("mean latency", f"{twin['mean_ratio']:.2f} ×", f"that of its twin without errors: {each}"))
+        rows.append(("mean latency", f"{twin['mean_ratio']:.2f} ×", f"that of its error-free twin: {each}"))
     return rows
 
 

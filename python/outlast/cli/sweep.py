@@ -85,7 +85,7 @@ def sweep_command(
     except KeyboardInterrupt:
         if told == (0, 0):
             raise
-        kept = f"{told[0]} of {told[1]} runs are kept; the same command goes on"
+        kept = f"{told[0]} of {told[1]} runs are kept; the same command continues"
         click.echo(f"stopped by {interrupts.by()}: {kept}", err=True)
         return interrupts.code()
     if as_json:

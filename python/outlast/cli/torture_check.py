@@ -126,7 +126,7 @@ Examples:
   outlast torture check run.outlast --state contract@812-3 -- ./check.sh
   outlast torture check run.outlast --check-in-process check.py:check
 Exit codes: 0 no state is bad, 1 some are, 2 bad input or a check that fails with nothing lost,
-130 stopped by Ctrl-C (what was found is kept, and the same command goes on).""",
+130 stopped by Ctrl-C (what was found is kept, and the same command continues).""",
 )
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("command", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
@@ -175,7 +175,7 @@ def checked(run: Path, command: list[str], fs: str | None, options: CheckOptions
     _show(result, options)
     if interrupts.asked():
         total = sum(result.planned.values())
-        kept = f"{len(result.verdicts)} of {total} states are kept; the same command goes on"
+        kept = f"{len(result.verdicts)} of {total} states are kept; the same command continues"
         click.echo(f"stopped by {interrupts.by()}: {kept}", err=True)
         return interrupts.code()
     return BAD if result.bad else 0

@@ -62,7 +62,9 @@ class Cluster:
         if future.status == "finished":
             return job, future.result()
         if future.status != "error":
-            raise OutputError("the Dask cluster went away; what was done is kept, and the same call goes on")
+            raise OutputError(
+                "the connection to the Dask cluster was lost; finished runs are kept, and the same call continues"
+            )
         error = future.exception()
         return job, error if isinstance(error, Exception) else InternalError(repr(error))
 

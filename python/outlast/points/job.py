@@ -91,7 +91,7 @@ def _check_inputs(job: Job, what: str) -> None:
     if key_of(job.scenario) == job.key:
         return
     files = ", ".join(path for _, path in _core.input_files([api.layer(job.scenario)])) or "the simulator"
-    raise OutputError(f"{files}: {what}; nothing was kept of this run")
+    raise OutputError(f"{files}: {what}; this run was not kept")
 
 
 def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str) -> Record:

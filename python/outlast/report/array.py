@@ -21,7 +21,7 @@ def finding(array: dict[str, Any]) -> str:
     if array["degraded_s"]:
         parts.append(f"It was degraded for {seconds(array['degraded_s'])}.")
     if share := array["writes"]["full_stripe_share"]:
-        parts.append(f"{percent(share)} of its stripe writes were of full stripes.")
+        parts.append(f"{percent(share)} of its stripe writes covered full stripes.")
     if loss := array["data_loss"]:
         parts.append(_a_year(loss))
     if loss := array["data_loss_after_failures"]:
@@ -34,7 +34,7 @@ def finding(array: dict[str, Any]) -> str:
     if array["lost_bytes"]:
         parts.append(f"<b>{size(array['lost_bytes'])}</b> of data cannot be recovered.")
     if array["mismatches"]:
-        parts.append(f"Scrubs found {short(array['mismatches'])} sectors of redundancy that did not fit.")
+        parts.append(f"Scrubs found {short(array['mismatches'])} sectors of inconsistent redundancy.")
     return " ".join(parts)
 
 
@@ -43,7 +43,7 @@ def _a_year(loss: dict[str, Any]) -> str:
     said = f"Within a year it loses data with probability <b>{_probability(loss['per_year'])}</b>"
     said += f" (MTTDL {short(years)} years"
     if loss["repair_hours"] is not None:
-        source = "as measured" if loss["repair_measured"] else "at the lower rate of rebuilding"
+        source = "as measured" if loss["repair_measured"] else "at the minimum rebuild rate"
         said += f", a rebuild taking {seconds(3600.0 * loss['repair_hours'])} {source}"
     return said + ")."
 

@@ -71,7 +71,7 @@ def page(results: Sequence[Result]) -> str:
     header = (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
         f'<p class="about">{_those(own)}. '
-        f"The first, <b>{text(own[0])}</b>, is what the others are compared with.</p>"
+        f"The others are compared with the first, <b>{text(own[0])}</b>.</p>"
         f"{differences.found(results, own)}"
     )
     versions = sorted({str(result.summary["version"]) for result in results})

@@ -164,7 +164,7 @@ def decisions(table: dict[str, Any], key: str, strength: int | None) -> Figure |
 
 
 def beside_twin(summary: dict[str, Any]) -> Figure | None:
-    """Latencies of this drive and of its twin without errors."""
+    """Latencies of this drive and of its error-free twin."""
     twin = summary["reliability"]["twin"]
     if not twin:
         return None
@@ -179,11 +179,11 @@ def beside_twin(summary: dict[str, Any]) -> Figure | None:
     if not names:
         return None
     data = []
-    for label, values, colour in (("twin without errors", other, "var:--host"), ("this drive", own, READ)):
+    for label, values, colour in (("error-free twin", other, "var:--host"), ("this drive", own, READ)):
         bar = {"type": "bar", "name": label, "x": names, "y": plain(values), "marker": {"color": colour}}
         texts = [micros(value) for value in values]
         data.append(bar | {"customdata": texts, "hovertemplate": f"{label}, %{{x}}: %{{customdata}}<extra></extra>"})
     low = min(value for value in own + other if value > 0)
     y_axis = latency_axis(low / 2, max(own + other))
     layout = {"yaxis": y_axis, "xaxis": {"showgrid": False, "type": "category"}, "bargap": 0.25, "hovermode": "closest"}
-    return Figure("twin", data, layout, "Beside the twin without errors", "same seed, same requests")
+    return Figure("twin", data, layout, "Beside the error-free twin", "same seed, same requests")

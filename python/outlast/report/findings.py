@@ -64,7 +64,7 @@ def amplification(summary: dict[str, Any]) -> str:
     if wa["total"] is None:
         return "Nothing was written."
     if not summary["flash"]["programs"]:
-        return "Nothing reached the flash while it was measured: what the host wrote was still in the write buffer."
+        return "Nothing reached the flash during the measurement: the host's writes were still in the write buffer."
     parts = amplification_by_cause(wa)
     causes = {label: parts[cause] for cause, (label, _) in CAUSES.items() if cause != "host"}
     named = ", ".join(f"{label} {value:.3f}" for label, value in causes.items() if value)
@@ -124,7 +124,7 @@ def _flash_errs(figures: dict[str, Any]) -> str:
 def _had(figures: dict[str, Any]) -> str:
     by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
     sentence = (
-        f"Of the units read, {short(by['ecc'])} were right at the first read, {short(by['reread'])} after re-reads, "
+        f"Of the units read, {short(by['ecc'])} were correct at the first read, {short(by['reread'])} after re-reads, "
         f"{short(by['stripe'])} were rebuilt from their stripe; <b>{short(lost)}</b> that the host asked for could not "
         "be read."
     )

@@ -15,7 +15,7 @@ PARTS = {
     "wear_leveling_parity": "with levelled data",
     "scrub_parity": "with scrubbed data",
     "map_parity": "with the mapping table",
-    "partial_parity": "of stripes that were not full",
+    "partial_parity": "of incomplete stripes",
     "reencode": "data moved to another code",
 }
 
@@ -40,7 +40,7 @@ def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
         parity, partial = amplification.get("parity") or 0.0, amplification.get("partial_parity") or 0.0
         sentences.append(
             f"For each byte that the host wrote <b>{parity + partial:.3f}</b> of parity went to flash, {partial:.3f} "
-            "of it for stripes that were not full."
+            "of it for incomplete stripes."
         )
     exposed = sum(own["unprotected_page_seconds"] for own in figures["by_class"])
     sentences.append(f"Data was without its parity for {short(exposed)} page-seconds.")

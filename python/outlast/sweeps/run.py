@@ -68,7 +68,7 @@ def _where(on: str | None, jobs: int | None, slurm: Mapping[str, Any] | None) ->
         count = jobs or os.cpu_count() or 1
         return lambda missing: local(min(count, missing))
     if jobs is not None:
-        raise ScenarioError(f"jobs = {jobs}: is of runs on this machine; on = {on} has workers of its own")
+        raise ScenarioError(f"jobs = {jobs}: applies to runs on this machine; on = {on} has its own workers")
     if on != "slurm" and "://" not in on:
         raise ScenarioError(f"on = {on}: must be the address of a Dask scheduler, such as tcp://host:8786, or slurm")
     from outlast.points.cluster import connect
@@ -86,5 +86,5 @@ def _check(folder: Path) -> None:
         raise OutputError(f"{folder}: cannot be read: {error.strerror}") from error
     others = [name for name in names if name not in (*FILES, CODE) and not name.startswith(".")]
     if others:
-        raise OutputError(f"{folder}: holds {others[0]}, which is no part of a sweep; name another folder")
+        raise OutputError(f"{folder}: contains {others[0]}, which is not part of a sweep; name another folder")
     check_writable(folder / "sweep.json")

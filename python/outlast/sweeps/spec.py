@@ -288,7 +288,7 @@ class _Reader:
 
     def _choices(self, place: str, name: str, said: Mapping[str, Any]) -> Axis:
         if not name:
-            raise self.refuse(f"{place}.name", None, "must be a text: what the choices are called together")
+            raise self.refuse(f"{place}.name", None, "must be a text: the name of these choices")
         for other in said:
             if other not in keys.CHOICES_WITH:
                 raise self.refuse(f"{place}.{other}", said[other], "belongs to one setting, and there are choices")

@@ -34,7 +34,7 @@ class FirstStateBad(TortureError):  # noqa: N818 - what is wrong is the check
     """The check fails although nothing is lost."""
 
     def __init__(self, verdict: Verdict) -> None:
-        super().__init__("the check fails even with no power lost: is it right? (--force goes on)")
+        super().__init__("the check fails even without a loss of power: is it correct? (--force continues)")
         self.verdict = verdict
 
 

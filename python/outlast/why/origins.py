@@ -41,7 +41,7 @@ def tail(summary: dict[str, Any]) -> Told:
         return None
     whole = "; ".join(texts) + "."
     if "latency_causes" not in summary:
-        whole += " What that time goes into is told with `--set run.causes=true`."
+        whole += " `--set run.causes=true` splits this time by cause."
     return whole[0].upper() + whole[1:], figures
 
 
@@ -93,7 +93,7 @@ def collection(summary: dict[str, Any]) -> Told:
     names = ["gc.victims", "gc.mean_valid", "gc.blocked_s", policy]
     if span:
         text += f"; host writes waited for space for {percent(gc['blocked_s'] / span)} of the time"
-    more = "fewer valid units, by more spare space or another policy, are less to move"
+    more = "more spare space or another policy would leave fewer valid units to move"
     return f"{text}; {more}.", named(summary, *names)
 
 
@@ -130,7 +130,7 @@ def errors(summary: dict[str, Any]) -> Told:
         return None
     by, names = own["corrected_by"], [f"reliability.corrected_by.{key}" for key in ("ecc", "reread", "stripe")]
     text = (
-        f"Of the units read, {short(by['ecc'])} were right at once, {short(by['reread'])} after re-reads, "
+        f"Of the units read, {short(by['ecc'])} were correct at the first read, {short(by['reread'])} after re-reads, "
         f"{short(by['stripe'])} from their stripe, and {counted(own['medium_errors'], 'request')} ended with an error"
     )
     if own["exact"]:

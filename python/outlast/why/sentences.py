@@ -96,9 +96,9 @@ def _link(by_name: dict[str, Part]) -> Sentence | None:
     if not parts:
         return None
     words = {"link_out": "read data", "link_in": "written data"}
-    told = ", ".join(f"{words[part.name]} takes {percent(part.busy)} of it" for part in parts)
+    told = ", ".join(f"{words[part.name]} takes {percent(part.busy)} of its time" for part in parts)
     figures = {name: value for part in parts for name, value in part.figures.items()}
-    return Sentence("link", f"Of the link to the host, each way, {told}.", figures)
+    return Sentence("link", f"The link to the host: {told}.", figures)
 
 
 def _firmware(by_name: dict[str, Part]) -> Sentence | None:
@@ -115,7 +115,7 @@ def _host(summary: dict[str, Any]) -> Sentence:
     figures = named(summary, "queue.mean_in_flight", "queue.max_in_flight", "queue.host_queue_depth")
     if queue["host_queue_depth"] is None:
         text = (
-            f"The host submits at its own rate, whatever is under way: {short(queue['mean_in_flight'])} requests are "
+            f"The host submits at a given rate, whatever is in flight: {short(queue['mean_in_flight'])} requests are "
             f"in flight on average, {short(queue['max_in_flight'])} at most."
         )
     else:
@@ -129,9 +129,9 @@ def _host(summary: dict[str, Any]) -> Sentence:
 def _trust(summary: dict[str, Any]) -> Sentence:
     measured = summary["steady_state"]["measured"]
     state = {
-        True: "held still while it was measured, so these figures stand",
-        False: "was not steady, so that a longer run would give other figures",
-        None: "cannot be said to be steady or not",
+        True: "was steady during the measurement, so that its figures can be trusted",
+        False: "was not steady during the measurement, and a longer run would give other figures",
+        None: "was measured too shortly to judge whether it was steady",
     }[measured["reached"]]
     why = f" ({measured['why']})" if measured.get("why") else ""
     text = f"The drive {state}{why}; {seconds(summary['time']['simulated_s'])} were measured."

@@ -6,8 +6,8 @@ use outlast_units::{ByteRate, Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Members without flash of their own, of the capacity of the others: one command after another, each with a latency and at a rate.
-/// They take next to no memory and time, so that one drive of many terabytes can be studied within its array. They have no wear, no
+/// Members without simulated flash, with the capacity of the others: they execute one command after another, each with a latency and at a
+/// rate. They take next to no memory and time, so that one drive of many terabytes can be studied within its array. They have no wear, no
 /// collection and no errors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -46,7 +46,7 @@ outlast_decisions::question! {
         missing: u32,
         /// Members that are being repaired.
         repairing: u32,
-        /// Devices that stand by.
+        /// Spare devices.
         spares: u32,
         /// Whether the host has commands under way: 0 or 1.
         host_active: u8,

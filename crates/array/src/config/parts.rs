@@ -39,7 +39,7 @@ impl Default for LogConfig {
     }
 }
 
-/// How fast the array works for itself.
+/// Rates of the array's background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BackgroundConfig {
@@ -60,8 +60,8 @@ pub struct BackgroundConfig {
     /// Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrub_interval: Option<Nanos>,
-    /// Time from one question to the next where code of the user's says how fast members are rebuilt or repaired, of each of these by
-    /// itself; its answer holds meanwhile. From 10 us to 1 h. Default: 10 ms.
+    /// Interval at which your own policy is asked for the rate of each rebuild or repair; its answer holds until the next one. From 10 us
+    /// to 1 h. Default: 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<Nanos>,
 }
@@ -108,12 +108,12 @@ impl Default for BackgroundConfig {
     }
 }
 
-/// When a member that still answers is thrown out, where the array can do without it.
+/// When a member that still answers is ejected, if the array can spare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EjectionConfig {
-    /// Read errors that redundancy made good; half are forgotten every hour. Default: 20, as md's copies have it (`max_corr_read_errors`, since
-    /// Linux 6.9 for `raid1`, too). md's parity levels have another rule, which is not modelled: a member goes after more errors than there are
+    /// Corrected read errors; half are forgotten every hour. Default: 20, the limit of md's mirrors (`max_corr_read_errors`, since Linux
+    /// 6.9 for `raid1`, too). md's parity levels have another rule, which is not modelled: a member goes after more errors than there are
     /// stripes in the cache (256), and each read that succeeds forgets them all.
     pub read_errors: u32,
     /// Runs of bad sectors kept per member. Default: 512, as fit into md's log.
@@ -130,7 +130,7 @@ impl Default for EjectionConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplacementConfig {
-    /// Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never by itself.
+    /// Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_percent: Option<f64>,
     /// How parity gets to the oldest member, where `parity_percent` is set.
@@ -161,10 +161,10 @@ pub enum ShiftWay {
 pub struct MemberConfig {
     /// Which: counted from 0; spares follow the members.
     pub device: u16,
-    /// Mean P/E cycles of its blocks when it is put in: it has been in use before.
+    /// Mean P/E cycles of its blocks at the beginning, for a used drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<u32>,
-    /// Its capacity. Of every member as much is used as the smallest one has.
+    /// Its capacity. The array uses only as much of every member as the smallest one has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Bytes>,
     /// When it fails as a whole, from the start of the measurement; not for spares.

@@ -5,16 +5,16 @@ use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Recovery from the failure of a part of a member. It begins when a member tells of it; members that never do never cause it.
+/// Recovery of a member with a failed die. It begins when the member reports the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepairConfig {
     /// What is recovered, and where to. Default: `die`, which moves least.
     pub way: RepairWay,
-    /// Bytes of a member's address space that one question about failed sectors covers. Default: 64 MiB, Reparo's example (section 4.2).
+    /// Bytes of a member's address space that one query for failed sectors covers. Default: 64 MiB, Reparo's example (section 4.2).
     pub range: Bytes,
-    /// Ranges under way at once: 1 is Reparo's strict sequence, in which the next range is asked for when the last one has been recovered;
-    /// with more, ranges are asked for while others are recovered. At most 64.
+    /// Ranges in progress at once: 1 is Reparo's strict sequence, in which the next range is queried when the last one has been recovered;
+    /// with more, ranges are queried while others are being recovered. At most 64.
     pub queries: u16,
     /// Part of the bandwidth of a member's link that recovery may use, whichever way it goes. It takes the place of
     /// `background.min_rate` and `background.max_rate`, whether the host is active or not. Absent: those hold.
@@ -67,7 +67,7 @@ pub enum RepairOrder {
     /// By address, range by range.
     #[default]
     Address,
-    /// All ranges are asked for first; then come the rows that most members lack. For `die` only.
+    /// All ranges are queried first; the rows that the most members lack are then recovered first. For `die` only.
     Exposure,
 }
 

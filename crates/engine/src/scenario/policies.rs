@@ -76,8 +76,8 @@ decisions! {
     /// Which code (data and parity units of a stripe) a superblock gets when it is opened, in the place of that of its class, which must need no less
     /// room: code of your own. Default: that of its class, `device.protection`.
     code = Code;
-    /// How host writes are held to what collection gains: a policy of `device.ftl.gc.pacing`, or code of your own, which says for each victim what share of
-    /// that setting's pace the host has. Default: what that setting says.
+    /// How host writes are paced by collection: a policy of `device.ftl.gc.pacing`, or code of your own, which says for each victim what
+    /// share of that setting's pace the host has. Default: what that setting says.
     pacing = Pacing;
     /// When and how an array repairs the failure of a die in a member: a way of `array.repair.way`, or code of your own, asked when the member tells of it.
     /// Default: at once, as that setting says.

@@ -16,7 +16,7 @@ pub struct Scenario {
     /// Name shown in results. Default: "unnamed".
     #[serde(default = "unnamed")]
     pub name: String,
-    /// What the scenario is about, in a sentence or two. Default: empty.
+    /// Description in a sentence or two. Default: empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// The one seed, from which every random stream is derived; 0 to 2^63 - 1. Default: 1.
@@ -27,15 +27,15 @@ pub struct Scenario {
     /// An array of such drives. Absent: the host has one drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayConfig>,
-    /// What the host asks.
+    /// The workload of the host.
     pub workload: WorkloadSpec,
     /// Sudden failures at given times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
-    /// Changes of protection while the run goes on.
+    /// Changes of protection during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeConfig>,
-    /// How the drive is brought into the state in which it is measured.
+    /// How the drive is prepared before the measurement.
     #[serde(default)]
     pub precondition: PreconditionSpec,
     /// Decisions that code of your own takes.
@@ -142,17 +142,17 @@ pub struct RunSpec {
     pub max_windows: u32,
     /// Significant decimal digits of latency histograms; 1 to 5. Default: 3.
     pub histogram_digits: u8,
-    /// Leaps of age: the data on flash becomes older at once, as if the drive had lain there. Default: none.
+    /// Leaps of age: the data on flash becomes older at once, as if the drive had been stored without power. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ageing: Vec<Ageing>,
-    /// Whether a twin of the drive whose ECC corrects everything, without parity, scrubbing and faults, is run first with the same
-    /// seed, so that what reliability costs can be told. Default: false.
+    /// Whether an error-free twin of the drive (an ECC that corrects everything, no parity, no scrubbing, no faults) is run first with the
+    /// same seed, to measure the cost of reliability. Default: false.
     pub twin: bool,
-    /// Whether an array whose members are being rebuilt, or whose parity is in doubt after a loss of power, when the workload ends goes on
-    /// until they are whole, without the host and without being measured; what its drives count goes on. Default: true.
+    /// Whether an array continues after the workload until its members are rebuilt and its parity is consistent, without the host and
+    /// outside the measurement; the counters of its drives continue. Default: true.
     pub finish_rebuild: bool,
-    /// The drive stands for one whose dies have so many times its blocks: what grows with the size of dies is multiplied by this in
-    /// `repair[].scaled`, and nowhere else. Above 0. Default: 1.
+    /// The drive stands for one whose dies have this many times its blocks: figures that grow with the size of dies are multiplied by this
+    /// in `repair[].scaled` and for `array.data_loss`, and nowhere else. Above 0. Default: 1.
     pub capacity_scale: f64,
     /// Mean time to failure of a member of an array, in hours, for the risk of data loss. Above 0. Default: 1.5 million (assumed: data
     /// sheets of enterprise drives name 1.5 to 2.5 million).

@@ -105,7 +105,7 @@ impl Simulation {
         self.open_run(progress)?;
         let done = self.act(Act::Strike(strike), &Goal::END, progress, None);
         let refused = done.as_ref().err().map(|error| format!(": {error}")).unwrap_or_default();
-        self.note(|now| format!("At {now} a fault was injected by hand, {:?}{refused}.", fault.kind));
+        self.note(|now| format!("At {now} a fault was injected, {:?}{refused}.", fault.kind));
         done
     }
 
@@ -126,7 +126,7 @@ impl Simulation {
         self.act(Act::Advance, &Goal::END, progress, rows)?;
         let course = self.underway.as_mut().and_then(|underway| underway.course.as_mut());
         let own = course.and_then(|course| course.own.take());
-        self.note(|_| "Requests were submitted by hand: flash counts them, the host does not.".to_owned());
+        self.note(|_| "Requests were submitted beside the workload: figures of flash include them, figures of the host do not.".to_owned());
         Ok(own)
     }
 

@@ -5,7 +5,7 @@ use outlast_media::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A code for superblocks whose figures have come so far: all of those that are given.
+/// A code for superblocks whose figures have reached all given values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodeRule {

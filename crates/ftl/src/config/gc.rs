@@ -26,19 +26,20 @@ pub struct GcConfig {
     /// Of the slots that collection gains on its way to `stop_free`, the share that host writes may take meanwhile; 0 to 1. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_share: Option<f64>,
-    /// How host writes are held to what collection gains: `true` or "smooth", `false` or "none", "burst", "token".
+    /// How host writes are paced by collection: `true` or "smooth", `false` or "none", "burst", "token".
     pub pacing: Pacing,
-    /// At which rate host writes enter while collection runs, with pacing "token".
+    /// Rate at which host writes enter while collection runs, with pacing "token".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<TokenConfig>,
     /// How much one read of a victim senses. Wear levelling and scrubbing read as collection does. Default: "multi-plane".
     #[serde(skip_serializing_if = "GcReads::is_multi_plane")]
     pub reads: GcReads,
-    /// Whether the next victim is read while the last one is erased, an eighth of its dies at a time; with a protected buffer. Takes a free superblock more for each relocating
-    /// stream. Default: false, a victim is read when the one before it has been erased, on all dies at once.
+    /// Whether the next victim is read while the last one is erased, an eighth of its dies at a time; with a protected buffer. Takes one
+    /// more free superblock for each relocating stream. Default: false, a victim is read when the one before it has been erased, on all
+    /// dies at once.
     #[serde(skip_serializing_if = "is_false")]
     pub overlap: bool,
-    /// Where collection writes what it moves. Default: "own".
+    /// Where collection writes moved data. Default: "own".
     #[serde(skip_serializing_if = "GcRelocation::is_own")]
     pub relocation: GcRelocation,
 }
@@ -65,7 +66,7 @@ impl Default for GcConfig {
     }
 }
 
-/// Where collection writes what it moves.
+/// Where collection writes moved data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GcRelocation {
@@ -101,7 +102,7 @@ impl GcReads {
     }
 }
 
-/// How host writes are held to what collection gains.
+/// How host writes are paced by collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
     /// Each unit that collection moves lets in its share of the host's writes: smooth latency. In scenarios `true` or "smooth".

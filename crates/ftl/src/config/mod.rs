@@ -36,8 +36,8 @@ pub struct FtlConfig {
     pub over_provisioning: Option<f64>,
     /// Blocks of each plane held back to replace bad ones.
     pub spare_blocks: u32,
-    /// Bad blocks that a superblock may have without spare ones in their place before it is given up. Their place counts as zero
-    /// data in its stripes (Flexible, section 3.6).
+    /// Bad blocks without a spare in their place that a superblock may have before it is given up. Their place counts as zero data in its
+    /// stripes (Flexible, section 3.6).
     pub tolerated_bad_blocks: u16,
     /// Order in which consecutive program operations go over channels, chips ("ways"), dies and planes.
     pub allocation: Allocation,

@@ -20,19 +20,19 @@ pub struct ProtectionConfig {
     /// Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u16>,
-    /// Stronger codes for superblocks that have gone through more, chosen anew whenever one is opened: the last of them whose figures have been
-    /// reached, else the code above (Flexible, section 3.4). From the weakest to the strongest, by which room is counted. Absent: none.
+    /// Stronger codes for worn or failing superblocks, chosen whenever one is opened: the last one whose figures have been reached,
+    /// otherwise the code above (Flexible, section 3.4). From the weakest to the strongest, by which room is counted. Absent: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<CodeRule>,
     /// Which data is protected. Default: all.
     pub streams: ProtectedStreams,
-    /// What protects the data of a stripe that is not yet full. Default: nothing.
+    /// Protection of incomplete stripes. Default: nothing.
     pub partial: PartialConfig,
     /// Classes of data with codes of their own, numbered from 0 in this order; each has write streams of its own. Absent: one
     /// class, with the code above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassConfig>,
-    /// The class of what no class asks for. Default: 0.
+    /// The class of writes that match no class. Default: 0.
     pub default_class: u8,
 }
 
@@ -61,13 +61,13 @@ pub enum ProtectedStreams {
     Gathered,
 }
 
-/// What protects the data of a stripe that is not yet full, from a flush, or from a pause of the host's writes, on.
+/// Protection of incomplete stripes, after a flush or a pause of the host's writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PartialConfig {
     /// Where its parity goes. Default: nowhere.
     pub place: PartialPlace,
-    /// A stream that has not been written for so long has its open stripe protected. Default: 50 ms (mSAPL, section 4.4).
+    /// The open stripe of a stream is protected after this time without a write. Default: 50 ms (mSAPL, section 4.4).
     pub timeout: Nanos,
     /// Bytes of the parity cache, over all cores, where `place` is `cache`. Default: 16 MiB.
     pub cache: Bytes,
@@ -79,7 +79,7 @@ impl Default for PartialConfig {
     }
 }
 
-/// Where the parity of a stripe that is not yet full goes.
+/// Where the parity of an incomplete stripe goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartialPlace {
@@ -88,8 +88,8 @@ pub enum PartialPlace {
     /// Into the stripe itself, which then holds that much less data (eSAP). Where no room would be left for data, the stripe ends
     /// there: a short stripe. Data that was relocated is not covered.
     Inline,
-    /// Into superblocks of its own, where all becomes stale at about the same time (mSAPL, section 4.4). Where more stripes are open than such a superblock has
-    /// room for, some stay unprotected until others are full.
+    /// Into separate superblocks, whose contents become stale at about the same time (mSAPL, section 4.4). If more stripes are open than
+    /// such a superblock has room for, some stay unprotected until others are full.
     Blocks,
     /// Into a non-volatile cache, where all open stripes have their parity at all times (Flexible, section 3.5).
     Cache,

@@ -31,7 +31,7 @@ pub struct ControllerConfig {
     /// Time of a flash core, when a unit is rebuilt from its stripe or block, for each member that goes into it; the host waits
     /// for it.
     pub decode_cost: Nanos,
-    /// Time of the decoder of the error-correcting code, which is no processor's. Default: none.
+    /// Time of the hardware decoder of the error-correcting code. Default: none.
     #[serde(skip_serializing_if = "DecodeTimes::is_nothing")]
     pub decode: DecodeTimes,
     /// Buffer for host data on its way to flash, over all cores.
@@ -40,19 +40,19 @@ pub struct ControllerConfig {
     /// programmed once. Default: false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub coalesce: bool,
-    /// How much of the buffer full program units take that are held back, over all cores, so that more writes coalesce; the oldest go
-    /// first. Default: 0, each goes to flash at once.
+    /// Bytes of full program units that are held back in the buffer, over all cores, so that more writes coalesce; the oldest leave first.
+    /// Default: 0, each goes to flash at once.
     #[serde(skip_serializing_if = "is_nothing")]
     pub hold_back: Bytes,
-    /// Memory for units that the host has read: the ones used last stay, and are read without flash. Over all cores. Absent: none.
+    /// Memory for units that the host has read: the most recently used ones stay, and are read without flash. Over all cores. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_cache: Option<Bytes>,
     /// When a write is acknowledged and what survives a loss of power.
     pub write_cache: WriteCache,
-    /// What becomes of a flush, and of a write with FUA, where the buffer is volatile. Default: "honour".
+    /// How a flush, or a write with FUA, is handled if the buffer is volatile. Default: "honour".
     #[serde(skip_serializing_if = "FlushPolicy::is_default")]
     pub flush: FlushPolicy,
-    /// What a loss of power leaves of trims, where the buffer is not protected. Default: "kept".
+    /// Whether trims survive a loss of power if the buffer is not protected. Default: "kept".
     #[serde(skip_serializing_if = "Trims::is_default")]
     pub trims: Trims,
     /// Bound on flash operations of internal tasks (collection, wear levelling) in flight at once, over all cores.
@@ -63,17 +63,17 @@ pub struct ControllerConfig {
     /// die, channel or flash core is busy for it. Default: 0.
     #[serde(skip_serializing_if = "is_no_time")]
     pub think_time: Nanos,
-    /// On a die that is never without host reads, at most so many of them go before a host program that waits; 1 to 255. Default: 64, an
+    /// On a die that always has host reads, at most this many of them go before a waiting host program; 1 to 255. Default: 64, an
     /// assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
     pub program_every: u8,
-    /// On a die that is never idle, one operation in so many is one of a background task (wear levelling, scrubbing, moving data to
-    /// another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner data is safe again, and
-    /// the longer the host waits. Default: 32.
+    /// On a die that is never idle, one in this many operations is one of a background task (wear levelling, scrubbing, moving data to
+    /// another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner data is safe again, and the
+    /// longer the host waits. Default: 32.
     pub background_every: u8,
     /// Host link bandwidth in each direction; absent: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<ByteRate>,
-    /// Commands that the drive works on at once; more wait at its door.
+    /// Commands that the drive works on at once; further ones wait.
     pub queue_depth: u32,
     /// Submission queues and arbitration among them. Absent: one queue, first come, first served.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use outlast_units::{ByteRate, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the maker of the drive promises: shown beside what is measured, and nothing else. Each figure may be absent.
+/// Promises of the drive's maker. They are shown beside the measured figures and affect nothing. Each figure may be absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DataSheet {

@@ -49,7 +49,7 @@ pub struct SsdConfig {
     /// Processors, scheduling, write buffer and host link.
     #[serde(default)]
     pub controller: ControllerConfig,
-    /// How the flash errs, and what reading does about it. Absent: it never errs.
+    /// Error rates of the flash, and how reads correct errors. Absent: it never errs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reliability: Option<ReliabilityConfig>,
     /// Parity across the dies of the drive. Absent: none.
@@ -59,20 +59,20 @@ pub struct SsdConfig {
     /// are still empty. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent_dies: Vec<u16>,
-    /// Moving data before it goes bad. Absent: never.
+    /// Moving data before it becomes unreadable. Absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,
-    /// Repair of failed dies in place, with the help of a host that has redundancy. Absent: a failed die is known at once, its data
-    /// is lost, and nobody is told.
+    /// Repair of failed dies in place, with the help of a host that has redundancy. Absent: a failed die is detected at once, its data is
+    /// lost, and the host is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairConfig>,
     /// A mount from flash after a loss of power, in simulated time. Absent: the drive goes on at once, with what it would have found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount: Option<MountConfig>,
-    /// Sudden failures that come by chance. Default: none.
+    /// Random failures. Default: none.
     #[serde(default)]
     pub hazards: HazardConfig,
-    /// What the maker of the drive promises, which results show beside what is measured. Absent: nothing is known.
+    /// Promises of the drive's maker, which results show beside the measured figures. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_sheet: Option<DataSheet>,
     /// Keep the real bytes of live data. Slow and memory-hungry: for tests.

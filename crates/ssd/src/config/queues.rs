@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueuesConfig {
-    /// How the next queue is found. Default: "round-robin".
+    /// How the next queue is selected. Default: "round-robin".
     #[serde(default)]
     pub arbitration: Arbitration,
     /// Most commands taken from one queue in turn (the arbitration burst); 1 to 65536. Default: 1.
     #[serde(default = "one")]
     pub burst: u32,
-    /// Commands of one queue that the drive works on at once: a queue that has so many waits, whatever places are free. 1 to `queue_depth`.
+    /// Commands of one queue that the drive works on at once: a queue at this limit waits even if places are free. 1 to `queue_depth`.
     /// Default: as many as there are places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
@@ -27,7 +27,7 @@ pub struct QueuesConfig {
     pub classes: Vec<Class>,
 }
 
-/// How the queue is found that gives the next command.
+/// How the next queue is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {

@@ -19,10 +19,10 @@ pub struct ReliabilityConfig {
     /// Error rates of your own. Give this or `chip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<RberModel>,
-    /// What is made of a chip's file. Default: `power-law`.
+    /// The curve fitted to a chip's file. Default: `power-law`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
-    /// What a chip's file gave when the scenario was loaded; not to be written by hand.
+    /// The fit of a chip's file, added when the scenario is loaded; you do not write it yourself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
     /// °C at which data is kept: time counts for retention as Arrhenius' law says beside `reference_temperature`. -100 to 300. Absent: the
@@ -53,10 +53,9 @@ pub struct ReliabilityConfig {
     /// `rereads.max_retries` comes after the stripe has failed. Absent: all re-reads come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rereads_if_protected: Option<u32>,
-    /// Whether the first read of a block is made at the step that last worked there (until its next erasure) instead of the plain
-    /// one. Default: false.
+    /// Whether the first read of a block uses the step that last succeeded there (until its next erase). Default: false.
     pub reread_history: bool,
-    /// In which state the flash is when the run begins.
+    /// State of the flash at the beginning of the run.
     pub initial: InitialState,
     /// How blocks differ.
     pub variation: BlockVariation,
@@ -166,7 +165,7 @@ impl ReliabilityConfig {
 
 macro_rules! scrub_config {
     ($($(#[$meta:meta])* $setting:ident: $Setting:ty => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
-        /// When data is moved before it goes bad: scrubbing. Each trigger works by itself; any number may be given.
+        /// Scrubbing: when data is moved before it becomes unreadable. Triggers work independently; any number may be given.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct ScrubConfig {

@@ -6,9 +6,9 @@ use outlast_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a drive does about a die that fails: Reparo (Hong et al., "Reparo: A Fast RAID Recovery Scheme for Ultra-large SSDs", ACM
-/// Transactions on Storage 17(3), 2021). Its variants are IDR (`isolated`, `l2p-one-core`), CDR (`cooperative`, `l2p-all-cores`) and
-/// CDR* (`cooperative`, `p2l-block`).
+/// How a drive handles a die that fails: Reparo (Hong et al., "Reparo: A Fast RAID Recovery Scheme for Ultra-large SSDs", ACM Transactions
+/// on Storage 17(3), 2021). Its variants are IDR (`isolated`, `l2p-one-core`), CDR (`cooperative`, `l2p-all-cores`) and CDR*
+/// (`cooperative`, `p2l-block`).
 ///
 /// The costs of the identifier are calibrated once, for entries of 4 KiB and the four cores of a PM1643 (sections 5.1 and 7.2.1): one core
 /// takes half an hour and more for the table of a 32-TB drive, so that its repair is 14.7 times as fast as a rebuild in 8.8 hours; four
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepairConfig {
-    /// Who takes the place of the failed die.
+    /// Which dies take over from the failed die.
     pub scheme: RepairScheme,
     /// How the failed data is found.
     pub identifier: Identifier,
@@ -26,7 +26,7 @@ pub struct RepairConfig {
     /// Between 1 and `controller.flash_cores`. Absent: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search_cores: Option<u16>,
-    /// How data that another core is to hold gets there, where the scheme is `cooperative`.
+    /// How data moves to the core to which it now belongs, where the scheme is `cooperative`.
     pub migration: Migration,
     /// Bad blocks of a die, found while it is in use, above which it counts as failed: `N_bad^die` of section 4.2.1; at least 1. A die
     /// of which every block in use is bad has failed in any case.
@@ -79,14 +79,14 @@ pub enum Identifier {
     P2lBlock,
 }
 
-/// How data that another core is to hold gets there.
+/// How data moves to the core to which it now belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Migration {
     /// It is reported as failed, and the host writes it again (section 5.2.3).
     #[default]
     Host,
-    /// The cores hand it to each other, beside the host's commands (the future work of section 9).
+    /// The cores pass it to each other, beside the host's commands (the future work of section 9).
     Device,
 }
 

@@ -21,8 +21,7 @@ pub struct FioSpec {
     /// The text of a job file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// What `${NAME}` in the job stands for. `outlast run job.fio` takes what is missing from its environment; the simulator itself
-    /// never looks there.
+    /// Values of `${NAME}` in the job. `outlast run job.fio` takes missing ones from its environment; the simulator never does.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub vars: BTreeMap<String, String>,
 }

@@ -115,7 +115,7 @@ pub enum BlkEvent {
     C,
 }
 
-/// What becomes of a trace that holds several devices.
+/// How a trace of several devices is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Devices {
@@ -147,7 +147,7 @@ impl fmt::Display for DeviceName {
     }
 }
 
-/// What becomes of addresses beyond the capacity. Whatever it is, the run says what share of the requests it concerned.
+/// How addresses beyond the capacity are handled. The run always reports the share of the requests concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Addresses {

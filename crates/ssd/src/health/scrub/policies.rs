@@ -13,9 +13,9 @@ use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
 macro_rules! scrub_policies {
     ($with:ident) => {
         $with! {
-            /// Read reclaim: a superblock is moved when one of its blocks has been read so often since its erasure.
+            /// Read reclaim: a superblock is moved when one of its blocks has been read this often since its erase.
             reads: u32 => reads::Reads, Reads = "reads";
-            /// Read refresh: a superblock is moved when its oldest data is so old. Looked for every hundredth of that time.
+            /// Read refresh: a superblock is moved when its oldest data has this age. Checked a hundred times in that period.
             age: Nanos => age::Age, Age = "age";
             /// Oracle: a superblock is moved when the expected wrong bits of a codeword anywhere in it exceed this (HRM, section 4.3).
             /// No real drive can know.
@@ -26,7 +26,7 @@ macro_rules! scrub_policies {
             /// Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more wrong bits than
             /// `patrol_errors`.
             patrol: Nanos => patrol::Patrol, Patrol = "patrol";
-            /// Code of your own, which `policies.scrub` names, is asked every such time which superblocks to move. Default: 10 ms, where there is such code.
+            /// Interval at which your own policy (`policies.scrub`) is asked which superblocks to move. Default: 10 ms, if there is one.
             own: Nanos => own::Asked, Own = "own";
         }
     };
