@@ -83,11 +83,16 @@ def turn(number: int) -> str:
 
 
 def changes(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
-    """What the statements of the papers that are in `new` say now and did not say before, a line for each."""
+    """What the statements of the papers that are in `new` say now and did not say before, a line for each.
+
+    Comparisons that are no papers (drives) have no verdicts to be compared with.
+    """
     found = []
+    kept = {part["paper"]: _statements(part) for part in old["papers"]}
     for own in new["papers"]:
-        before = _statements(next(part for part in old["papers"] if part["paper"] == own["paper"]))
-        after = _statements(own)
+        if own["paper"] not in PAGES:
+            continue
+        before, after = kept.get(own["paper"], {}), _statements(own)
         for key in before | after:
             name = f"{own['paper']}/{key[0]}: {key[1]}"
             if key not in before or key not in after:

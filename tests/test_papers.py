@@ -139,6 +139,18 @@ def test_another_verdict_kind_or_number_is_found_when_a_paper_is_judged_again() 
     assert len(changed(statement="Another.")) == 2
 
 
+def test_verdicts_of_what_is_no_paper_are_not_compared() -> None:
+    """`outlast reproduce drives lfs` has drives among its papers: once a traceback."""
+    make = runpy.run_path(str(ROOT / "docs" / "make_verdicts.py"))
+    kept = json.loads((ROOT / "docs" / "papers" / "verdicts.json").read_text())
+    lfs = next(copy.deepcopy(each) for each in kept["papers"] if each["paper"] == "lfs")
+    lfs["figures"][0]["statements"][0]["verdict"] = "not judged"
+    said = make["changes"]({"papers": [lfs | {"paper": "drives"}, lfs]}, kept)
+    assert len(said) == 1 and said[0].startswith("lfs/"), said
+    # One that has no verdicts yet has new ones only.
+    assert all(line.endswith("is new") for line in make["changes"]({"papers": [lfs]}, {"papers": []}))
+
+
 def test_papers_and_figures_are_selected_by_name() -> None:
     def names(*words: str) -> dict[str, list[str]]:
         return {known.name: [figure.name for figure in figures] for known, figures in command.select(words)}

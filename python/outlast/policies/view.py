@@ -43,7 +43,7 @@ class View:
     )
 
     valid: NDArray[np.uint32]
-    """Valid units, `units` at most. Where superblocks hold different amounts of data: what part of `units` they would fill."""
+    """Valid units, `units` at most. Where superblocks differ in their data: the part of `units` they would fill."""
     is_candidate: NDArray[np.bool_]
     """Whether a superblock may be taken: it is full, wholly programmed, and nothing moves it."""
     age: NDArray[np.uint64]

@@ -42,7 +42,9 @@ Examples:
 )
 @click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
 @path_option(
-    "--traces", metavar="DIR", help="A folder with real traces. Default: $OUTLAST_TRACES, or ../shared/traces."
+    "--traces",
+    metavar="DIR",
+    help="A folder with real traces. Default: $OUTLAST_TRACES; else shared/traces beside a checkout, if there.",
 )
 @path_option(
     "--scenarios", metavar="DIR", help="The folder with the scenarios of the papers. Default: that of the package."
