@@ -254,7 +254,7 @@ def demo_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Headless Chromium that keeps its console's messages and stays off the network."""
+    """Headless Chromium that keeps its console's messages, stays off the network and scrolls at once, not by motion."""
     chromium, driver_path = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver_path is None:
         pytest.skip("chromium and chromedriver are not installed")
@@ -262,7 +262,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    # With motion a page may still be scrolling when a test points at it.
     quiet = "headless=new no-sandbox disable-gpu no-first-run disable-sync disable-quic force-prefers-reduced-motion"
     for name in f"{quiet} disable-background-networking disable-component-update window-size=1400,1000".split():
         options.add_argument(f"--{name}")
