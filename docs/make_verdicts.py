@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast.reproduce import paper
-from outlast.reproduce.model import COUNTED, KINDS
+from outlast.reproduce.model import COUNTED, KINDS, UNKNOWN
 
 FOLDER = Path(__file__).parent / "papers"
 BEGIN, END = "<!-- counts: made by docs/make_verdicts.py -->", "<!-- end of counts -->"
@@ -107,10 +107,12 @@ def _statements(own: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def _differs(before: dict[str, Any], after: dict[str, Any]) -> str:
-    """How a verdict differs from what it was; empty if it does not."""
+    """How a verdict differs from what it was, or that its reason could not be told; empty if it does not."""
     for name in ("verdict", "kind"):
         if before[name] != after[name]:
             return f"{name}: {before[name]}, now {after[name]}: {after['found']}"
+    if after["because"].startswith(UNKNOWN) and not before["because"].startswith(UNKNOWN):
+        return after["because"]
     pairs = zip(_numbers(before), _numbers(after), strict=False)
     same = len(_numbers(before)) == len(_numbers(after)) and all(math.isclose(a, b, rel_tol=1e-6) for a, b in pairs)
     return "" if same else f"numbers: {before['found']}, now {after['found']}"

@@ -19,6 +19,7 @@ from outlast.reproduce.model import (
     KINDS,
     RUN,
     TEXT,
+    UNKNOWN,
     Figure,
     Found,
     Number,
@@ -149,6 +150,17 @@ def test_verdicts_of_what_is_no_paper_are_not_compared() -> None:
     assert len(said) == 1 and said[0].startswith("lfs/"), said
     # One that has no verdicts yet has new ones only.
     assert all(line.endswith("is new") for line in make["changes"]({"papers": [lfs]}, {"papers": []}))
+
+
+def test_a_reason_that_is_lost_is_told() -> None:
+    """A column that a reason needs had no value in any row, and the verdict was the same: nothing said so."""
+    make = runpy.run_path(str(ROOT / "docs" / "make_verdicts.py"))
+    kept = json.loads((ROOT / "docs" / "papers" / "verdicts.json").read_text())
+    reparo = next(copy.deepcopy(each) for each in kept["papers"] if each["paper"] == "reparo")
+    differing = next(own for part in reparo["figures"] for own in part["statements"] if own["verdict"] == "differs")
+    differing["because"] = f"{UNKNOWN}: a cell that would show it is absent"
+    (said,) = make["changes"]({"papers": [reparo]}, kept)
+    assert differing["statement"] in said and UNKNOWN in said
 
 
 def test_papers_and_figures_are_selected_by_name() -> None:
