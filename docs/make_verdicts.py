@@ -112,7 +112,7 @@ def _differs(before: dict[str, Any], after: dict[str, Any]) -> str:
         if before[name] != after[name]:
             return f"{name}: {before[name]}, now {after[name]}: {after['found']}"
     if after["because"].startswith(UNKNOWN) and not before["because"].startswith(UNKNOWN):
-        return after["because"]
+        return str(after["because"])
     pairs = zip(_numbers(before), _numbers(after), strict=False)
     same = len(_numbers(before)) == len(_numbers(after)) and all(math.isclose(a, b, rel_tol=1e-6) for a, b in pairs)
     return "" if same else f"numbers: {before['found']}, now {after['found']}"

@@ -146,7 +146,7 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
             coalesces(&mut config, leveling, if suspend { 128 } else { 0 });
             config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
             config.controller.internal_operations = bound.then_some(1);
-            config.controller.think_time = if bound != leveling { Nanos::micros(250) } else { Nanos::ZERO };
+            config.controller.think_time = if bound == leveling { Nanos::ZERO } else { Nanos::micros(250) };
             config.controller.queue_depth = if bound { 3 } else { 64 };
             if bound {
                 config.controller.master_cost = Nanos(700);
