@@ -56,7 +56,7 @@ def test_the_report_and_the_terminal_show_the_array(array_result: Path, outlast:
     assert "array clean raid5 [5/5] [UUUUU]" in said
     assert "of member 2 from" in said
     assert "data loss " in said and "reads while healthy" in said
-    assert "the array went on rebuilding until" in said
+    assert "the array continued rebuilding until" in said
 
 
 def test_a_second_failure_loses_what_was_not_rebuilt(tmp_path: Path, outlast: Outlast) -> None:

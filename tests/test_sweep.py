@@ -552,7 +552,7 @@ def test_a_folder_of_something_else_is_left_alone(outlast: Outlast, tmp_path: Pa
     refused(outlast, tmp_path, "sweep", "absent.toml", says=["absent.toml", "No such file"])
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
-    refused(outlast, tmp_path, "sweep", "spare.toml", "--out", "thesis", says=["thesis", "thesis.tex", "no part of"])
+    refused(outlast, tmp_path, "sweep", "spare.toml", "--out", "thesis", says=["thesis", "thesis.tex", "not part of"])
     refused(outlast, tmp_path, "sweep", "spare.toml", "--out", "spare.toml", says=["spare.toml", "not a folder"])
     target = "/proc/outlast-sweep"
     refused(outlast, tmp_path, "sweep", "spare.toml", "--out", target, says=[target, "cannot be written"])

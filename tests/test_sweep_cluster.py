@@ -187,7 +187,7 @@ def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, m
         outlast.sweep(serial[0], tmp_path / "out", on="cluster")
     with pytest.raises(ScenarioError, match=r"slurm = .*belongs to on = slurm"):
         outlast.sweep(serial[0], tmp_path / "out", slurm={"queue": "long"})
-    with pytest.raises(ScenarioError, match=r"jobs = 2: .*on = slurm has workers of its own"):
+    with pytest.raises(ScenarioError, match=r"jobs = 2: .*on = slurm has its own workers"):
         outlast.sweep(serial[0], tmp_path / "out", on="slurm", jobs=2)
     (programs / "sbatch").touch(mode=0o755)
     with pytest.raises(ScenarioError, match=r"slurm.jobs = many: must be a whole number"):

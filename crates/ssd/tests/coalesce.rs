@@ -230,6 +230,8 @@ fn bytes_survive_cuts_and_failures_while_writes_coalesce() {
                 config.geometry.page_size = Bytes::kib(16);
                 config.geometry.pages_per_block = 4;
                 config.ftl.one_shot = 2;
+                // Six superblocks with parity: leaves room for a stream of wear levelling, which is decided by lot.
+                config.ftl.capacity = Some(Bytes::kib(2304));
                 config.controller.write_cache = cache;
                 config.protection = protection;
                 coalesces(&mut config, true, kib);
