@@ -109,7 +109,8 @@ fn the_end_of_the_workload_is_not_the_end_of_resynchronising() {
     let slowly = toml_array(slow);
     cut.array.as_mut().unwrap().background = slowly;
     let result = run(cut.clone());
-    let note = result.summary.notes.iter().find(|note| note.contains("continued making parity consistent until"));
+    let note =
+        result.summary.notes.iter().find(|note| note.contains("continued making parity consistent until"));
     assert!(
         note.is_some() && events(&result) == ["power failed", "resynchronised"],
         "{:?}",
