@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast.reproduce import paper
-from outlast.reproduce.model import COUNTED, KINDS, UNKNOWN
+from outlast.reproduce.model import COUNTED, KINDS, incomplete
 
 FOLDER = Path(__file__).parent / "papers"
 BEGIN, END = "<!-- counts: made by docs/make_verdicts.py -->", "<!-- end of counts -->"
@@ -111,8 +111,8 @@ def _differs(before: dict[str, Any], after: dict[str, Any]) -> str:
     for name in ("verdict", "kind"):
         if before[name] != after[name]:
             return f"{name}: {before[name]}, now {after[name]}: {after['found']}"
-    if after["because"].startswith(UNKNOWN) and not before["because"].startswith(UNKNOWN):
-        return str(after["because"])
+    if (lacks := incomplete(after)) and not incomplete(before):
+        return f"{lacks}: {after['because']}"
     pairs = zip(_numbers(before), _numbers(after), strict=False)
     same = len(_numbers(before)) == len(_numbers(after)) and all(math.isclose(a, b, rel_tol=1e-6) for a, b in pairs)
     return "" if same else f"numbers: {before['found']}, now {after['found']}"

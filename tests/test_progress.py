@@ -87,7 +87,7 @@ def test_a_bar_never_goes_back_within_a_phase() -> None:
     for (before, first), (phase, second) in pairwise(told):
         assert phase != before or second >= first, told
     # How far it is when the first report comes depends on the machine.
-    assert prepared[0] < prepared[-1] < 1, told
+    assert prepared[0] < prepared[-1] and 0.5 < prepared[-1] < 1, told
 
 
 def test_a_run_has_a_bar_in_a_notebook(notebook: Place, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,7 +32,8 @@ const ERRORS_NS: f64 = 41.0;
 const UNTIMED_NS: f64 = 9.0;
 /// What a command without time takes beside: 26.6 M writes a second at a write amplification of 3.58, less what is programmed.
 const UNTIMED_REQUEST_NS: f64 = 16.0;
-/// What an array adds to a write of its host without time: `time.precondition_cpu_s` of the presets with arrays, less what is programmed.
+/// What an array adds to a write of its host without time. Assumed: about half of what `time.precondition_cpu_s` of the presets with arrays left beside
+/// what is programmed, on a machine under load; nothing in the repository measures it.
 const UNTIMED_ARRAY_NS: f64 = 140.0;
 /// How often overwriting by a workload of one's own goes over its addresses until it is steady, at least: what is hot settles first, what is
 /// cold late.
