@@ -78,6 +78,6 @@ def test_the_source_distribution_holds_what_the_build_reads(tmp_path: Path) -> N
         held = {name.removeprefix(f"{top}/") for name in opened.getnames()}
     presets = {str(path.relative_to(ROOT)) for path in (ROOT / "scenarios" / "presets").rglob("*.toml")}
     assert presets <= held
-    assert "crates/engine/src/scenario/presets.rs" in held
+    assert "crates/scenario/src/presets.rs" in held
     library = bundle.PLACE.relative_to(ROOT)
     assert (str(library) in held) == bundle.PLACE.is_file()

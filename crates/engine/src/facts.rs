@@ -5,7 +5,7 @@ use crate::measured::Measured;
 use crate::precondition::Prepared;
 use crate::recorder::Recorder;
 use crate::requests::Kept;
-use crate::scenario::Scenario;
+use outlast_scenario::Scenario;
 use crate::summary::Summary;
 use outlast_workload::Workload;
 

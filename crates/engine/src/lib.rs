@@ -1,4 +1,4 @@
-//! Time: the run loop, preconditioning, metrics, scenario files, results.
+//! Time: the run loop, preconditioning, metrics, results.
 
 mod array_report;
 mod batch;
@@ -32,7 +32,6 @@ mod repair_report;
 mod report;
 mod requests;
 mod run;
-mod scenario;
 mod service;
 mod settling;
 mod simulation;
@@ -77,7 +76,7 @@ pub use summary::{
 };
 pub use table::{Column, Table};
 
-pub use scenario::{
+pub use outlast_scenario::{
     Decision, Fill, Happening, Layer, Overwrite, OwnPolicy, Place, PoliciesSpec, PreconditionSpec, Preset,
     Provenance, ReadFile, RunSpec, Scenario, ScenarioError, Strike, TimingMode, json_schema, load,
     load_scenario, parse_text, presets, split_override,

@@ -3,7 +3,7 @@
 use crate::counts::{Snapshot, WINDOW_BLOCKS};
 use crate::drives::AsDrives;
 use crate::progress::OnProgress;
-use crate::scenario::{Scenario, Strike};
+use outlast_scenario::{Scenario, Strike};
 use crate::service::Loss;
 use crate::team::Team;
 use outlast_array::Condition;

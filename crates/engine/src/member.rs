@@ -1,7 +1,7 @@
 //! A member of an array: a drive in full, or a light stand-in for one.
 
 use crate::member_config::{as_new, config_of};
-use crate::scenario::Scenario;
+use outlast_scenario::Scenario;
 use crate::snapshot::shaping;
 use outlast_array::{LightConfig, PlainDevice};
 use outlast_device::{

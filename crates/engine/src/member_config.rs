@@ -1,6 +1,6 @@
 //! The settings of an array's drives.
 
-use crate::scenario::Scenario;
+use outlast_scenario::Scenario;
 use outlast_array::ArrayConfig;
 use outlast_ssd::SsdConfig;
 

@@ -1,6 +1,6 @@
 //! What a run will take, told from the scenario before any of it is taken.
 
-use crate::scenario::{Scenario, TimingMode};
+use outlast_scenario::{Scenario, TimingMode};
 use crate::window::Window;
 use outlast_ssd::Ssd;
 

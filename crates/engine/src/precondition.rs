@@ -4,7 +4,7 @@ use crate::clock::{Pulse, Stopwatch};
 use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
-use crate::scenario::{Fill, Overwrite, PreconditionSpec};
+use outlast_scenario::{Fill, Overwrite, PreconditionSpec};
 use crate::settling::Settling;
 use crate::steady::{Round, compared, expected_rest, has_settled, mean_amplification};
 use crate::team::Team;

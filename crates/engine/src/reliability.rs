@@ -196,7 +196,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
         }
     }
     let scenario = facts.scenario;
-    if ssd.can_fail() && scenario.run.timing == crate::scenario::TimingMode::None {
+    if ssd.can_fail() && scenario.run.timing == outlast_scenario::TimingMode::None {
         notes.push("Errors and faults need time: a run without timing has none.".to_owned());
     } else if ssd.scheduled() != 0 {
         notes.push(format!(

@@ -2,7 +2,7 @@
 
 use crate::data_loss::mean_time;
 use crate::member::Member;
-use crate::scenario::RunSpec;
+use outlast_scenario::RunSpec;
 use crate::volume::Volume;
 use outlast_array::{ArrayConfig, MemberRepair};
 use outlast_models::array_loss::{ln_double_failure, ln_read_failure};

@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::requests::{Ended, OnRows};
-use crate::scenario::Strike;
+use outlast_scenario::Strike;
 pub(crate) use course::Course;
 pub use course::{Goal, OwnRequest};
 use fleet::Fleet;

@@ -4,7 +4,7 @@ use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::member::Makings;
 use crate::progress::OnProgress;
-use crate::scenario::{Happening, Scenario, TimingMode};
+use outlast_scenario::{Happening, Scenario, TimingMode};
 use crate::simulation::{prepared, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::Volume;

@@ -8,7 +8,7 @@ use crate::precondition::{Prepared, prepare};
 use crate::progress::OnProgress;
 use crate::requests::OnRows;
 use crate::run::Goal;
-use crate::scenario::{Scenario, TimingMode};
+use outlast_scenario::{Scenario, TimingMode};
 use crate::snapshot;
 use crate::summary::Summary;
 use crate::table::Table;

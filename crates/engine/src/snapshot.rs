@@ -9,7 +9,7 @@ pub(crate) mod shaping;
 use crate::clock::Stopwatch;
 use crate::member::Makings;
 use crate::precondition::Prepared;
-use crate::scenario::Scenario;
+use outlast_scenario::Scenario;
 use outlast_media::ConfigError;
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
 use std::any::Any;

@@ -5,7 +5,7 @@ use crate::machine::{Machine, unit_write};
 use crate::member::Member;
 use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
-use crate::scenario::{Happening, Scenario, Strike};
+use outlast_scenario::{Happening, Scenario, Strike};
 use crate::service::Loss;
 use crate::team::Team;
 use crate::untimed::Backlog;

@@ -17,7 +17,7 @@ use crate::reliability::reliability_tables;
 use crate::report::summarise;
 use crate::requests::OnRows;
 use crate::run::Ending;
-use crate::scenario::TimingMode;
+use outlast_scenario::TimingMode;
 use crate::summary::{latency_table, precondition_table, wear_table};
 use crate::table::Table;
 

@@ -7,7 +7,7 @@ use crate::precondition::Prepared;
 use crate::recorder::Recorder;
 use crate::requests::{Log, Requests};
 use crate::run::{Course, Ending};
-use crate::scenario::Scenario;
+use outlast_scenario::Scenario;
 use crate::splits::Splits;
 use crate::summary::Summary;
 use crate::window::Windows;

@@ -1,7 +1,7 @@
 //! Closed forms beside the measurement.
 
 use crate::facts::Facts;
-use crate::scenario::Overwrite;
+use outlast_scenario::Overwrite;
 use outlast_device::Op;
 use outlast_ftl::{ProgramCause, VictimPolicy};
 use outlast_models::{bandwidth, write_amplification};

@@ -48,7 +48,7 @@ pub(crate) use wear::{wear, wear_table};
 
 use crate::by_queue::QueueFigures;
 use crate::repair_report::RepairSummary;
-use crate::scenario::Scenario;
+use outlast_scenario::Scenario;
 use outlast_device::Smart;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Does every complaint name file, line, setting, value and limit?
 
 use super::*;
-use crate::scenario::{Layer, ScenarioError, load, load_scenario, parse_text};
+use crate::{Layer, ScenarioError, load, load_scenario, parse_text};
 use outlast_media::ConfigError;
 use outlast_workload::WorkloadError;
 use std::path::{Path, PathBuf};
@@ -288,10 +288,9 @@ fn complaint_of(layers: &[Layer]) -> String {
     let none = |_: &Path| Err(std::io::Error::other("none"));
     match load(layers, &[], &none) {
         Err(error) => error.to_string(),
-        Ok((scenario, provenance)) => match crate::Simulation::new(scenario) {
-            Err(crate::EngineError::Config(error)) => ScenarioError::invalid(&provenance, &error).to_string(),
-            other => panic!("{other:?}"),
-        },
+        Ok((scenario, provenance)) => {
+            ScenarioError::invalid(&provenance, &scenario.validate().unwrap_err()).to_string()
+        }
     }
 }
 

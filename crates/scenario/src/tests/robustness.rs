@@ -1,11 +1,11 @@
 //! Does any text, however odd, give a scenario or an error, and never a panic?
 
 use super::*;
-use crate::scenario::merge::merge;
-use crate::scenario::override_path::{override_tree, parse_path};
-use crate::scenario::parse::toml_tree;
-use crate::scenario::tree::{Kind, Node, dotted};
-use crate::scenario::{ScenarioError, parse_text, split_override};
+use crate::merge::merge;
+use crate::override_path::{override_tree, parse_path};
+use crate::parse::toml_tree;
+use crate::tree::{Kind, Node, dotted};
+use crate::{ScenarioError, parse_text, split_override};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

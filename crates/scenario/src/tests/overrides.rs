@@ -1,7 +1,7 @@
 //! Does `--set a.b=c` set what it says?
 
 use super::*;
-use crate::scenario::split_override;
+use crate::split_override;
 use outlast_ftl::VictimPolicy;
 use outlast_units::{Bytes, Nanos};
 

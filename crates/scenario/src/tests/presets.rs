@@ -1,7 +1,7 @@
 //! Are the presets complete, sourced and sensible?
 
 use super::*;
-use crate::scenario::{json_schema, parse_text, presets};
+use crate::{json_schema, parse_text, presets};
 use outlast_ftl::FtlConfig;
 
 fn preset(name: &str) -> Scenario {

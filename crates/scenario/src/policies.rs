@@ -230,7 +230,7 @@ impl Scenario {
     ///
     /// # Errors
     /// Code of the user's that nobody has loaded.
-    pub(crate) fn check_policies(&self) -> Result<(), ConfigError> {
+    pub fn check_policies(&self) -> Result<(), ConfigError> {
         let of_array = self.array.as_ref().map(|array| &array.own);
         let is_loaded = |own: &OwnPolicy| match own.decision {
             Decision::Gc => self.device.ftl.own.gc.is_some(),

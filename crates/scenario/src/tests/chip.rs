@@ -1,7 +1,7 @@
 //! Chips of one's own.
 
 use super::{SMALL, files};
-use crate::scenario::{Scenario, ScenarioError, parse_text};
+use crate::{Scenario, ScenarioError, parse_text};
 
 const CHIP: &str = "pe_cycles,retention,rber\n1000,0,1e-3\n1000,30d,2e-3\n3000,0,2e-3\n3000,30d,5e-3\n";
 

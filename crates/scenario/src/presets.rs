@@ -19,7 +19,7 @@ macro_rules! preset {
         Preset {
             name: $name,
             title: $title,
-            text: include_str!(concat!("../../../../scenarios/presets/", $folder, $name, ".toml")),
+            text: include_str!(concat!("../../../scenarios/presets/", $folder, $name, ".toml")),
         }
     };
 }

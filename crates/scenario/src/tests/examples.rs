@@ -1,7 +1,7 @@
 //! Do the teaching examples load from their files?
 
 use super::*;
-use crate::scenario::load_scenario;
+use crate::load_scenario;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/examples")

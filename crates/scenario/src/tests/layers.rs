@@ -1,7 +1,7 @@
 //! Do layers merge as the guide says?
 
 use super::*;
-use crate::scenario::{Overwrite, parse_text};
+use crate::{Overwrite, parse_text};
 use outlast_units::Bytes;
 
 fn json(text: &str) -> Layer {
