@@ -295,14 +295,6 @@ fn complaint_of(layers: &[Layer]) -> String {
 }
 
 #[test]
-fn a_derived_capacity_is_told_as_the_setting_that_the_user_wrote() {
-    let layers = [layer("base.toml", "extends = \"demo\"\n\n[device.ftl]\nover_provisioning = 0.001\n")];
-    let message = complaint_of(&layers);
-    let start = "base.toml:4: device.ftl.over_provisioning = 0.001: makes device.ftl.capacity = ";
-    assert!(message.starts_with(start), "{message}");
-}
-
-#[test]
 fn a_table_that_two_layers_wrote_is_told_to_the_later() {
     let both =
         "extends = \"demo\"\n[workload.synthetic]\nsize = \"4KiB\"\n[workload.trace]\nfile = \"t.csv\"\n";
