@@ -209,7 +209,7 @@ def test_the_slowest_requests_are_told_by_cause() -> None:
     ]
     # Of 10 · 10, 9 · 30 and 120 in all 490.
     assert latency.slowest({"read": {"bands": bands}, "write": None}) == [
-        "reads: die erase 55 %, sensing 24 %, queue 20 %"
+        "reads (die erase 55 %, sensing 24 %, queue 20 %)"
     ]
     assert latency.slowest({}) == []
 

@@ -97,7 +97,7 @@ def slowest(causes: Mapping[str, Any]) -> list[str]:
         most = sorted(parts, key=lambda cause: -parts[cause])[:MOST_CAUSES]
         if whole := sum(parts.values()):
             words = ", ".join(f"{cause.replace('_', ' ')} {100 * parts[cause] / whole:.0f} %" for cause in most)
-            found.append(f"{op}s: {words}")
+            found.append(f"{op}s ({words})")
     return found
 
 
@@ -173,8 +173,8 @@ def _because(drive: Drive, table: Table) -> str:
             ratio = row[f"{figure} simulated"] / row[f"{figure} measured"]
             if kind(drive, own, figure) == PREDICTED and not _within(figure, ratio):
                 off.append(f"{figure} at {100 * share:.0f} % {ratio:.2f}×")
-    causes = "; ".join(table.rows[0]["causes"])
-    spent = f". Causes of the slowest 1 % of simulated requests, over all loads: {causes}" if causes else ""
+    causes = ", ".join(table.rows[0]["causes"])
+    spent = f". Main causes in the slowest 1 % of simulated requests, over all loads: {causes}" if causes else ""
     return f"{drive.open}. Simulated over measured, where outside the tolerance: {', '.join(off) or 'nowhere'}{spent}"
 
 
