@@ -45,11 +45,15 @@ def counts(chapter: Chapter) -> str:
 
 def amplification(chapter: Chapter) -> str:
     """Write amplification and host rates, each point with its kind."""
-    lines = ["| drive | written to | workload | measured | simulated | off | kind |", "|---|---|---|---|---|---|---|"]
+    lines = ["| drive | space in use | workload | measured | simulated | off | kind |", "|---|---|---|---|---|---|---|"]
     for row in rows(chapter, "waf"):
         values = f"{row['measured']:.3f} | {row['simulated']:.3f} | {row['off_percent']:+.1f} %"
         lines.append(f"| {row['drive']} | {row['fill']} | {row['workload']} | {values} | {row['kind']} |")
-    lines += ["", "| drive | written to | measured, MB/s | simulated, MB/s | off | kind |", "|---|---|---|---|---|---|"]
+    lines += [
+        "",
+        "| drive | space in use | measured, MB/s | simulated, MB/s | off | kind |",
+        "|---|---|---|---|---|---|",
+    ]
     for row in rows(chapter, "rates"):
         values = f"{row['measured']:.0f} | {row['simulated']:.0f} | {row['off_percent']:+.1f} %"
         lines.append(f"| {row['drive']} | {row['fill']} | {values} | {row['kind']} |")
@@ -103,7 +107,7 @@ def rows(chapter: Chapter, name: str) -> list[dict[str, Any]]:
 
 def picture(chapter: Chapter) -> None:
     """Medians and 99th percentiles of all drives, as the page would show them."""
-    section = Section("curves", "Latency against load: measured dotted, simulated drawn", columns="two")
+    section = Section("curves", "Latency against load: measured dotted, simulated solid", columns="two")
     for drive in common.DRIVES:
         for chart in charts.of_drive(drive, Table(rows(chapter, drive.key)))[: len(SHOWN)]:
             section.add(chart)

@@ -50,7 +50,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def _title(file: Path) -> str:
     first = file.read_text(encoding="utf-8").partition("\n")[0].removeprefix("#").strip()
     number = file.name[:4]
-    return first if first.startswith(number) else f"{number} {first}"
+    return first if first.startswith(number) else f"{number}: {first}"
 
 
 def _moved(text: str) -> str:

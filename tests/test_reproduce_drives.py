@@ -209,7 +209,7 @@ def test_the_slowest_requests_are_told_by_cause() -> None:
     ]
     # Of 10 · 10, 9 · 30 and 120 in all 490.
     assert latency.slowest({"read": {"bands": bands}, "write": None}) == [
-        "reads die erase 55 %, sensing 24 %, queue 20 %"
+        "reads (die erase 55 %, sensing 24 %, queue 20 %)"
     ]
     assert latency.slowest({}) == []
 
@@ -221,7 +221,7 @@ def test_percentiles_are_judged_by_their_tolerances(drive: common.Drive) -> None
         (1.0, []),
         (1.2, ["medians"]),
         (1.4, ["medians", "99th"]),
-        (0.4, ["medians", "99th", "of 99.9"]),
+        (0.4, ["medians", "99th", "99.9th"]),
     ):
         verdicts = figure.verdicts(rows_of_a_drive(drive, factor))
         for verdict in verdicts:
@@ -250,8 +250,8 @@ def test_amplifications_are_judged_by_their_tolerances() -> None:
     assert words(1.04)[:2] == ["differs", "differs"]
     assert words(1.04).count("agrees") == 3
     assert set(words(1.06)) == {"differs"}
-    assert verdicts(1.06, steady=0.0)[-1]["because"].startswith("not steady before it was measured. These are")
-    assert verdicts(1.06, steady=1.0)[-1]["because"].startswith("These are")
+    assert verdicts(1.06, steady=0.0)[-1]["because"].startswith("the simulated drive was not steady")
+    assert verdicts(1.06, steady=1.0)[-1]["because"].startswith("measured values are derived")
 
 
 def test_what_the_drive_writes_of_its_own_is_a_factor(tiny: Path) -> None:

@@ -14,6 +14,8 @@ kind=$1
 place=$PWD/target/guided/$kind
 profile=$place/merged.profdata
 level=${3:+-Ctarget-cpu=$3}
+# A folder for each level: Cargo compiles everything again in a folder whose flags have changed.
+use=use${3:+-$3}
 rm -rf "$place/counts"
 
 # Compiles with the given flags into the given folder below target/guided: the benchmarks, or a wheel and where it goes.
@@ -43,7 +45,7 @@ train() {
 profdata=$(find "$(rustc --print sysroot)" -name llvm-profdata -print -quit)
 if [ -z "$profdata" ]; then
   echo "== llvm-profdata is missing (rustup component add llvm-tools): built without a profile" >&2
-  build "$level" use "${2:-}"
+  build "$level" "$use" "${2:-}"
   exit
 fi
 echo "== Compiling with counters"
@@ -53,4 +55,4 @@ echo "== Running what is typical"
 train
 "$profdata" merge -o "$profile" "$place/counts"
 echo "== Compiling with what was counted"
-build "-Cprofile-use=$profile $level" use "${2:-}"
+build "-Cprofile-use=$profile $level" "$use" "${2:-}"

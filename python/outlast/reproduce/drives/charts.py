@@ -10,7 +10,7 @@ from outlast.reproduce.drives.common import Drive
 from outlast.reproduce.model import Table
 
 STYLES = (("measured", "dot", 1.5, "circle-open", 7), ("simulated", "solid", 2.5, "circle", 5))
-WORDS = {"50": "Median", "99": "99th percentile", "99.9": "Percentile of 99.9"}
+WORDS = {"50": "Median", "99": "99th percentile", "99.9": "99.9th percentile"}
 
 
 def of_drive(drive: Drive, table: Table) -> list[Chart]:
@@ -30,7 +30,7 @@ def _curves(drive: Drive, table: Table, percentile: str) -> Chart:
                 | {"hovertemplate": f"{kind}, {who}, %{{x:.0f}} k/s: %{{y:.4g}} µs<extra></extra>"}
             )
     layout = {
-        "xaxis": axis("thousand writes/s that are asked for", rangemode="tozero"),
+        "xaxis": axis("offered load, thousand writes/s", rangemode="tozero"),
         "yaxis": axis("µs", type="log"),
         "hovermode": "closest",
     }

@@ -19,8 +19,8 @@ HOST_US = 4.0
 RATE = 0.05
 WITHIN = {"50": 0.15, "99": 0.3}
 TAIL = 2.0
-"""Of the measured value; percentiles of 99.9 within a factor."""
-WORDS = {"50": "medians", "99": "99th percentiles", "99.9": "percentiles of 99.9"}
+"""Of the measured value; 99.9th percentiles within a factor."""
+WORDS = {"50": "medians", "99": "99th percentiles", "99.9": "99.9th percentiles"}
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of the maximum write rate: the measured loads nearest to them are judged."""
 BEYOND = 1.02
@@ -97,7 +97,7 @@ def slowest(causes: Mapping[str, Any]) -> list[str]:
         most = sorted(parts, key=lambda cause: -parts[cause])[:MOST_CAUSES]
         if whole := sum(parts.values()):
             words = ", ".join(f"{cause.replace('_', ' ')} {100 * parts[cause] / whole:.0f} %" for cause in most)
-            found.append(f"{op}s {words}")
+            found.append(f"{op}s ({words})")
     return found
 
 
@@ -151,16 +151,16 @@ def _statements(drive: Drive) -> list[Statement]:
     asked: list[tuple[str, Callable[[Table], Found]]] = []
     # Where the time of a program was fitted to the rate of the full drive, that rate is not predicted.
     if drive.key != "p5520":
-        asked.append((f"The maximum write rate is met within {100 * RATE:g} %.", partial(_most, drive)))
+        asked.append((f"The maximum write rate is within {100 * RATE:g} % of the measured one.", partial(_most, drive)))
     for share, own in judged(drive).items():
         for percentile, words in WORDS.items():
             limit = f"{100 * WITHIN[percentile]:g} %" if percentile in WITHIN else f"a factor of {TAIL:g}"
             if PREDICTED in (kind(drive, own, f"{op}{percentile}") for op in "rw"):
                 where = f"At {100 * share:.0f} % of the maximum write rate ({name(own)})"
-                text = f"{where} the {words} of reads and writes are met within {limit}."
+                text = f"{where}, the simulated {words} of reads and writes are within {limit} of the measured ones."
                 asked.append((text, partial(_point, drive, own, percentile)))
     for shape, rule in RULES.items():
-        asked.append((f"Whether the curve has the shape “{shape}”: {rule}.", partial(_shape, shape)))
+        asked.append((f"Measured and simulated curves agree on the shape “{shape}”: {rule}.", partial(_shape, shape)))
     return [Statement(text, "latency.csv", check, partial(_because, drive)) for text, check in asked]
 
 
@@ -173,9 +173,9 @@ def _because(drive: Drive, table: Table) -> str:
             ratio = row[f"{figure} simulated"] / row[f"{figure} measured"]
             if kind(drive, own, figure) == PREDICTED and not _within(figure, ratio):
                 off.append(f"{figure} at {100 * share:.0f} % {ratio:.2f}×")
-    causes = "; ".join(table.rows[0]["causes"])
-    spent = f". What the slowest hundredth spends its time on here, over all loads: {causes}" if causes else ""
-    return f"{drive.open}. Off are {', '.join(off) or 'none of the judged percentiles'}{spent}"
+    causes = ", ".join(table.rows[0]["causes"])
+    spent = f". Main causes in the slowest 1 % of simulated requests, over all loads: {causes}" if causes else ""
+    return f"{drive.open}. Simulated over measured, where outside the tolerance: {', '.join(off) or 'nowhere'}{spent}"
 
 
 def figure(drive: Drive) -> Figure:
@@ -184,19 +184,19 @@ def figure(drive: Drive) -> Figure:
     return Figure(
         drive.key,
         f"{drive.name}: latency against load",
-        "Percentiles of one thread's reads and writes beside six threads that write, from the lightest load to one "
-        "that the drive cannot take.",
+        "Latency percentiles of one thread that reads and writes while six other threads write, from the lightest load "
+        "to one beyond saturation.",
         partial(cells_of, drive),
         {"writes measured": "writes/s measured", "writes simulated": "writes/s simulated"} | figures,
         partial(charts.of_drive, drive),
         _statements(drive),
         (
-            f"The host's software takes {HOST_US:g} µs of each request, which is added to what is simulated.",
-            f"The drive is a part of the real one (1/{drive.quick_share} of the pages of a block in the quick mode, "
-            "all of it in full), with as many superblocks; erasures are as much shorter. It is filled, and overwritten "
-            f"at random until it is steady; then the loads come from the heaviest down, each {RAMP} unmeasured and "
-            f"{RUNTIME} measured. The measurement had 130 s for each, and 30 s of rest between them.",
-            "“100 %” is the lightest load that saturates the drive for sure, 2 % beyond its maximum.",
+            f"The host's software takes {HOST_US:g} µs of each request, which are added to the simulated latencies.",
+            f"In the quick mode, blocks have 1/{drive.quick_share} of the real drive's pages, and erases take the same "
+            "share of their time; the number of superblocks is that of the real drive. The drive is filled, and "
+            "overwritten at random until it is steady. The loads then run from the heaviest to the lightest: each "
+            f"{RAMP} unmeasured and {RUNTIME} measured. The measurement had 130 s for each, and 30 s of rest after it.",
+            "“100 %” is the lightest load that certainly saturates the drive: 2 % or more above its maximum rate.",
         ),
         lambda _, __, gave: rows_of(drive, gave[0]["summary"]),
     )
