@@ -19,13 +19,15 @@ import pytest
 from conftest import call, files_below
 from outlast.result import load
 
-MOMENTS = 200
-BATCHES = 8
+MOMENTS = 128
+"""As close together as some hundred and fifty in a second of a run's life."""
+BATCHES = 4
 AT_ONCE = 2
 SEED = 20261122
 
 QUICK = (
-    *("--set", "workload.synthetic.duration=100s"),
+    # A few tenths of a second in which something is.
+    *("--set", "workload.synthetic.duration=30s"),
     # A few tens of milliseconds in which nothing is measured yet.
     *("--set", "precondition.min_drive_writes=50", "--set", "precondition.max_drive_writes=50"),
 )
@@ -144,7 +146,7 @@ def test_every_part_of_a_run_was_interrupted(seen: Counter[str]) -> None:
     if seen.total() < MOMENTS:
         pytest.skip("not all batches ran")
     print(dict(seen))
-    # Python itself takes about a fiftieth of a run's life.
+    # Python itself takes about a thirtieth of a run's life.
     assert seen["before the first line"] <= MOMENTS // 10, seen
     assert {"nothing yet", "partial", "complete"} <= set(seen), seen
 

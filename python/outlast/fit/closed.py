@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from outlast import models
@@ -48,7 +49,13 @@ def amplification(theta: Theta, capacity: float, load: Load) -> float | None:
     if load.skew.kind != "uniform":
         return None
     spare = theta["effective"] / (load.user_bytes or capacity) - 1
-    return float(models.waf(max(spare, 1e-3)))
+    return _greedy(max(spare, 1e-3))
+
+
+@lru_cache(maxsize=1024)
+def _greedy(spare: float) -> float:
+    """Asked for again and again: most numbers that a fit moves leave spare space as it is."""
+    return float(models.waf(spare))
 
 
 def least(*bounds: float) -> float:
@@ -86,16 +93,32 @@ def read_rate(theta: Theta, shape: Shape, load: Load) -> float:
     return least(rate, theta["link"] / load.block, ceiling)
 
 
+@dataclass
+class _Recursion:
+    """Rates of a closed network for one request more and more, as far as they were asked for."""
+
+    rates: list[float] = field(default_factory=lambda: [0.0])
+    at_dies: float = 0.0
+
+
 @lru_cache(maxsize=1024)
+def _recursion(service: float, away: float, dies: float) -> _Recursion:
+    """The one of a network: its rates at all depths are those on the way to the deepest."""
+    return _Recursion()
+
+
 def _of_dies(service: float, away: float, dies: float, most: int) -> float:
-    rate, at_dies = 0.0, 0.0
-    for depth in range(1, most + 1):
-        each = at_dies / dies
-        busy = min(1.0, rate * service / dies)
-        response = service * (1 + max(0.0, each - busy) + busy / 2)
-        rate = depth / (away + response)
-        at_dies = rate * response
-    return rate
+    known = _recursion(service, away, dies)
+    rates, at_dies = known.rates, known.at_dies
+    for depth in range(len(rates), most + 1):
+        each, busy = at_dies / dies, rates[-1] * service / dies
+        if busy > 1.0:
+            busy = 1.0
+        response = service * (1 + (each - busy if each > busy else 0.0) + busy / 2)
+        rates.append(depth / (away + response))
+        at_dies = rates[-1] * response
+    known.at_dies = at_dies
+    return rates[most]
 
 
 def reading(theta: Theta, shape: Shape) -> float:
