@@ -111,8 +111,8 @@ def call(
 def outlast(tmp_path: Path) -> Outlast:
     """The program, in an empty folder."""
 
-    def run(*arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
-        return call(*arguments, cwd=tmp_path, check=check)
+    def run(*arguments: str | Path, check: bool = True, anew: bool = False) -> subprocess.CompletedProcess[str]:
+        return call(*arguments, cwd=tmp_path, check=check, anew=anew)
 
     return run
 
