@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from forked import forks
+from forked import call as call
 from hooks import pytest_addoption as pytest_addoption
 from hooks import pytest_collection_modifyitems as pytest_collection_modifyitems
 from hooks import pytest_configure as pytest_configure
@@ -89,22 +88,6 @@ read_percent = 90
 """The tiny drive with four dies and worn flash, so that much is re-read; parity over its dies, and a scrubber."""
 
 Outlast = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def call(
-    *arguments: str | Path, cwd: Path | None = None, check: bool = True, anew: bool = False
-) -> subprocess.CompletedProcess[str]:
-    """Runs `outlast` as a person would, without a terminal. `anew`: from the start of Python, whose hashes differ."""
-    command = [sys.executable, "-m", "outlast", *map(str, arguments)]
-    if not anew and not forks().fits():
-        anew = True
-    if anew:
-        done = subprocess.run(command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=280)
-    else:
-        done = forks().run(command[3:], cwd, timeout=280)
-    if check:
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ PAGE = 16384
 SECONDS = 6.0
 """How long each job measures."""
 BRIEF = 1.0
-"""Enough for random reads: ten thousand at depth 1 and more at others, whose figures scatter by a tenth of the noise."""
+"""Enough for random reads: ten thousand at depth 1, more at others. Their figures scatter by a tenth of the noise."""
 WORD_LINES = 16
 """A drive's superblock has hundreds; with fewer than a dozen collection stalls the dies."""
 

@@ -1,7 +1,7 @@
 """The program `outlast`, forked from a process that has imported it: most of a short command's life is imports.
 
-A forked program has its own arguments, folder, environment, files and signals, and ends by an exit code like every other.
-What it shares with those before it are the imports, and by them the order in which Python hashes texts.
+A forked program has its own arguments, folder, environment, files and signals, and ends by an exit code like every
+other. What it shares with those before it are the imports, and by them the order in which Python hashes texts.
 """
 
 from __future__ import annotations
@@ -81,6 +81,20 @@ class Forks:
 def forks() -> Forks:
     """The process that forks the programs of this process of tests."""
     return Forks()
+
+
+def call(
+    *arguments: str | Path, cwd: Path | None = None, check: bool = True, anew: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Runs `outlast` as a person would, without a terminal. `anew`: from the start of Python, whose hashes differ."""
+    command = [sys.executable, "-m", "outlast", *map(str, arguments)]
+    if anew or not forks().fits():
+        done = subprocess.run(command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=280)
+    else:
+        done = forks().run(command[3:], cwd, timeout=280)
+    if check:
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done
 
 
 def _read_at_start() -> dict[str, str]:

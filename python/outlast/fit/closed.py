@@ -88,37 +88,38 @@ def read_rate(theta: Theta, shape: Shape, load: Load) -> float:
     A request finds on average half of the service of the one before it left, since reads take equally long.
     """
     service = sensing(theta, shape, load)
-    rate = _of_dies(service, read_latency(theta, shape, load) - service, theta["dies"], min(load.depth, LARGEST_DEPTH))
+    network = _network(service, read_latency(theta, shape, load) - service, theta["dies"])
+    rate = network.rate(min(load.depth, LARGEST_DEPTH))
     ceiling: float = 1 / theta["command"]
     return least(rate, theta["link"] / load.block, ceiling)
 
 
 @dataclass
-class _Recursion:
-    """Rates of a closed network for one request more and more, as far as they were asked for."""
+class _Network:
+    """A closed network, and its rates by depth as far as they were asked for: those of few lie on the way to many."""
 
+    service: float
+    away: float
+    dies: float
     rates: list[float] = field(default_factory=lambda: [0.0])
     at_dies: float = 0.0
 
+    def rate(self, most: int) -> float:
+        """The rate with so many requests."""
+        rates, at_dies = self.rates, self.at_dies
+        for depth in range(len(rates), most + 1):
+            each, busy = at_dies / self.dies, rates[-1] * self.service / self.dies
+            # Written out, since a fit comes here millions of times.
+            if busy > 1.0:
+                busy = 1.0
+            response = self.service * (1 + (each - busy if each > busy else 0.0) + busy / 2)
+            rates.append(depth / (self.away + response))
+            at_dies = rates[-1] * response
+        self.at_dies = at_dies
+        return rates[most]
 
-@lru_cache(maxsize=1024)
-def _recursion(service: float, away: float, dies: float) -> _Recursion:
-    """The one of a network: its rates at all depths are those on the way to the deepest."""
-    return _Recursion()
 
-
-def _of_dies(service: float, away: float, dies: float, most: int) -> float:
-    known = _recursion(service, away, dies)
-    rates, at_dies = known.rates, known.at_dies
-    for depth in range(len(rates), most + 1):
-        each, busy = at_dies / dies, rates[-1] * service / dies
-        if busy > 1.0:
-            busy = 1.0
-        response = service * (1 + (each - busy if each > busy else 0.0) + busy / 2)
-        rates.append(depth / (away + response))
-        at_dies = rates[-1] * response
-    known.at_dies = at_dies
-    return rates[most]
+_network = lru_cache(maxsize=1024)(_Network)
 
 
 def reading(theta: Theta, shape: Shape) -> float:
