@@ -17,10 +17,6 @@ from outlast.fit.plan import MIXED, Job, jobs
 
 SKIPPED = ("fill", "wear")
 PAGE = 16384
-SECONDS = 6.0
-"""How long each job measures."""
-BRIEF = 1.0
-"""Enough for random reads: ten thousand at depth 1, more at others. Their figures scatter by a tenth of the noise."""
 WORD_LINES = 16
 """A drive's superblock has hundreds; with fewer than a dozen collection stalls the dies."""
 
@@ -114,22 +110,16 @@ def drawn(seed: int) -> Drive:
     )
 
 
-def measure(
-    drive: Drive, folder: Path, *, noise: float = 0.01, wanted: tuple[str, ...] = (), reads_s: float = SECONDS
-) -> Path:
-    """Runs the plan on the drive, and writes the measured.toml. Figures scatter by `noise`, as repeated runs do.
-
-    Random reads, of which there are millions, may be measured for less long than the rest.
-    """
+def measure(drive: Drive, folder: Path, *, noise: float = 0.01, wanted: tuple[str, ...] = ()) -> Path:
+    """Runs the plan on the drive, and writes the measured.toml. Figures scatter by `noise`, as repeated runs do."""
     draw = random.Random(drive.seed + 1)
     waf: dict[str, float] = {}
     rates = {"READS": "1000", "WRITES_25": "2000", "WRITES_50": "4000", "WRITES_75": "6000"}
-    plans = (jobs("/dev/nvme0n1", seconds=each, seed=drive.seed + 1) for each in (SECONDS, reads_s))
-    for job, shorter in zip(*plans, strict=True):
+    for job in jobs("/dev/nvme0n1", seconds=6, seed=drive.seed + 1):
         name = job.name[3:-4]
         if name.startswith(SKIPPED) or (wanted and not name.startswith(wanted)):
             continue
-        result = _run(drive, shorter if name == "reads" else job, rates)
+        result = _run(drive, job, rates)
         if name == "uniform-100":
             most = result.summary["throughput"]["iops"]
             rates = {"READS": "1000"} | {f"WRITES_{share}": str(round(most * share / 100)) for share in MIXED}

@@ -11,7 +11,7 @@ import pytest
 
 import outlast
 from conftest import Outlast
-from fitted import BRIEF, drawn, measure, micron
+from fitted import drawn, measure, micron
 from outlast.errors import ScenarioError
 from outlast.fit import fit
 from outlast.fit.intervals import profile, scale_of
@@ -58,7 +58,7 @@ def test_a_preset_says_where_each_number_comes_from_and_runs(outlast: Outlast, t
 
 def test_a_drive_that_is_known_is_found_again(tmp_path: Path) -> None:
     drive = drawn(1)
-    file = measure(drive, tmp_path, wanted=("reads", "floor", "sequential", "uniform"), reads_s=BRIEF)
+    file = measure(drive, tmp_path, wanted=("reads", "floor", "sequential", "uniform"))
     done = fit(file, points=tmp_path / "points")
     assert done.found["effective"].value == pytest.approx(drive.effective, rel=0.01)
     assert done.found["read"].value == pytest.approx(drive.read, rel=0.05)

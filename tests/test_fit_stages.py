@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import outlast
-from fitted import BRIEF, drawn, measure, micron
+from fitted import drawn, measure, micron
 from outlast.fio import requests
 from outlast.fit import fit, rates
 from outlast.fit.intervals import QUANTILE
@@ -31,7 +31,7 @@ MIXED = ("reads", "floor", "sequential", "uniform", "mixed")
 
 def test_suspension_is_found_from_reads_beside_writes(tmp_path: Path) -> None:
     drive = replace(drawn(3), suspension=(40e-6, 150e-6))
-    done = fit(measure(drive, tmp_path, wanted=MIXED, reads_s=BRIEF), points=tmp_path / "points")
+    done = fit(measure(drive, tmp_path, wanted=MIXED), points=tmp_path / "points")
     assert done.found["overhead"].value == pytest.approx(40e-6, rel=0.1)
     assert done.found["progress"].value == pytest.approx(150e-6, rel=0.1)
     assert done.choices["pacing"].taken == "smooth"
@@ -45,7 +45,7 @@ def test_suspension_is_found_from_reads_beside_writes(tmp_path: Path) -> None:
 def test_bursts_are_told_from_smooth_pacing_and_whole_programs_from_suspended_ones(tmp_path: Path) -> None:
     marks = {"pacing": "burst", "start_free": 4, "stop_free": 12, "host_share": 0.5}
     drive = replace(drawn(3), gc=marks)
-    done = fit(measure(drive, tmp_path, wanted=MIXED, reads_s=BRIEF), points=tmp_path / "points")
+    done = fit(measure(drive, tmp_path, wanted=MIXED), points=tmp_path / "points")
     assert done.choices["pacing"].taken == "burst, host share 0.5"
     assert done.choices["pacing"].ties == []
     assert "nothing is suspended" in done.missing["suspend"]
