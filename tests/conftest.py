@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from forked import call as call
 from hooks import pytest_addoption as pytest_addoption
 from hooks import pytest_collection_modifyitems as pytest_collection_modifyitems
+from hooks import pytest_configure as pytest_configure
+from hooks import pytest_unconfigure as pytest_unconfigure
 
 # New cases each time, or those of --hypothesis-seed; hypothesis by itself draws the same ones for ever where CI is set.
 settings.register_profile("drawn", settings.get_profile("ci"), derandomize=False)
@@ -88,21 +90,12 @@ read_percent = 90
 Outlast = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def call(*arguments: str | Path, cwd: Path | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Runs `outlast` as a person would, without a terminal."""
-    command = [sys.executable, "-m", "outlast", *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=280)
-    if check:
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done
-
-
 @pytest.fixture
 def outlast(tmp_path: Path) -> Outlast:
     """The program, in an empty folder."""
 
-    def run(*arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
-        return call(*arguments, cwd=tmp_path, check=check)
+    def run(*arguments: str | Path, check: bool = True, anew: bool = False) -> subprocess.CompletedProcess[str]:
+        return call(*arguments, cwd=tmp_path, check=check, anew=anew)
 
     return run
 

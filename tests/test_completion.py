@@ -60,6 +60,11 @@ class Terminal:
                 self.seen += re.sub(r"\x1b(\[[?\d;<=>]*[a-zA-Z]|[=>]|\][^\x07]*\x07)", "", self.read())
         return found[0]
 
+    def wait(self) -> None:
+        """Waits until the shell says nothing more: it is at its prompt."""
+        while select.select([self.screen], [], [], 0.2)[0]:
+            self.seen += self.read()
+
     def read(self) -> str:
         try:
             return os.read(self.screen, 65_536).decode(errors="replace")
@@ -72,20 +77,21 @@ class Terminal:
         os.close(self.screen)
 
 
-@pytest.fixture(params=list(SHELLS))
-def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
-    """A shell with the completion loaded, in a folder with a result."""
+@pytest.fixture(scope="module", params=list(SHELLS))
+def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """A shell with the completion loaded, in a folder with a result. Line after line is typed into it, as people do."""
     shell = str(request.param)
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "outlast"
+    folder = tmp_path_factory.mktemp("shell")
+    (folder / "bin").mkdir()
+    program = folder / "bin" / "outlast"
     program.write_text(PROGRAM)
     program.chmod(0o755)
-    (tmp_path / "some-result.json").write_text("{}")
+    (folder / "some-result.json").write_text("{}")
     path = f"{program.parent}:{os.environ['PATH']}"
-    own = {"PATH": path, "TERM": "xterm", "PS1": "$ ", "HOME": str(tmp_path), "COLUMNS": "200"}
-    opened = Terminal(PLAIN[shell], tmp_path, os.environ | own)
+    own = {"PATH": path, "TERM": "xterm", "PS1": "$ ", "HOME": str(folder), "COLUMNS": "200"}
+    opened = Terminal(PLAIN[shell], folder, os.environ | own)
     opened.type(f"stty cols 200; {LOADED[shell]}; printf '<%s>' ready{ENTER}", "<ready>")
     yield opened
     opened.close()
@@ -109,6 +115,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
     ],
 )
 def test_tab_completes(terminal: Terminal, typed: str, becomes: str) -> None:
+    terminal.wait()
     words = terminal.type(f"{typed}{ENTER}", r"<outlast>(<\S+>)*")
     assert words == "".join(f"<{word}>" for word in becomes.split())
 

@@ -109,10 +109,11 @@ FILL = """
     h = nbd.NBD()
     h.connect_uri(sys.argv[1])
     size, step = h.get_size(), 1 << 20
+    places = [at.to_bytes(8, "little") for at in range(step // 16)]
     for turn in range(2):
         for offset in range(0, size, step):
             word = (offset // step * 2 + turn + 1).to_bytes(8, "little")
-            h.pwrite(b"".join(word + at.to_bytes(8, "little") for at in range(step // 16)), offset)
+            h.pwrite(word + word.join(places), offset)
     h.flush()
     for offset in range(0, size, step * 37):
         word = (offset // step * 2 + 2).to_bytes(8, "little")

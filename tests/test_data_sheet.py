@@ -18,9 +18,13 @@ SHORT: dict[str, Any] = {
 }
 
 
-def rows(**changes: Any) -> dict[str, tuple[float, float, str]]:
+EMPTY: dict[str, Any] = SHORT | {"precondition.fill": "none"}
+"""For tests of whether figures are beside each other, and not of how large they are."""
+
+
+def rows(short: dict[str, Any] = SHORT, /, **changes: Any) -> dict[str, tuple[float, float, str]]:
     named = {f"workload.synthetic.{name}": value for name, value in changes.items()}
-    result = outlast.run("hynix-pe8110-960g", SHORT | named)
+    result = outlast.run("hynix-pe8110-960g", short | named)
     return {row.name: (row.measured, row.closed, row.shown[1]) for row in beside(result.summary)}
 
 
@@ -51,11 +55,12 @@ def test_one_request_at_a_time_is_beside_latencies() -> None:
 
 
 def test_what_a_data_sheet_does_not_speak_of_is_beside_nothing() -> None:
-    assert not rows(size="16KiB")
-    result = outlast.run("hynix-pe8110-960g", SHORT | {"device.data_sheet": None})
+    assert not rows(EMPTY, size="16KiB")
+    result = outlast.run("hynix-pe8110-960g", EMPTY | {"device.data_sheet": None})
     assert not beside(result.summary)
     assert "Beside the data sheet" not in own_html(render([result]))
-    result = outlast.run("hynix-pe8110-960g", SHORT)
+    result = outlast.run("hynix-pe8110-960g", EMPTY)
+    assert beside(result.summary)
     assert "Beside the data sheet" in own_html(render([result]))
 
 

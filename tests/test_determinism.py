@@ -22,7 +22,7 @@ def without_cost(folder: Path) -> str:
 
 def test_same_seed_same_bytes(outlast: Outlast, tiny: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        outlast("run", "tiny.toml", "--out", name, "--quiet")
+        outlast("run", "tiny.toml", "--out", name, "--quiet", anew=True)
     assert without_cost(tmp_path / "a") == without_cost(tmp_path / "b")
     assert (tmp_path / "a" / "scenario.toml").read_bytes() == (tmp_path / "b" / "scenario.toml").read_bytes()
     tables = sorted(path.name for path in (tmp_path / "a").glob("*.parquet"))

@@ -36,7 +36,8 @@ def limited(*arguments: str | Path, cwd: Path, most: int) -> subprocess.Complete
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    command = [sys.executable, "-m", "outlast", *map(str, arguments)]
+    # Python would keep, cut off there, what it compiles, for all programs after this one.
+    command = [sys.executable, "-B", "-m", "outlast", *map(str, arguments)]
     return subprocess.run(
         command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, preexec_fn=limit
     )

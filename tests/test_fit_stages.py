@@ -59,7 +59,10 @@ def test_latencies_that_no_pacing_gives_are_explained_by_none(tmp_path: Path) ->
     """A median of half a second at a small part of the rate is none of this drive's."""
     file = tmp_path / "m.toml"
     row = '[[row]]\nworkload = "randwrite"\ndepth = 64\nrate = 1000\nwrite_p50 = "500ms"\nwrite_p99 = "900ms"\n'
-    file.write_text(HEAD + row)
+    # Eight dies, whose small drive is filled in a moment.
+    file.write_text(
+        HEAD + row + "[known.device]\ngeometry = { channels = 8, chips_per_channel = 1, dies_per_chip = 1 }\n"
+    )
     done = fit(file, points=tmp_path / "points")
     assert "none of the list explains its figures" in done.missing["pacing"]
     assert done.theta["pacing"] == "smooth"

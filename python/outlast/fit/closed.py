@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from outlast import models
@@ -48,7 +49,13 @@ def amplification(theta: Theta, capacity: float, load: Load) -> float | None:
     if load.skew.kind != "uniform":
         return None
     spare = theta["effective"] / (load.user_bytes or capacity) - 1
-    return float(models.waf(max(spare, 1e-3)))
+    return _greedy(max(spare, 1e-3))
+
+
+@lru_cache(maxsize=1024)
+def _greedy(spare: float) -> float:
+    """Asked for again and again: most numbers that a fit moves leave spare space as it is."""
+    return float(models.waf(spare))
 
 
 def least(*bounds: float) -> float:
@@ -81,21 +88,38 @@ def read_rate(theta: Theta, shape: Shape, load: Load) -> float:
     A request finds on average half of the service of the one before it left, since reads take equally long.
     """
     service = sensing(theta, shape, load)
-    rate = _of_dies(service, read_latency(theta, shape, load) - service, theta["dies"], min(load.depth, LARGEST_DEPTH))
+    network = _network(service, read_latency(theta, shape, load) - service, theta["dies"])
+    rate = network.rate(min(load.depth, LARGEST_DEPTH))
     ceiling: float = 1 / theta["command"]
     return least(rate, theta["link"] / load.block, ceiling)
 
 
-@lru_cache(maxsize=1024)
-def _of_dies(service: float, away: float, dies: float, most: int) -> float:
-    rate, at_dies = 0.0, 0.0
-    for depth in range(1, most + 1):
-        each = at_dies / dies
-        busy = min(1.0, rate * service / dies)
-        response = service * (1 + max(0.0, each - busy) + busy / 2)
-        rate = depth / (away + response)
-        at_dies = rate * response
-    return rate
+@dataclass
+class _Network:
+    """A closed network, and its rates by depth as far as they were asked for: those of few lie on the way to many."""
+
+    service: float
+    away: float
+    dies: float
+    rates: list[float] = field(default_factory=lambda: [0.0])
+    at_dies: float = 0.0
+
+    def rate(self, most: int) -> float:
+        """The rate with so many requests."""
+        rates, at_dies = self.rates, self.at_dies
+        for depth in range(len(rates), most + 1):
+            each, busy = at_dies / self.dies, rates[-1] * self.service / self.dies
+            # Written out, since a fit comes here millions of times.
+            if busy > 1.0:
+                busy = 1.0
+            response = self.service * (1 + (each - busy if each > busy else 0.0) + busy / 2)
+            rates.append(depth / (self.away + response))
+            at_dies = rates[-1] * response
+        self.at_dies = at_dies
+        return rates[most]
+
+
+_network = lru_cache(maxsize=1024)(_Network)
 
 
 def reading(theta: Theta, shape: Shape) -> float:
