@@ -32,6 +32,8 @@ pub(crate) struct MapPages {
     is_due: bool,
     /// Units that the host had written when a flush was last due by that.
     since: u64,
+    /// Units that the host had written when the last flush began.
+    began: u64,
     /// Flushes begun.
     flushes: u64,
 }
@@ -56,6 +58,7 @@ impl MapPages {
             next: AT_REST,
             is_due: false,
             since: 0,
+            began: 0,
             flushes: 0,
         }
     }
@@ -132,6 +135,11 @@ impl MapPages {
         self.is_due || clock - self.since >= self.every
     }
 
+    /// Whether the next flush, where the host has written `clock` units, would follow the last one without any in between.
+    pub(crate) fn owes(&self, clock: u64) -> bool {
+        !self.is_flushing() && clock == self.began
+    }
+
     /// Whether a flush is under way.
     #[inline]
     pub(crate) fn is_flushing(&self) -> bool {
@@ -143,6 +151,7 @@ impl MapPages {
         debug_assert!(!self.is_flushing(), "a flush begins beside another");
         self.next = 0;
         self.is_due = false;
+        self.began = clock;
         // A flush that begins late puts off none of those after it.
         self.since = clock - (clock - self.since) % self.every;
         self.flushes += 1;

@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_device::{Device, Op, PowerCycle, Tag};
-use outlast_ftl::{MapFlushConfig, ProgramCause, ProtectionConfig};
+use outlast_ftl::{MapFlushConfig, Pacing, ProgramCause, ProtectionConfig};
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
@@ -139,6 +139,39 @@ fn what_does_not_come_to_flash_is_flushed_again() {
         assert_eq!(ssd.counters().lost_units, 0);
         ssd.self_check().unwrap();
     }
+}
+
+/// The whole table is due again before it is on flash, and fills superblocks faster than they are erased; below the high mark the host has no share of
+/// what is gained. Collection must reach that mark all the same.
+#[test]
+fn a_table_that_is_always_due_does_not_take_all_that_collection_gains() {
+    let mut config = flushing(Some(Nanos::millis(1)), None);
+    if let Some(map_flush) = &mut config.ftl.map_flush {
+        map_flush.dirty_only = false;
+    }
+    config.geometry.blocks_per_plane = 24;
+    config.ftl.gc.pacing = Pacing::Burst;
+    (config.ftl.gc.stop_free, config.ftl.gc.host_share) = (Some(7), Some(0.0));
+    // Lanes are erased one after the other.
+    config.controller.internal_operations = Some(1);
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    ssd.begin_timed();
+    let (mut rng, writes) = (SplitMix::new(2, "test"), 3000);
+    let (mut now, mut completions, mut events) = (Nanos(0), Vec::new(), 0);
+    for number in 0..writes {
+        write(&mut ssd, now, rng.below(600), number);
+        while completions.len() as u64 <= number {
+            events += 1;
+            assert!(events < 100_000, "{number} of {writes} writes have ended by {now}");
+            now = ssd.next_deadline().unwrap();
+            ssd.advance(now, &mut completions);
+        }
+    }
+    let (written, flushes) = (ssd.written(), ssd.ftls().map(|ftl| ftl.figures().map_flushes).sum::<u64>());
+    assert_eq!(written[ProgramCause::Host], writes);
+    // Every superblock of the host's, 64 units, could be followed by one.
+    assert!(flushes > writes / 128, "{flushes} flushes, which go on beside");
+    ssd.self_check().unwrap();
 }
 
 #[test]

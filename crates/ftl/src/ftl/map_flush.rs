@@ -23,6 +23,12 @@ impl Ftl {
         self.maps.as_ref().is_some_and(|maps| maps.is_flushing() || maps.is_due(self.counts.clock()))
     }
 
+    /// Whether the next flush of the mapping table would follow the last one, and the host has written nothing in between.
+    #[inline]
+    pub fn owes_host_writes(&self) -> bool {
+        self.maps.as_ref().is_some_and(|maps| maps.owes(self.counts.clock()))
+    }
+
     /// The stream of the mapping table, and the next program unit of it that a flush has filled, or, at the flush's end, has been padded. It is to be
     /// programmed. `None` where nothing is left to be flushed, or the stream finds no room ([`Ftl::wants_map_flush`] tells which).
     pub fn flush_map(&mut self) -> Option<(Stream, Pu)> {

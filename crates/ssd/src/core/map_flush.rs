@@ -1,6 +1,7 @@
 //! Flushes of the mapping table: when they are due, and that only so many programs of one are under way at a time.
 
-use super::Due;
+use super::{Core, Due};
+use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_units::{CoreId, Nanos, Ppn, Pu};
 
@@ -52,6 +53,13 @@ impl MapTimer {
     }
 }
 
+impl Core {
+    /// Whether a flush of the mapping table is not to begin yet: collection runs, and gains for the host what the last flush has taken.
+    fn puts_off_map_flush(&self) -> bool {
+        self.tasks.runs(Task::Gc) && self.ftl.owes_host_writes()
+    }
+}
+
 impl Ssd {
     /// Calls for flushes of the mapping table that are due by time; returns when the next is.
     pub(crate) fn call_map_flushes(&mut self, now: Nanos) -> Nanos {
@@ -77,7 +85,7 @@ impl Ssd {
     pub(crate) fn flush_map(&mut self, now: Nanos, core: CoreId) {
         let most = self.cores[core].ftl.layout().lanes().len() as u32;
         let mut begun = false;
-        while self.cores[core].maps.in_flight < most {
+        while self.cores[core].maps.in_flight < most && !self.cores[core].puts_off_map_flush() {
             let Some((stream, pu)) = self.cores[core].ftl.flush_map() else { break };
             self.program_map(now, core, pu);
             self.program_parity(now, core, stream);
