@@ -4,13 +4,13 @@
 //! no redundancy is left meets bits that cannot be read at the rate that flash had when the run ended. The chains are those of
 //! [`outlast_models`]; ages of members enter by the mean of what they put at risk.
 
-use outlast_scenario::RunSpec;
 use crate::volume::Volume;
 use outlast_array::{ArrayConfig, CopyLayout, Level};
 use outlast_device::Device;
 use outlast_models::DomainError;
 use outlast_models::mirrors::Mirrors;
 use outlast_models::mttdl::Array;
+use outlast_scenario::RunSpec;
 use outlast_units::SECTOR_BYTES;
 use serde::Serialize;
 

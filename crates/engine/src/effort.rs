@@ -5,9 +5,9 @@
 use crate::error::EngineError;
 use crate::memory::Memory;
 use crate::precondition::least_drive_writes;
-use outlast_scenario::{Fill, Overwrite, Scenario, TimingMode};
 use crate::summary::effective_spare_factor;
 use outlast_models::write_amplification;
+use outlast_scenario::{Fill, Overwrite, Scenario, TimingMode};
 use outlast_ssd::Ssd;
 use outlast_units::Nanos;
 use outlast_workload::{Pacing, Target, Workload};

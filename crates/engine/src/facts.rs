@@ -5,8 +5,8 @@ use crate::measured::Measured;
 use crate::precondition::Prepared;
 use crate::recorder::Recorder;
 use crate::requests::Kept;
-use outlast_scenario::Scenario;
 use crate::summary::Summary;
+use outlast_scenario::Scenario;
 use outlast_workload::Workload;
 
 /// Everything that a summary is made of.

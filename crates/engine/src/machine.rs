@@ -3,7 +3,6 @@
 use crate::counts::{Snapshot, WINDOW_BLOCKS};
 use crate::drives::AsDrives;
 use crate::progress::OnProgress;
-use outlast_scenario::{Scenario, Strike};
 use crate::service::Loss;
 use crate::team::Team;
 use outlast_array::Condition;
@@ -11,6 +10,7 @@ use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
 use outlast_persist::Restore;
+use outlast_scenario::{Scenario, Strike};
 use outlast_ssd::{CoreShare, Ssd};
 use outlast_units::{Lba, Nanos};
 

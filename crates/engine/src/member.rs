@@ -1,7 +1,6 @@
 //! A member of an array: a drive in full, or a light stand-in for one.
 
 use crate::member_config::{as_new, config_of};
-use outlast_scenario::Scenario;
 use crate::snapshot::shaping;
 use outlast_array::{LightConfig, PlainDevice};
 use outlast_device::{
@@ -10,6 +9,7 @@ use outlast_device::{
 };
 use outlast_media::{ConfigError, Store};
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
+use outlast_scenario::Scenario;
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::{Bytes, Lba, Nanos};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The settings of an array's drives.
 
-use outlast_scenario::Scenario;
 use outlast_array::ArrayConfig;
+use outlast_scenario::Scenario;
 use outlast_ssd::SsdConfig;
 
 /// The settings of device `index` of the array.

@@ -1,7 +1,7 @@
 //! What a run will take, told from the scenario before any of it is taken.
 
-use outlast_scenario::{Scenario, TimingMode};
 use crate::window::Window;
+use outlast_scenario::{Scenario, TimingMode};
 use outlast_ssd::Ssd;
 
 /// Blocks up to which there is a table of wear, and what a row of it takes until it is written: here, and as Python has it.

@@ -12,11 +12,11 @@ use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::requests::{Ended, OnRows};
-use outlast_scenario::Strike;
 pub(crate) use course::Course;
 pub use course::{Goal, OwnRequest};
 use fleet::Fleet;
 use outlast_device::{Command, Completion, Outcome, Tag};
+use outlast_scenario::Strike;
 use outlast_units::Nanos;
 use outlast_workload::{Pacing, Request, Workload};
 

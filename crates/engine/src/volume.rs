@@ -5,7 +5,6 @@ use crate::machine::{Machine, unit_write};
 use crate::member::Member;
 use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
-use outlast_scenario::{Happening, Scenario, Strike};
 use crate::service::Loss;
 use crate::team::Team;
 use crate::untimed::Backlog;
@@ -15,6 +14,7 @@ use outlast_device::{
 };
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Store, Tear};
+use outlast_scenario::{Happening, Scenario, Strike};
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};

@@ -17,9 +17,9 @@ use crate::reliability::reliability_tables;
 use crate::report::summarise;
 use crate::requests::OnRows;
 use crate::run::Ending;
-use outlast_scenario::TimingMode;
 use crate::summary::{latency_table, precondition_table, wear_table};
 use crate::table::Table;
+use outlast_scenario::TimingMode;
 
 impl Simulation {
     /// Sums up the run that is open. One whose workload has not ended is stopped, and its result is marked partial.

@@ -10,9 +10,9 @@ use crate::machine::Machine;
 use crate::progress::OnProgress;
 use crate::requests::OnRows;
 use crate::run::{Course, Ending, Goal, OwnRequest, Runner};
-use outlast_scenario::{Scenario, Strike, TimingMode};
 use outlast_device::Command;
 use outlast_media::{ConfigError, FaultSpec};
+use outlast_scenario::{Scenario, Strike, TimingMode};
 use outlast_units::Nanos;
 use outlast_workload::Workload;
 

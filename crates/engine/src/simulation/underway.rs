@@ -7,10 +7,10 @@ use crate::precondition::Prepared;
 use crate::recorder::Recorder;
 use crate::requests::{Log, Requests};
 use crate::run::{Course, Ending};
-use outlast_scenario::Scenario;
 use crate::splits::Splits;
 use crate::summary::Summary;
 use crate::window::Windows;
+use outlast_scenario::Scenario;
 use outlast_units::Nanos;
 use std::fmt;
 

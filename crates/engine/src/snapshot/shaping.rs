@@ -1,8 +1,8 @@
 //! What of the settings shapes a prepared drive's state. The rest may be another when the drive is taken up again.
 
 use super::SnapshotError;
-use outlast_scenario::Scenario;
 use outlast_persist::shape;
+use outlast_scenario::Scenario;
 use outlast_ssd::SsdConfig;
 use serde_json::{Map, Value};
 

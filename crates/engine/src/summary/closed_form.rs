@@ -1,10 +1,10 @@
 //! Closed forms beside the measurement.
 
 use crate::facts::Facts;
-use outlast_scenario::Overwrite;
 use outlast_device::Op;
 use outlast_ftl::{ProgramCause, VictimPolicy};
 use outlast_models::{bandwidth, write_amplification};
+use outlast_scenario::Overwrite;
 use outlast_workload::Pattern;
 use serde::Serialize;
 

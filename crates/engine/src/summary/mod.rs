@@ -48,8 +48,8 @@ pub(crate) use wear::{wear, wear_table};
 
 use crate::by_queue::QueueFigures;
 use crate::repair_report::RepairSummary;
-use outlast_scenario::Scenario;
 use outlast_device::Smart;
+use outlast_scenario::Scenario;
 use serde::Serialize;
 
 /// Name and version of the schema.
