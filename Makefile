@@ -30,7 +30,7 @@ help: ## this list
 	@$(BIN)/python python/outlast/report/bundle.py
 
 setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
-	@test -x $(BIN)/outlast || echo "== Building the simulator: the first time takes two minutes, later ones seconds"
+	@test -x $(BIN)/outlast || echo "== Building the simulator: the first time takes some minutes, later ones seconds"
 	@mkdir -p target
 	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --uv --profile $(PROFILE) --locked --quiet >target/setup.log 2>&1 \
 	  || { cat target/setup.log >&2; exit 1; }
