@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +96,27 @@ def test_no_page_is_wider_than_its_window(site: Path, browser: Any) -> None:
             if found > width:
                 wide[str(page.relative_to(site)), window] = found
     assert not wide
+
+
+@pytest.mark.parametrize("window", WIDTHS)
+def test_screenshots_have_the_size_of_their_page(site: Path, browser: Any, window: str) -> None:
+    """What is painted, from top to bottom: as wide as the window, as high as the text, and more than an empty sheet."""
+    width = WIDTHS[window]
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    for name in PAGES:
+        browser.get((site / name).as_uri())
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        content = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+        text = browser.execute_script("return document.querySelector('.md-content').getBoundingClientRect().height;")
+        # The window without its scroll bar, which a phone lays over the page.
+        inner = browser.execute_script("return document.documentElement.clientWidth;")
+        assert width - 20 < inner <= width
+        shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
+        image = base64.b64decode(shot["data"])
+        assert struct.unpack(">II", image[16:24]) == (inner, content["height"]), name
+        assert content["height"] >= text > 0, name
+        # A sheet of one colour is packed to a few bits a row.
+        assert len(image) > 20 * content["height"], (name, len(image))
 
 
 CONTRAST = 4.5
