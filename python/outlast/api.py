@@ -228,7 +228,7 @@ def validate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrid
 
     Builds no drive. Returns the bytes of memory that a run takes at its peak, within 15 %.
     """
-    return memory.PROCESS_BYTES + _core.validate(layers(scenario), override_list(overrides))
+    return memory.process_bytes() + _core.validate(layers(scenario), override_list(overrides))
 
 
 def start_server(

@@ -42,7 +42,7 @@ def estimate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrid
     Rebuilds and repairs that go on after the host has ended are left out.
     """
     needed, effort = _core.estimate(layers(scenario), override_list(overrides))
-    return Estimate(memory_bytes=memory.PROCESS_BYTES + needed, **json.loads(effort))
+    return Estimate(memory_bytes=memory.process_bytes() + needed, **json.loads(effort))
 
 
 def span(seconds: float) -> str:
