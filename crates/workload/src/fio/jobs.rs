@@ -3,11 +3,8 @@
 use super::host::{Course, Thread};
 use super::job::ExitWhat;
 use crate::lanes::{Ask, LaneInfo, Noted};
-use crate::{Request, Source, WorkloadError};
 use outlast_device::{Command, QueueId};
 use outlast_units::Nanos;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 /// One job or clone of a job.
@@ -194,105 +191,5 @@ impl FioLanes {
                 State::Ended => {}
             }
         }
-    }
-}
-
-/// What a request takes where there is no time: jobs beside each other then come to their turns in proportion to their depths and rates.
-const NOMINAL: Nanos = Nanos::micros(100);
-
-/// The jobs on a device that takes the same time for every request.
-pub(super) struct Paced {
-    lanes: FioLanes,
-    latency: Nanos,
-    /// Completions in order, and lanes that sleep.
-    flying: VecDeque<(Nanos, u32, Command)>,
-    asleep: BinaryHeap<Reverse<(Nanos, u32)>>,
-    ready: VecDeque<u32>,
-    now: Nanos,
-    /// When each lane began and ended.
-    pub(super) spans: Vec<(Option<Nanos>, Option<Nanos>)>,
-}
-
-impl Paced {
-    pub(super) fn new(lanes: FioLanes, latency: Nanos) -> Self {
-        let count = lanes.lanes.len();
-        Self {
-            lanes,
-            latency,
-            flying: VecDeque::new(),
-            asleep: BinaryHeap::new(),
-            ready: (0..count as u32).collect(),
-            now: Nanos::ZERO,
-            spans: vec![(None, None); count],
-        }
-    }
-
-    /// When, by which lane, and what comes next.
-    pub(super) fn next(&mut self) -> Option<(Nanos, u32, Command)> {
-        loop {
-            while let Some(&lane) = self.ready.front() {
-                let ask = self.lanes.ask(lane, self.now);
-                let span = &mut self.spans[lane as usize];
-                if span.0.is_none() && self.lanes.has_begun(lane) {
-                    span.0 = Some(self.now);
-                }
-                match ask {
-                    Ask::Issue(command) => {
-                        self.flying.push_back((Nanos(self.now.0 + self.latency.0), lane, command));
-                        return Some((self.now, lane, command));
-                    }
-                    Ask::Wait => {}
-                    Ask::Until(at) => self.asleep.push(Reverse((at, lane))),
-                    Ask::Ended => {
-                        span.1.get_or_insert(self.now);
-                        let woken = self.lanes.woken();
-                        self.ready.extend(woken);
-                    }
-                }
-                self.ready.pop_front();
-            }
-            let asleep = self.asleep.peek().map(|&Reverse((at, _))| at);
-            match self.flying.front().map(|&(at, _, _)| at) {
-                Some(at) if asleep.is_none_or(|wake| at <= wake) => {
-                    let (at, lane, command) = self.flying.pop_front()?;
-                    self.now = at;
-                    self.lanes.completed(lane, at, &command);
-                    self.ready.push_back(lane);
-                }
-                _ => {
-                    let Reverse((at, lane)) = self.asleep.pop()?;
-                    self.now = self.now.max(at);
-                    self.ready.push_back(lane);
-                }
-            }
-        }
-    }
-}
-
-/// The requests of the jobs in the order in which they would come if each took [`NOMINAL`]: for runs and preconditioning without time.
-pub(super) struct Untimed(Paced);
-
-impl Untimed {
-    pub(super) fn new(lanes: FioLanes) -> Self {
-        Self(Paced::new(lanes, NOMINAL))
-    }
-}
-
-impl Source for Untimed {
-    fn fill(&mut self, out: &mut Vec<Request>, max: usize) -> Result<usize, WorkloadError> {
-        for count in 0..max {
-            let Some((_, _, command)) = self.0.next() else { return Ok(count) };
-            out.push(Request { at: Nanos::ZERO, command });
-        }
-        Ok(max)
-    }
-
-    fn rewind(&mut self) -> Result<(), WorkloadError> {
-        self.0 = Paced::new(self.0.lanes.anew(), NOMINAL);
-        Ok(())
-    }
-
-    fn progress(&self) -> Option<f64> {
-        Some(self.0.lanes.progress(self.0.now))
     }
 }

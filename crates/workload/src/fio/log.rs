@@ -1,7 +1,7 @@
 //! What the jobs of a file ask of a device that takes the same time for every request: a way to look at a job before it runs, and to compare
 //! it with fio.
 
-use super::jobs::Paced;
+use super::paced::Paced;
 use super::spec::FioSpec;
 use crate::{Target, WorkloadError};
 use outlast_device::Command;

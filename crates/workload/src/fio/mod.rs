@@ -14,6 +14,7 @@ mod law;
 mod log;
 mod map;
 mod offsets;
+mod paced;
 mod parse;
 mod plan;
 mod rand;

@@ -2,8 +2,9 @@
 
 use super::host::{Course, depth_of};
 use super::job::{DEFAULT_BLOCK, Job, LawSpec, Rw, Shape, Sizes};
-use super::jobs::{FioLanes, Lane, Untimed};
+use super::jobs::{FioLanes, Lane};
 use super::known::SYNCHRONOUS;
+use super::paced::Untimed;
 use super::parse::refused;
 use super::rand::Seeds;
 use crate::lanes::LaneInfo;
