@@ -55,9 +55,9 @@ def _causes(summary: dict[str, Any], op: str, figures: dict[str, Any]) -> str:
     told = [(name, time / last["latency_ns"]) for name, time in large if time > 0]
     for name, _ in told:
         figures[f"latency_causes.{op}.bands[{len(bands) - 1}].mean_ns.{name}"] = last["mean_ns"][name]
-    words = ", ".join(f"{labels.get(name, name)} {percent(share, 2)}" for name, share in told)
-    beyond = f"those beyond {last['from']:.6g} %" if last["from"] else "they"
-    return f", of which {beyond} spend on {words}"
+    words = [f"{percent(share, 2)} in “{labels.get(name, name)}”" for name, share in told]
+    who = f"the slowest {100 - last['from']:.3g} %" if last["from"] else "they"
+    return f", and {who} spend {', '.join(words)}"
 
 
 def writes(summary: dict[str, Any]) -> Told:

@@ -50,7 +50,7 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
             f"busiest part, {part.label}, is busy {percent(part.busy)} of the time."
         )
         if part.busy > 0:
-            text = text[:-1] + f", which would be full at {short(iops / part.busy)} requests a second."
+            text = text[:-1] + f"; it would be full at {short(iops / part.busy)} requests a second."
         return Sentence("limit", text, figures)
     if limit.name == "queue_depth":
         depth = queue["host_queue_depth"]
