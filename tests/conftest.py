@@ -17,6 +17,8 @@ from forked import call as call
 from hooks import pytest_addoption as pytest_addoption
 from hooks import pytest_collection_modifyitems as pytest_collection_modifyitems
 from hooks import pytest_configure as pytest_configure
+from hooks import pytest_runtest_makereport as pytest_runtest_makereport
+from hooks import pytest_terminal_summary as pytest_terminal_summary
 from hooks import pytest_unconfigure as pytest_unconfigure
 
 # New cases each time, or those of --hypothesis-seed; hypothesis by itself draws the same ones for ever where CI is set.

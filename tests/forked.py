@@ -69,6 +69,14 @@ class Forks:
                 code = int.from_bytes(answer, signed=True)
                 return subprocess.CompletedProcess(arguments, code, out.read(), errors.read())
 
+    def cpu_s(self) -> float:
+        """CPU time of the process and of the programs that have ended."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
     def end(self) -> None:
         """Ends the process and the program that it runs."""
         with suppress(ProcessLookupError):

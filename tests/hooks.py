@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
+from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +21,7 @@ LONGEST = ("interrupt_anywhere", "fit_stages", "fit", "sweep", "torture_record",
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of single tests."""
     parser.addoption("--kills", type=int, default=2, help="how often test_serve_kill.py kills each server")
+    parser.addoption("--costs", type=int, default=0, metavar="N", help="the N files, and tests, that took most CPU")
 
 
 def pytest_configure() -> None:
@@ -37,3 +42,42 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Orders files; the tests of a file keep their order."""
     order = {f"test_{name}": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.stem, len(order)))
+
+
+_spent = 0.0
+
+
+def _spent_s() -> float:
+    """CPU time of this process and of what has ended of its children."""
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    forks = forked.forks().cpu_s() if forked.forks.cache_info().currsize else 0.0
+    return sum(use.ru_utime + use.ru_stime for use in own) + forks
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Adds to the report of each phase of a test what it took, which pytest-xdist hands on."""
+    global _spent
+    report = yield
+    now = _spent_s()
+    report.user_properties.append(("cpu_s", now - _spent))
+    _spent = now
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Prints what took most."""
+    most = config.getoption("costs")
+    if not most:
+        return
+    files, tests = Counter[str](), Counter[str]()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", []):
+                if name == "cpu_s":
+                    files[report.nodeid.partition("::")[0]] += value
+                    tests[report.nodeid] += value
+    terminalreporter.section(f"CPU-seconds: {sum(files.values()):.0f} in all")
+    for found in (files, tests):
+        for nodeid, value in found.most_common(most):
+            terminalreporter.write_line(f"{value:8.1f}  {nodeid}")
