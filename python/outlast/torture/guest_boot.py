@@ -7,12 +7,14 @@ import shlex
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from outlast.errors import TortureError
 from outlast.torture import afterwards, guest_files
-from outlast.torture.guest_image import Contents, image
+from outlast.torture.guest_image import Contents, image, kernel
+from outlast.torture.guest_kernel import unpacked
 from outlast.torture.guest_machine import Machine, SilentError, acceleration
 from outlast.torture.marks import RefusedError
 from outlast.torture.mounts import Stage
@@ -29,12 +31,13 @@ HANGS, ENDS = 124, 125
 
 
 class Boot:
-    """How guests are booted; the first file system is made once."""
+    """How guests are booted; the first file system is made once, and the kernel is unpacked once."""
 
     def __init__(self) -> None:
         self.accelerator, self.how = acceleration()
         self._files = guest_files.folder()
         self._packed: int | None = None
+        self._kernel: int | None = None
         self._lock = threading.Lock()
 
     def machine(self, node: dict[str, Any], keep: tuple[int, ...] = ()) -> Machine:
@@ -43,20 +46,24 @@ class Boot:
         keep = (*keep, initrd)
         if self.accelerator == "kvm":
             try:
-                return Machine(self._files, initrd, "kvm", node, keep)
+                return Machine(kernel(self._files), initrd, "kvm", node, keep)
             except SilentError:
                 self.accelerator, self.how = "tcg", "emulated (TCG), since with KVM it does not boot"
+        if (plain := self._unpacked()) is not None:
+            with suppress(SilentError):
+                return Machine(Path(f"/dev/fd/{plain}"), initrd, "tcg", node, (*keep, plain))
         try:
-            return Machine(self._files, initrd, "tcg", node, keep)
+            return Machine(kernel(self._files), initrd, "tcg", node, keep)
         except SilentError as silent:
             said = " ".join(silent.said.split())
             raise TortureError(f"the guest does not boot: {said[-600:] or 'it says nothing'}") from silent
 
     def close(self) -> None:
-        """Forgets the first file system."""
-        if self._packed is not None:
-            os.close(self._packed)
-            self._packed = None
+        """Forgets the first file system and the kernel."""
+        for handle in (self._packed, self._kernel):
+            if handle is not None:
+                os.close(handle)
+        self._packed = self._kernel = None
 
     def _initrd(self) -> int:
         """The first file system, packed, as a file in memory."""
@@ -67,6 +74,15 @@ class Boot:
                 with afterwards.place() as folder, os.fdopen(self._packed, "wb", closefd=False) as packed:
                     packed.write(image(self._files, contents, folder).read_bytes())
             return self._packed
+
+    def _unpacked(self) -> int | None:
+        """The kernel that need not unpack itself, as a file in memory; `None` where there is no such kernel."""
+        with self._lock:
+            if self._kernel is None and (plain := unpacked(kernel(self._files))) is not None:
+                self._kernel = os.memfd_create("kernel", os.MFD_CLOEXEC)
+                with os.fdopen(self._kernel, "wb", closefd=False) as file:
+                    file.write(plain)
+            return self._kernel
 
 
 def _agent() -> str:

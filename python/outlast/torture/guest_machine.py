@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from outlast.errors import TortureError
 from outlast.torture import afterwards
-from outlast.torture.guest_image import QEMU, kernel, tool
+from outlast.torture.guest_image import QEMU, tool
 
 MEMORY_MIB = 1024
 BOOT_S = {"kvm": 15.0, "tcg": 120.0}
@@ -67,7 +67,9 @@ def file_node(handle: int) -> dict[str, Any]:
 class Machine:
     """A machine that has booted; to be closed."""
 
-    def __init__(self, files: Path, initrd: int, accelerator: str, node: dict[str, Any], keep: tuple[int, ...]) -> None:
+    def __init__(
+        self, kernel: Path, initrd: int, accelerator: str, node: dict[str, Any], keep: tuple[int, ...]
+    ) -> None:
         ours, theirs = socket.socketpair()
         control, controlled = socket.socketpair()
         self._socket, self._sending = ours, threading.Lock()
@@ -77,7 +79,7 @@ class Machine:
         control.close()
         try:
             self._process = subprocess.Popen(
-                _command(files, initrd, accelerator, node, theirs.fileno(), controlled.fileno()),
+                _command(kernel, initrd, accelerator, node, theirs.fileno(), controlled.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
                 stderr=self._said,
@@ -176,13 +178,13 @@ def _disk(file: str) -> dict[str, Any]:
     return {"driver": "raw", "node-name": "disk", "file": file, "discard": "unmap"}
 
 
-def _command(files: Path, initrd: int, accelerator: str, node: dict[str, Any], agent: int, control: int) -> list[str]:
+def _command(kernel: Path, initrd: int, accelerator: str, node: dict[str, Any], agent: int, control: int) -> list[str]:
     cpu = "host" if accelerator == "kvm" else "max"
     first = node | {"node-name": "first", "discard": "unmap"}
     return [
         *(tool(QEMU), "-accel", accelerator, "-cpu", cpu, "-m", str(MEMORY_MIB)),
         *("-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"),
-        *("-kernel", str(kernel(files)), "-initrd", f"/dev/fd/{initrd}"),
+        *("-kernel", str(kernel), "-initrd", f"/dev/fd/{initrd}"),
         # A kernel that is in trouble is a finding: it ends, and what it said last is kept.
         *("-append", "console=ttyS0 quiet panic=-1 oops=panic no_timer_check rdinit=/init"),
         *("-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"),
