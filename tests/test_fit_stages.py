@@ -29,6 +29,13 @@ HEAD = 'capacity = "800GB"\n'
 MIXED = ("reads", "floor", "sequential", "uniform", "mixed")
 
 
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of a third of their length: what the tests find is well clear of what scatters."""
+    monkeypatch.setattr(rates, "REQUESTS", 100_000)
+
+
+@pytest.mark.usefixtures("brief")
 def test_suspension_is_found_from_reads_beside_writes(tmp_path: Path) -> None:
     drive = replace(drawn(3), suspension=(40e-6, 150e-6))
     done = fit(measure(drive, tmp_path, wanted=MIXED), points=tmp_path / "points")
@@ -42,6 +49,7 @@ def test_suspension_is_found_from_reads_beside_writes(tmp_path: Path) -> None:
     outlast.resolve(tomllib.loads(to_toml(done)))
 
 
+@pytest.mark.usefixtures("brief")
 def test_bursts_are_told_from_smooth_pacing_and_whole_programs_from_suspended_ones(tmp_path: Path) -> None:
     marks = {"pacing": "burst", "start_free": 4, "stop_free": 12, "host_share": 0.5}
     drive = replace(drawn(3), gc=marks)

@@ -21,6 +21,8 @@ from outlast.policies import STATES, View
 
 OWN = Path(own_policies.__file__)
 ARRAY = {
+    "precondition.max_drive_writes": 1,
+    "workload.synthetic.duration": "300ms",
     "array.members": 4,
     "array.level": "raid5",
     "run.threads": 2,
