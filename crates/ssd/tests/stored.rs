@@ -106,7 +106,9 @@ proptest! {
             life.model.settle_down();
             life.model.read_everything();
         }
-        prop_assert!(before < 300 || shelf.held().0 > 0, "the store is used");
+        // A failure among the first commands leaves a drive without spare blocks that takes no writes.
+        let programs = lives[3].model.ssd.counters().programs;
+        prop_assert!(before < 300 || programs == 0 || shelf.held().1 > 0, "the store is used");
         drop(lives);
         prop_assert_eq!((shelf.held().0, other.held().0), (0, 0), "what nobody refers to is given up");
     }
