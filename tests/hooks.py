@@ -14,7 +14,7 @@ import pytest
 
 import forked
 
-LONGEST = ("interrupt_anywhere", "fit_stages", "fit", "sweep", "torture_record", "torture_mounts")
+LONGEST = ("docs", "fit_stages", "torture_guest", "interrupt_anywhere", "fit", "latency_causes", "placement")
 """Files that take longest, which begin first: at the end one of two processes would wait for them."""
 
 

@@ -90,6 +90,13 @@ def test_the_log_goes_where_it_is_told(tiny: Path, tmp_path: Path) -> None:
     assert result.log is not None
     assert result.log.scan().collect().equals(rows)
     assert pl.DataFrame(result.log.columns()).equals(rows)
+    # A result that is read back has it, as long as it is there.
+    result.write(tmp_path / "kept")
+    again = outlast.load(tmp_path / "kept")
+    assert again.log is not None
+    assert again.log.scan().collect().equals(rows)
+    log.rename(tmp_path / "elsewhere.parquet")
+    assert outlast.load(tmp_path / "kept").log is None
     assert PARTS[0] not in rows.columns
     # Beside the result; without a folder for it, here.
     call(

@@ -23,12 +23,48 @@ if TYPE_CHECKING:
 
 
 class RequestLog:
+    """Every request of a run, in a file."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        """`name`: what the scenario calls the file at `path`."""
+        self.name = name
+        self._path = path
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether its place does not depend on where the result goes."""
+        return Path(self.name).is_absolute()
+
+    def scan(self) -> pl.LazyFrame:
+        """All rows, read as they are asked for. Needs polars: `pip install 'outlast[tables]'`."""
+        return frames.scan(self._whole())
+
+    def columns(self) -> dict[str, Values]:
+        """All rows in memory: arrays by column, and lists of texts."""
+        return tables.read(self._whole())
+
+    def write(self, path: Path) -> None:
+        """Writes the file, whole or not at all."""
+        with staged_file(path) as staging:
+            self.fill(staging)
+
+    def fill(self, path: Path) -> None:
+        """Writes the file as it goes on."""
+        try:
+            shutil.copyfile(self._whole(), path)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+    def _whole(self) -> Path:
+        return self._path
+
+
+class GrowingLog(RequestLog):
     """Rows as the core hands them out, in a file of their own until the log is put in its place."""
 
     def __init__(self, name: str, near: Path | None = None) -> None:
-        """`name`: what the scenario calls the file; `near`: a folder on the disk that the log is to be on."""
-        self.name = name
-        if self.is_absolute:
+        """`near`: a folder on the disk that the log is to be on."""
+        if Path(name).is_absolute():
             check_file(Path(name))
             near = Path(name).parent
         elif ".." in Path(name).parts:
@@ -39,15 +75,10 @@ class RequestLog:
             self._folder = Path(tempfile.mkdtemp(prefix=".outlast-log.", dir=near))
         except OSError as error:
             raise cannot_write(near or Path(tempfile.gettempdir()), error) from error
-        self._path = self._folder / "requests.parquet"
+        super().__init__(name, self._folder / "requests.parquet")
         self._file = _core.ParquetWriter()
         # Whoever forgets the result forgets the rows.
         self.discard = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-
-    @property
-    def is_absolute(self) -> bool:
-        """Whether its place does not depend on where the result goes."""
-        return Path(self.name).is_absolute()
 
     def take(self, columns: dict[str, NDArray[np.uint64]]) -> None:
         """Rows that follow those before."""
@@ -66,33 +97,29 @@ class RequestLog:
             self._append(packed)
         return self._path
 
-    def scan(self) -> pl.LazyFrame:
-        """All rows, read as they are asked for. Needs polars: `pip install 'outlast[tables]'`."""
-        return frames.scan(self._whole())
-
-    def columns(self) -> dict[str, Values]:
-        """All rows in memory: arrays by column, and lists of texts."""
-        return tables.read(self._whole())
-
     def write(self, path: Path) -> None:
         """Writes the file, whole or not at all; from then on it has the rows."""
-        with staged_file(path) as staging:
-            self.fill(staging)
+        super().write(path)
         self._path = path
         self.discard()
 
-    def fill(self, path: Path) -> None:
-        """Writes the file as it goes on."""
-        try:
-            shutil.copyfile(self._whole(), path)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+
+def of_scenario(toml: str, near: Path | None = None) -> GrowingLog | None:
+    """The log that a resolved scenario asks for, of a run that begins."""
+    name = _name(toml)
+    return None if name is None else GrowingLog(name, near)
 
 
-def of_scenario(toml: str, near: Path | None = None) -> RequestLog | None:
-    """The log that a resolved scenario asks for."""
+def of_result(toml: str, folder: Path) -> RequestLog | None:
+    """The log of a result in its folder, where it is still there."""
+    name = _name(toml)
+    # An absolute name is its own place.
+    return RequestLog(name, folder / name) if name is not None and (folder / name).is_file() else None
+
+
+def _name(toml: str) -> str | None:
     name = tomllib.loads(toml).get("run", {}).get("log")
-    return None if name is None else RequestLog(name, near)
+    return None if name is None else str(name)
 
 
 def _typed(columns: dict[str, NDArray[np.uint64]]) -> list[tuple[str, Kind, bool, Values]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,7 +185,7 @@ class Result:
 
 
 def load(path: str | Path) -> Result:
-    """Reads a result back: its folder, or the result.json in it. Tables that are absent there are absent here."""
+    """Reads a result back: its folder, or the result.json in it. A table or log that is absent there is absent here."""
     place = Path(path)
     folder = place if place.is_dir() else place.parent
     file = place / "result.json" if place.is_dir() else place
@@ -199,7 +200,16 @@ def load(path: str | Path) -> Result:
         raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
     scenario = folder / "scenario.toml"
     toml = scenario.read_text(encoding="utf-8") if scenario.is_file() else ""
-    return Result(summary, _tables(folder), toml)
+    return Result(summary, _tables(folder), toml, log=_log(toml, folder))
+
+
+def _log(toml: str, folder: Path) -> RequestLog | None:
+    # Few results have one, and what reads it is imported for them alone.
+    if not re.search(r"^log *=", toml, re.M):
+        return None
+    from outlast.requests import of_result
+
+    return of_result(toml, folder)
 
 
 def _tables(folder: Path) -> dict[str, Mapping[str, Values]]:

@@ -9,14 +9,14 @@ use std::io::Write;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::parquet::basic::{Compression, ZstdLevel};
+use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use ::parquet::schema::types::Type;
+use ::parquet::schema::types::{ColumnPath, Type};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -94,17 +94,24 @@ impl ParquetWriter {
 }
 
 fn begin(columns: &[Given<'_>], pending: Pending) -> PyResult<SerializedFileWriter<Pending>> {
-    let mut fields = Vec::with_capacity(columns.len());
-    for (name, kind, nullable, _) in columns {
-        fields.push(Arc::new(Kind::of(kind)?.schema(name, *nullable).map_err(told)?));
-    }
-    let schema = Type::group_type_builder("outlast").with_fields(fields).build().map_err(told)?;
-    let properties = WriterProperties::builder()
+    let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_statistics_enabled(EnabledStatistics::None)
-        .set_created_by(concat!("outlast ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build();
-    SerializedFileWriter::new(pending, Arc::new(schema), Arc::new(properties)).map_err(told)
+        .set_created_by(concat!("outlast ", env!("CARGO_PKG_VERSION")).to_owned());
+    let mut fields = Vec::with_capacity(columns.len());
+    for (name, kind, nullable, _) in columns {
+        let kind = Kind::of(kind)?;
+        fields.push(Arc::new(kind.schema(name, *nullable).map_err(told)?));
+        if matches!(kind, Kind::Unsigned | Kind::Signed) {
+            // Times and addresses hardly repeat, and most causes are zero: differences are smaller than a dictionary, and need no hashing.
+            let column = ColumnPath::from(name.as_str());
+            properties = properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    let schema = Type::group_type_builder("outlast").with_fields(fields).build().map_err(told)?;
+    SerializedFileWriter::new(pending, Arc::new(schema), Arc::new(properties.build())).map_err(told)
 }
 
 type Group<'a> = SerializedRowGroupWriter<'a, Pending>;
