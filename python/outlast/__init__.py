@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # as type checkers read it; what `typing` takes to import
 if TYPE_CHECKING:
     from typing import Any
 
-    from outlast import policies, settings
+    from outlast import models, policies, settings
     from outlast._core import (
         DeviceError,
         InternalError,
@@ -75,6 +75,7 @@ _HOMES = {
     "explain": "outlast.why",
     "load": "outlast.result",
     "load_sweep": "outlast.sweeps",
+    "models": "outlast.models",
     "open": "outlast.simulation",
     "presets": "outlast.api",
     "resolve": "outlast.api",
@@ -121,6 +122,7 @@ __all__ = [
     "explain",
     "load",
     "load_sweep",
+    "models",
     "open",
     "policies",
     "presets",
