@@ -175,16 +175,12 @@ impl Model {
             Op::Write | Op::Trim => {
                 self.seq += 1;
                 for unit in &mut self.units[pending.first..pending.end] {
-                    let content = unit.pending.take().unwrap();
                     if outcome != Outcome::Ok {
                         // Some units may have been written, and may be in the buffer only.
-                        // A read under way may have had either.
-                        unit.changes += 1;
-                        let mut contents = unit.current().to_vec();
-                        contents.push(content);
-                        unit.possible.push((self.seq, contents));
+                        unit.refused(self.seq);
                         continue;
                     }
+                    let content = unit.pending.take().unwrap();
                     let written = self.cache != WriteCache::Volatile || (pending.command.fua && honours);
                     if if pending.command.op == Op::Trim { keeps_trims } else { written } {
                         unit.possible.clear();

@@ -13,11 +13,7 @@ impl Model {
         self.pending.clear();
         self.seq += 1;
         for unit in &mut self.units {
-            // Newest first, so that a unit that has fallen back is told from one that has not.
-            let mut contents: Vec<Content> = unit.pending.take().into_iter().collect();
-            contents.extend(std::mem::take(&mut unit.possible).into_iter().rev().flat_map(|(_, all)| all));
-            unit.possible.push((self.seq, contents));
-            unit.changes += 1;
+            unit.cut(self.seq);
         }
         self.ssd.self_check().unwrap();
     }
