@@ -37,11 +37,11 @@ impl<D: Device> Array<D> {
         let missing = (hard | soft | op.failed) & !known;
         match op.kind {
             OpKind::Trim => Plan::Ready(Method::Full),
-            OpKind::Read => self.plan_for(op.roles, missing, known),
+            OpKind::Read => self.plan_for(op, op.roles, missing),
             OpKind::Transform => {
                 // Sectors that are lost are zeroes from here on, so parity must be computed from data.
                 let wanted = op.write_set | if op.lost == 0 { 0 } else { self.data_set() };
-                self.plan_for(wanted, missing, known)
+                self.plan_for(op, wanted, missing)
             }
             OpKind::Repair { copy, .. } => {
                 let own = op.roles;
@@ -49,15 +49,16 @@ impl<D: Device> Array<D> {
                     return if known & own == own { Plan::Ready(Method::Complete) } else { Plan::Read(own) };
                 }
                 let wanted = own | if op.lost == 0 { 0 } else { self.data_set() };
-                self.plan_for(wanted, missing | (own & !known), known)
+                self.plan_for(op, wanted, missing | (own & !known))
             }
             OpKind::Verify { .. } => {
                 let wanted = self.role_set() & !missing;
-                if (wanted | known).count_ones() < self.layout.data as u32 {
+                let lacks_data = missing & self.data_set() != 0;
+                if lacks_data && self.sources(op, missing).count_ones() < self.layout.data as u32 {
                     Plan::Short
                 } else if wanted & !known != 0 {
                     Plan::Read(wanted & !known)
-                } else if missing & self.data_set() != 0 {
+                } else if lacks_data {
                     Plan::Ready(Method::Decode)
                 } else {
                     Plan::Ready(Method::Complete)
@@ -82,8 +83,8 @@ impl<D: Device> Array<D> {
     }
 
     /// How to know the roles in `wanted`: read them, or any chunks that give them.
-    fn plan_for(&self, wanted: u64, missing: u64, known: u64) -> Plan {
-        let mirrored = self.layout.data == 1;
+    fn plan_for(&self, op: &Op, wanted: u64, missing: u64) -> Plan {
+        let (mirrored, known) = (self.layout.data == 1, op.known());
         if mirrored && known != 0 {
             return Plan::Ready(Method::Decode);
         }
@@ -91,14 +92,23 @@ impl<D: Device> Array<D> {
             let more = wanted & !known;
             return if more == 0 { Plan::Ready(Method::Complete) } else { Plan::Read(more) };
         }
-        self.plan_decode(wanted, missing, known)
+        self.plan_decode(op, wanted, missing)
+    }
+
+    /// Roles from which others can be computed. Zeroes in place of what was given up are none, since the redundancy that is there belongs
+    /// to what was lost; only where all data is known does new redundancy follow from them. Copies of what was given up are as good as it.
+    fn sources(&self, op: &Op, missing: u64) -> u64 {
+        let available = self.role_set() & !missing;
+        if missing & self.data_set() == 0 || self.layout.data == 1 { available } else { available & !op.lost }
     }
 
     /// How to know everything: any `k` chunks, those known already first, then data, then parity; and what is wanted anyway.
-    fn plan_decode(&self, wanted: u64, missing: u64, known: u64) -> Plan {
-        let available = self.role_set() & !missing;
+    fn plan_decode(&self, op: &Op, wanted: u64, missing: u64) -> Plan {
+        let (sources, known) = (self.sources(op, missing), op.known());
+        let wanted = if op.lost == 0 { wanted } else { self.data_set() };
         let (mut chosen, mut count) = (0u64, 0);
-        for set in [known, available & !known & self.data_set(), available & !known & !self.data_set()] {
+        for set in [sources & known, sources & !known & self.data_set(), sources & !known & !self.data_set()]
+        {
             for role in roles(set) {
                 if count < self.layout.data {
                     chosen |= 1 << role;
@@ -109,7 +119,7 @@ impl<D: Device> Array<D> {
         if count < self.layout.data {
             return Plan::Short;
         }
-        let more = (chosen | wanted & available & self.data_set()) & !known;
+        let more = (chosen | wanted & sources & self.data_set()) & !known;
         if more == 0 || self.layout.data == 1 && known != 0 {
             Plan::Ready(Method::Decode)
         } else {
@@ -135,7 +145,7 @@ impl<D: Device> Array<D> {
             lost: op.lost != 0,
         };
         match self.way_to_write(op.group, &part, missing, known) {
-            (Method::Decode, all) => match self.plan_decode(0, missing, known) {
+            (Method::Decode, all) => match self.plan_decode(op, 0, missing) {
                 Plan::Read(_) if self.layout.data > 1 => Plan::Read(all & !known),
                 plan => plan,
             },

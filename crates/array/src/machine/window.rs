@@ -46,6 +46,10 @@ impl<D: Device> Array<D> {
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
         if op.method == Method::Decode && known & self.data_set() != self.data_set() {
+            debug_assert!(
+                data == 1 || op.lost == 0,
+                "nothing is computed from zeroes in place of what was lost"
+            );
             self.setup.code.recover_data(&mut cells, range.clone(), known);
         }
         match op.kind {
