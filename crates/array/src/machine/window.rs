@@ -25,6 +25,9 @@ impl<D: Device> Array<D> {
             _ => 0,
         };
         let repaired = op.failed & !op.lost & repairable;
+        if decoded && repaired & self.data_set() != 0 && self.layout.data > 1 {
+            self.note_hole(index);
+        }
         if decoded && kind == OpKind::Read {
             self.ledger.counters.degraded_reads += 1;
         }
@@ -38,6 +41,15 @@ impl<D: Device> Array<D> {
         if let OpKind::Verify { repair, resync } = kind {
             self.compare(index, repair, resync);
         }
+    }
+
+    /// Data of the window that cannot be read is computed: from parity that a loss of power left wrong it comes out wrong.
+    #[cold]
+    fn note_hole(&mut self, index: u32) {
+        let op = &self.flight.ops[index];
+        let torn = |rows| self.doubt.torn_rows(op.group, rows) > 0;
+        let noted = op.repairs.iter().any(|&(_, rows)| torn(rows));
+        self.ledger.counters.write_holes += u64::from(torn(op.window) && !noted);
     }
 
     fn compute_window(&mut self, index: u32, known: u64) {

@@ -24,6 +24,17 @@ pub(crate) fn small(level: Level, members: u16, way: RepairWay) -> ArrayConfig {
     }
 }
 
+/// Whether a loss of power may leave parity wrong that is needed before it is made right.
+pub(crate) fn leaves_holes(config: &ArrayConfig) -> bool {
+    matches!(config.consistency, Consistency::Resync | Consistency::Bitmap)
+}
+
+/// What is given is the truth, or else the array says that parity may have been wrong.
+pub(crate) fn owns_up(host: &Host<Array<PlainDevice>>) {
+    let holes = host.device.counters().write_holes;
+    assert!(host.wrong == 0 || holes > 0, "{} sectors are wrong, and of no write hole is told", host.wrong);
+}
+
 /// Every `stride`th run of `run` sectors from `first` on.
 pub(crate) fn strided(first: u64, run: u64, stride: u64) -> Vec<u64> {
     (0..SECTORS).filter(|sector| (sector + stride - first % stride) % stride < run).collect()
@@ -93,9 +104,7 @@ pub(crate) struct Life {
 impl Life {
     pub(crate) fn new(config: &ArrayConfig, seed: u64) -> Self {
         let devices = (0..u64::from(config.devices())).map(|seed| plain(SECTORS, seed)).collect();
-        let mut host = Host::new(Array::new(config.clone(), devices, true).unwrap());
-        // Several dies at once may well be too many.
-        host.tolerant = true;
+        let host = Host::new(Array::new(config.clone(), devices, true).unwrap());
         Self { host, rng: SplitMix::new(seed, "life"), made: 100, die: 0, begun: Nanos::ZERO }
     }
 
@@ -147,6 +156,7 @@ impl Life {
             }
             6 => self.host.device.add_spare(now, plain(SECTORS, now.0)).unwrap(),
             _ => {
+                self.host.tolerant |= leaves_holes(self.host.device.config());
                 self.host.device.power_cut(now);
                 self.host.forget_in_flight();
                 self.host.device.power_on(now, true).unwrap();
@@ -171,6 +181,7 @@ impl Life {
     pub(crate) fn deeds(&self) -> Deeds {
         let array = &self.host.device;
         array.self_check().unwrap();
+        owns_up(&self.host);
         (array.events().to_vec(), array.repairs().to_vec(), array.counters(), self.begun, self.host.completed)
     }
 }
