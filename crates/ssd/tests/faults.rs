@@ -156,13 +156,13 @@ proptest! {
 }
 
 #[test]
-fn ten_thousand_short_lives() {
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let configurations = configurations();
+fn thousands_of_short_lives() {
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::default());
+    let lives = (configurations(), any::<u64>());
     let (mut errors, mut rebuilt) = (0, 0);
-    for seed in 0..10_000 {
-        let mut config = configurations.new_tree(&mut runner).unwrap().current();
-        // Small enough that ten thousand of them take seconds.
+    for _ in 0..3000 {
+        let (mut config, seed) = lives.new_tree(&mut runner).unwrap().current();
+        // Small enough that thousands of them take seconds.
         let classes = config.protection.as_ref().is_some_and(|own| !own.classes.is_empty());
         config.geometry.blocks_per_plane = if classes { 52 } else { 32 };
         config.ftl.spare_blocks = 3;
@@ -172,7 +172,7 @@ fn ten_thousand_short_lives() {
         rebuilt += host.ssd.corrections().stripe;
     }
     // Both ends of the ladder were reached, often.
-    assert!(errors > 1000 && rebuilt > 1000, "{errors} medium errors, {rebuilt} units rebuilt");
+    assert!(errors > 300 && rebuilt > 300, "{errors} medium errors, {rebuilt} units rebuilt");
 }
 
 /// A drive of one flash core with a code for each class and one within blocks, of which a superblock may miss a bad block, and whose

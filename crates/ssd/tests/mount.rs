@@ -25,11 +25,11 @@ fn mounts() -> impl Strategy<Value = MountConfig> {
 /// Commands of a case.
 const COMMANDS: u32 = 2500;
 
-/// 24 cases of each test by default; the nightly size, half a million commands of each, is
+/// 16 cases of each test by default; the nightly size, half a million commands of each, is
 /// `PROPTEST_CASES=200 cargo nextest run --package outlast-ssd mount::`.
 fn cases() -> ProptestConfig {
     let default = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 24 };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 16 };
     ProptestConfig { cases, ..default }
 }
 

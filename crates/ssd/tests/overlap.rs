@@ -176,7 +176,7 @@ fn goes_on(drive: &Drive, seed: u64, depth: u32) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// Whatever the drive and however it is paced.
     #[test]

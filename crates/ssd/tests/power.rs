@@ -33,7 +33,7 @@ fn promising(mut config: SsdConfig, (flush, trims): (FlushPolicy, Trims)) -> Ssd
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn what_a_drive_owes_survives_every_cut(

@@ -27,7 +27,7 @@ fn tortured(config: &SsdConfig, tear: Tear, seed: u64, cuts: Cuts, faults: u64) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     /// The model knows of each unit which contents it may fall back to since the last flush that covered it.
     #[test]

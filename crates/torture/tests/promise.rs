@@ -146,7 +146,7 @@ fn life(seed: u64, commands: u32) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 5, ..ProptestConfig::default() })]
 
     #[test]
     fn the_contract_allows_what_the_model_of_a_drive_does(seed: u64) {
