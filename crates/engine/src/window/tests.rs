@@ -191,7 +191,7 @@ proptest! {
             // A window includes its end.
             let within = |at: Nanos| (from < at || at == Nanos::ZERO && from == at) && at <= until;
             let own = samples.iter().filter(|own| own.command.op == Op::Read && within(own.at));
-            let mut own: Vec<u64> = own.map(|own| (own.at - own.since).0.max(1)).collect();
+            let mut own: Vec<u64> = own.map(|own| (own.at - own.since).0).collect();
             own.sort_unstable();
             own
         };
