@@ -13,6 +13,7 @@ mod doubt;
 mod drives;
 mod extents;
 mod fork;
+mod given_up;
 mod latency_causes;
 mod md;
 mod members;

@@ -15,9 +15,9 @@ use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
 use support::{Host, command, plain, volatile};
 
-const SECTORS: u64 = 200;
+pub(crate) const SECTORS: u64 = 200;
 
-fn small(level: Level, members: u16) -> ArrayConfig {
+pub(crate) fn small(level: Level, members: u16) -> ArrayConfig {
     ArrayConfig {
         chunk: Bytes::kib(4),
         consistency: Consistency::Resync,
@@ -42,7 +42,7 @@ fn small(level: Level, members: u16) -> ArrayConfig {
 }
 
 /// Writes all sectors.
-fn fill(host: &mut Host<Array<PlainDevice>>) {
+pub(crate) fn fill(host: &mut Host<Array<PlainDevice>>) {
     for lba in (0..host.capacity()).step_by(40) {
         host.submit(command(Op::Write, lba, 40.min((host.capacity() - lba) as u32)));
         host.drain();
@@ -133,7 +133,7 @@ fn peek(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<Told> {
     told
 }
 
-fn spread(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<ExtentState> {
+pub(crate) fn spread(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<ExtentState> {
     let extents = array.extents(Lba(lba), sectors);
     assert!(extents.windows(2).all(|pair| pair[0].lba.0 + pair[0].sectors == pair[1].lba.0));
     extents.iter().flat_map(|extent| vec![extent.state; extent.sectors as usize]).collect()
@@ -217,45 +217,6 @@ fn every_state_is_found() {
     assert!(holes > 50 && lost > 5 && misplaced > 50 && volatile > 50 && peeked > 500, "{found:?}");
 }
 
-/// Two members cannot read sector 3 of a row. A write of the one's chunk finds that out and gives the other's up, for which it writes
-/// zeroes; a read that came meanwhile waits for it, and must not take the zeroes for data.
-#[test]
-fn a_read_that_waits_while_its_data_is_given_up_fails() {
-    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
-    let mut host = Host::new(Array::new(small(Level::Raid4, 4), members, true).unwrap());
-    host.submit(command(Op::Write, 0, 24));
-    host.drain();
-    (0..2).for_each(|column| host.device.member_mut(column).unwrap().make_unreadable(3));
-    assert!(spread(&host.device, 3, 1)[0].lost && spread(&host.device, 11, 1)[0].lost);
-    host.submit(command(Op::Write, 8, 5));
-    host.submit(command(Op::Read, 3, 1));
-    host.drain();
-    assert_eq!(host.errors, [(3, 1)]);
-    assert!(spread(&host.device, 3, 1)[0].lost && !spread(&host.device, 11, 1)[0].lost);
-    assert_eq!(host.read_all(), [3]);
-}
-
-/// A rebuild that cannot save its member's data still costs another's only the sectors that cannot be read.
-#[test]
-fn a_rebuild_without_redundancy_gives_up_no_sector_that_can_be_read() {
-    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
-    let mut host = Host::new(Array::new(small(Level::Raid0, 4), members, true).unwrap());
-    host.submit(command(Op::Write, 0, 64));
-    host.drain();
-    (10..13).for_each(|sector| host.device.member_mut(2).unwrap().make_unreadable(sector));
-    host.device.fail_member(host.now, 3).unwrap();
-    host.device.replace(host.now, 3, plain(SECTORS, 9), false).unwrap();
-    let told = spread(&host.device, 0, 64);
-    host.drain();
-    assert_eq!(spread(&host.device, 0, 64), told);
-    assert_eq!(
-        host.read_all().into_iter().filter(|&lba| lba < 64).collect::<Vec<_>>(),
-        [24, 25, 26, 27, 28, 29, 30, 31, 50, 51, 52, 56, 57, 58, 59, 60, 61, 62, 63]
-    );
-    // All of the lost member's chunks, once.
-    assert_eq!(host.device.counters().sectors_lost, SECTORS + 3);
-}
-
 /// A device by itself: what was never written is a hole, what failed is lost or is asked for, what has not been flushed may go.
 #[test]
 fn a_plain_device_says_the_same_of_its_sectors() {
@@ -291,26 +252,4 @@ fn a_plain_device_says_the_same_of_its_sectors() {
     host.device.advance_to_completion(Nanos(u64::MAX - 1), &mut done);
     assert_eq!(done[0].outcome, Outcome::MediumError);
     assert_eq!(host.device.take_failed(Tag(3)), Some(vec![SectorRun { lba: Lba(9), sectors: 2 }]));
-}
-
-/// Of a stripe some members are gone, and of another some sectors cannot be read, though parity can: what is given up becomes zeroes, to
-/// which the old parity does not belong, so that nothing can be computed from both.
-#[test]
-fn what_is_given_up_is_no_source_of_what_is_left() {
-    for (level, members, gone) in [(Level::Raid5, 4, &[1, 3][..]), (Level::Raid6, 5, &[1, 2, 4])] {
-        let devices = (0..members).map(|seed| plain(SECTORS, seed)).collect();
-        let mut host = Host::new(Array::new(small(level, members as u16), devices, true).unwrap());
-        fill(&mut host);
-        // Member 0 has data of the second stripe.
-        (9..13).for_each(|sector| host.device.member_mut(0).unwrap().make_unreadable(sector));
-        for &column in gone {
-            host.device.fail_member(host.now, column).unwrap();
-            host.device.replace(host.now, column, plain(SECTORS, 10), false).unwrap();
-        }
-        let told = spread(&host.device, 0, 64);
-        host.drain();
-        assert_eq!(spread(&host.device, 0, 64), told);
-        let lost = host.read_all().into_iter().filter(|&lba| lba < 64).count();
-        assert_eq!(lost, told.iter().filter(|state| state.lost).count());
-    }
 }

@@ -1,0 +1,71 @@
+//! What an array gives up because nothing can bring it back: what is lost by that, and what is not.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use crate::extents::{SECTORS, fill, small, spread};
+use crate::support;
+
+use outlast_array::{Array, Level};
+use outlast_device::Op;
+use support::{Host, command, plain};
+
+/// Two members cannot read sector 3 of a row. A write of the one's chunk finds that out and gives the other's up, for which it writes
+/// zeroes; a read that came meanwhile waits for it, and must not take the zeroes for data.
+#[test]
+fn a_read_that_waits_while_its_data_is_given_up_fails() {
+    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
+    let mut host = Host::new(Array::new(small(Level::Raid4, 4), members, true).unwrap());
+    host.submit(command(Op::Write, 0, 24));
+    host.drain();
+    (0..2).for_each(|column| host.device.member_mut(column).unwrap().make_unreadable(3));
+    assert!(spread(&host.device, 3, 1)[0].lost && spread(&host.device, 11, 1)[0].lost);
+    host.submit(command(Op::Write, 8, 5));
+    host.submit(command(Op::Read, 3, 1));
+    host.drain();
+    assert_eq!(host.errors, [(3, 1)]);
+    assert!(spread(&host.device, 3, 1)[0].lost && !spread(&host.device, 11, 1)[0].lost);
+    assert_eq!(host.read_all(), [3]);
+}
+
+/// A rebuild that cannot save its member's data still costs another's only the sectors that cannot be read.
+#[test]
+fn a_rebuild_without_redundancy_gives_up_no_sector_that_can_be_read() {
+    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
+    let mut host = Host::new(Array::new(small(Level::Raid0, 4), members, true).unwrap());
+    host.submit(command(Op::Write, 0, 64));
+    host.drain();
+    (10..13).for_each(|sector| host.device.member_mut(2).unwrap().make_unreadable(sector));
+    host.device.fail_member(host.now, 3).unwrap();
+    host.device.replace(host.now, 3, plain(SECTORS, 9), false).unwrap();
+    let told = spread(&host.device, 0, 64);
+    host.drain();
+    assert_eq!(spread(&host.device, 0, 64), told);
+    assert_eq!(
+        host.read_all().into_iter().filter(|&lba| lba < 64).collect::<Vec<_>>(),
+        [24, 25, 26, 27, 28, 29, 30, 31, 50, 51, 52, 56, 57, 58, 59, 60, 61, 62, 63]
+    );
+    // All of the lost member's chunks, once.
+    assert_eq!(host.device.counters().sectors_lost, SECTORS + 3);
+}
+
+/// Of a stripe some members are gone, and of another some sectors cannot be read, though parity can: what is given up becomes zeroes, to
+/// which the old parity does not belong, so that nothing can be computed from both.
+#[test]
+fn what_is_given_up_is_no_source_of_what_is_left() {
+    for (level, members, gone) in [(Level::Raid5, 4, &[1, 3][..]), (Level::Raid6, 5, &[1, 2, 4])] {
+        let devices = (0..members).map(|seed| plain(SECTORS, seed)).collect();
+        let mut host = Host::new(Array::new(small(level, members as u16), devices, true).unwrap());
+        fill(&mut host);
+        // Member 0 has data of the second stripe.
+        (9..13).for_each(|sector| host.device.member_mut(0).unwrap().make_unreadable(sector));
+        for &column in gone {
+            host.device.fail_member(host.now, column).unwrap();
+            host.device.replace(host.now, column, plain(SECTORS, 10), false).unwrap();
+        }
+        let told = spread(&host.device, 0, 64);
+        host.drain();
+        assert_eq!(spread(&host.device, 0, 64), told);
+        let lost = host.read_all().into_iter().filter(|&lba| lba < 64).count();
+        assert_eq!(lost, told.iter().filter(|state| state.lost).count());
+    }
+}
