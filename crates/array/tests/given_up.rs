@@ -1,12 +1,13 @@
-//! What an array gives up because nothing can bring it back: what is lost by that, and what is not.
+//! What an array gives up because nothing can bring it back, what is lost by that and what is not, and when it gives what may be wrong.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::extents::{SECTORS, fill, small, spread};
 use crate::support;
 
-use outlast_array::{Array, Level};
+use outlast_array::{Array, ArrayConfig, Consistency, Level, RepairWay};
 use outlast_device::Op;
+use support::life::{Life, at_rates, owns_up};
 use support::{Host, command, plain};
 
 /// Two members cannot read sector 3 of a row. A write of the one's chunk finds that out and gives the other's up, for which it writes
@@ -67,5 +68,25 @@ fn what_is_given_up_is_no_source_of_what_is_left() {
         assert_eq!(spread(&host.device, 0, 64), told);
         let lost = host.read_all().into_iter().filter(|&lba| lba < 64).count();
         assert_eq!(lost, told.iter().filter(|state| state.lost).count());
+    }
+}
+
+/// Parity that a loss of power has left wrong gives wrong data, which the array cannot know; but that it was needed it counts, whether a
+/// member is gone or only some of its sectors. Where records carry writes over the loss of power nothing is wrong.
+#[test]
+fn wrong_data_comes_only_of_write_holes_that_are_counted() {
+    use Consistency::{Bitmap, Journal, Ppl, Resync};
+    for (consistency, may_be_wrong) in [(Resync, true), (Bitmap, true), (Ppl, false), (Journal, false)] {
+        let mut wrong = 0;
+        for seed in 0..300 {
+            let config = ArrayConfig { consistency, ..at_rates(RepairWay::Die, 1_000_000, 50_000_000) };
+            let mut life = Life::new(&config, seed);
+            life.go_on(if seed % 2 == 0 { 20 } else { 160 });
+            life.host.drain();
+            life.host.read_all();
+            owns_up(&life.host);
+            wrong += u32::from(life.host.wrong > 0);
+        }
+        assert_eq!(wrong > 10, may_be_wrong, "{consistency:?}: content was wrong in {wrong} lives");
     }
 }

@@ -25,7 +25,7 @@ impl<D: Device> Array<D> {
             _ => 0,
         };
         let repaired = op.failed & !op.lost & repairable;
-        if decoded && repaired & self.data_set() != 0 && self.layout.data > 1 {
+        if decoded && self.layout.data > 1 {
             self.note_hole(index);
         }
         if decoded && kind == OpKind::Read {
@@ -43,13 +43,19 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Data of the window that cannot be read is computed: from parity that a loss of power left wrong it comes out wrong.
+    /// Data of the window that a member cannot give, though it is there, is computed: from parity that a loss of power left wrong it comes
+    /// out wrong. What members that are gone had has been counted when they went.
     #[cold]
     fn note_hole(&mut self, index: u32) {
         let op = &self.flight.ops[index];
         let torn = |rows| self.doubt.torn_rows(op.group, rows) > 0;
+        if !torn(op.window) {
+            return;
+        }
+        let (hard, soft) = self.unreadable(op.group, op.window);
+        let computed = (soft & !hard | op.failed) & !op.have & self.data_set();
         let noted = op.repairs.iter().any(|&(_, rows)| torn(rows));
-        self.ledger.counters.write_holes += u64::from(torn(op.window) && !noted);
+        self.ledger.counters.write_holes += u64::from(computed != 0 && !noted);
     }
 
     fn compute_window(&mut self, index: u32, known: u64) {
