@@ -243,8 +243,8 @@ fn where_the_rest_of_a_stripe_is_missing_a_write_in_doubt_reads_all_that_is_left
     );
 }
 
-/// Without bytes the simulator counts: every stripe that was being written is a hole if a member fails at once, and none is once the same
-/// rows have been written again.
+/// Without bytes the simulator counts: every stripe that was being written is a hole if a member fails at once or cannot be read, and none is
+/// once the same rows have been written again.
 #[test]
 fn what_was_written_again_is_no_hole() {
     #[derive(Clone, Copy, PartialEq)]

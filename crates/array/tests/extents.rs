@@ -13,6 +13,7 @@ use outlast_device::{Device, ExtentState, Held, NoticeKind, Op, Outcome, Peek, S
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
+use support::life::filled;
 use support::{Host, command, plain, volatile};
 
 pub(crate) const SECTORS: u64 = 200;
@@ -41,24 +42,15 @@ pub(crate) fn small(level: Level, members: u16) -> ArrayConfig {
     }
 }
 
-/// Writes all sectors.
-pub(crate) fn fill(host: &mut Host<Array<PlainDevice>>) {
-    for lba in (0..host.capacity()).step_by(40) {
-        host.submit(command(Op::Write, lba, 40.min((host.capacity() - lba) as u32)));
-        host.drain();
-    }
-}
-
-/// A life of `commands` commands on an array that is empty or full, with `faults` unreadable sectors and at most two members lost, one of which may be on its way back.
+/// A life of `commands` commands on an array that is empty or full, with `faults` unreadable sectors and at most two members lost, one of
+/// which may be on its way back.
 fn live(level: Level, forgets: bool, seed: u64, commands: u64, faults: u64) -> Host<Array<PlainDevice>> {
     let mut rng = SplitMix::new(seed, "extents");
     let member = |seed| if forgets { volatile(SECTORS, seed) } else { plain(SECTORS, seed) };
     let config = small(level, 4);
     let members = u64::from(config.members);
-    let mut host = Host::new(Array::new(config, (0..members).map(member).collect(), true).unwrap());
-    if seed.is_multiple_of(2) {
-        fill(&mut host);
-    }
+    let array = Array::new(config, (0..members).map(member).collect(), true).unwrap();
+    let mut host = if seed.is_multiple_of(2) { filled(array) } else { Host::new(array) };
     for _ in 0..commands {
         if rng.below(commands) < faults {
             if rng.below(4) == 0 {

@@ -2,20 +2,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::extents::{SECTORS, fill, small, spread};
+use crate::extents::{SECTORS, small, spread};
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, Consistency, Level, RepairWay};
+use outlast_array::{Array, ArrayConfig, Consistency, Level, PlainDevice, RepairWay};
 use outlast_device::Op;
-use support::life::{Life, at_rates, owns_up};
+use support::life::{Life, at_rates, filled, owns_up};
 use support::{Host, command, plain};
+
+fn empty(level: Level, members: u16) -> Array<PlainDevice> {
+    let devices = (0..u64::from(members)).map(|seed| plain(SECTORS, seed)).collect();
+    Array::new(small(level, members), devices, true).unwrap()
+}
 
 /// Two members cannot read sector 3 of a row. A write of the one's chunk finds that out and gives the other's up, for which it writes
 /// zeroes; a read that came meanwhile waits for it, and must not take the zeroes for data.
 #[test]
 fn a_read_that_waits_while_its_data_is_given_up_fails() {
-    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
-    let mut host = Host::new(Array::new(small(Level::Raid4, 4), members, true).unwrap());
+    let mut host = Host::new(empty(Level::Raid4, 4));
     host.submit(command(Op::Write, 0, 24));
     host.drain();
     (0..2).for_each(|column| host.device.member_mut(column).unwrap().make_unreadable(3));
@@ -31,8 +35,7 @@ fn a_read_that_waits_while_its_data_is_given_up_fails() {
 /// A rebuild that cannot save its member's data still costs another's only the sectors that cannot be read.
 #[test]
 fn a_rebuild_without_redundancy_gives_up_no_sector_that_can_be_read() {
-    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
-    let mut host = Host::new(Array::new(small(Level::Raid0, 4), members, true).unwrap());
+    let mut host = Host::new(empty(Level::Raid0, 4));
     host.submit(command(Op::Write, 0, 64));
     host.drain();
     (10..13).for_each(|sector| host.device.member_mut(2).unwrap().make_unreadable(sector));
@@ -54,9 +57,7 @@ fn a_rebuild_without_redundancy_gives_up_no_sector_that_can_be_read() {
 #[test]
 fn what_is_given_up_is_no_source_of_what_is_left() {
     for (level, members, gone) in [(Level::Raid5, 4, &[1, 3][..]), (Level::Raid6, 5, &[1, 2, 4])] {
-        let devices = (0..members).map(|seed| plain(SECTORS, seed)).collect();
-        let mut host = Host::new(Array::new(small(level, members as u16), devices, true).unwrap());
-        fill(&mut host);
+        let mut host = filled(empty(level, members));
         // Member 0 has data of the second stripe.
         (9..13).for_each(|sector| host.device.member_mut(0).unwrap().make_unreadable(sector));
         for &column in gone {
