@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -206,8 +206,13 @@ torture-programs: setup $(TORTURE_PROGRAMS) ## what cases of torture use and Deb
 torture-table: torture-programs ## real programs through the loss of power, and the table of what was found (as root; ARGS=--resume goes on)
 	@PYTHONPATH=$(CURDIR)/$(TORTURE_PROGRAMS) $(BIN)/python tests/torture/table.py --write $(ARGS)
 
-schema: setup ## the committed JSON Schemas of scenario and sweep files, and the names of settings that editors complete
-	$(BIN)/outlast schema > docs/reference/scenario.schema.json
+# Of types of Rust: a small program of its own, not optimised.
+scenario-schema:
+	@mkdir -p target
+	CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo run --locked --quiet --package outlast-scenario --example schema > target/scenario.schema.json
+	cp target/scenario.schema.json python/outlast/scenario.schema.json
+
+schema: scenario-schema setup ## the committed JSON Schemas of scenario and sweep files, and the names of settings that editors complete
 	$(BIN)/outlast schema --sweep > docs/reference/sweep.schema.json
 	$(BIN)/python docs/make_settings.py
 

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -267,7 +268,8 @@ def resolve(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Override
 
 def scenario_schema() -> dict[str, Any]:
     """The JSON Schema of scenario files."""
-    schema: dict[str, Any] = json.loads(_core.schema())
+    text = resources.files("outlast").joinpath("scenario.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
     return schema
 
 

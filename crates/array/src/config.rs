@@ -16,8 +16,7 @@ pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
 
 use crate::placement::{ParityLayout, Shares};
 use outlast_media::ConfigError;
-use outlast_units::{Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// An array of devices.

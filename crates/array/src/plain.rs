@@ -6,8 +6,7 @@ use outlast_device::{
 };
 use outlast_media::ConfigError;
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Lba, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};

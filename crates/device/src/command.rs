@@ -1,7 +1,6 @@
 //! What a host can ask and what it gets back.
 
-use outlast_units::{ByteRate, Bytes, Lba, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Lba, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// The kinds of command.

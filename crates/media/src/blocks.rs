@@ -2,8 +2,7 @@
 
 use crate::{ConfigError, Geometry};
 use outlast_units::rng::SplitMix;
-use outlast_units::{BlockId, BlockIndex, IndexVec, LocalDie};
-use schemars::JsonSchema;
+use outlast_units::{BlockId, BlockIndex, IndexVec, JsonSchema, LocalDie};
 use serde::{Deserialize, Serialize};
 
 /// Blocks that are bad when the drive leaves the factory, and when good ones wear out.

@@ -16,8 +16,7 @@ use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURA
 use block::{Block, Law};
 use outlast_tables::{filled, prefetch};
 use outlast_units::rng::{mix, sub_seed};
-use outlast_units::{BlockIndex, Group, IndexVec, Nanos, Row};
-use schemars::JsonSchema;
+use outlast_units::{BlockIndex, Group, IndexVec, JsonSchema, Nanos, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

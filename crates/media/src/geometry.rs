@@ -1,8 +1,7 @@
 //! How a drive's flash is laid out.
 
 use crate::ConfigError;
-use outlast_units::{Bytes, ChannelId, DieId, SECTOR_BYTES};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, ChannelId, DieId, JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// Channels × chips × dies × planes × blocks × pages of a drive.

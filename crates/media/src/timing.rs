@@ -1,8 +1,7 @@
 //! How long flash operations take.
 
 use crate::{ConfigError, Geometry};
-use outlast_units::{ByteRate, Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 

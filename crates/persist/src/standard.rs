@@ -217,7 +217,7 @@ macro_rules! collections {
 }
 
 // A heap is written as it lies, and made of the same order it lies the same again.
-collections!(VecDeque<T> BTreeSet<T: Ord> BinaryHeap<T: Ord>);
+collections!(VecDeque<T> BinaryHeap<T: Ord>);
 
 impl<T: Persist> Persist for Box<[T]> {
     const SHAPE: u64 = <Vec<T>>::SHAPE;
@@ -229,6 +229,25 @@ impl<T: Persist> Persist for Box<[T]> {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         Vec::read(from).map(Into::into)
+    }
+}
+
+// What is ordered is put in one by one: collected it would be sorted first, which is much to compile for each kind of entry.
+
+impl<T: Persist + Ord> Persist for BTreeSet<T> {
+    const SHAPE: u64 = shape("BTreeSet", &[("", T::SHAPE)]);
+
+    fn write(&self, to: &mut Writer<'_>) {
+        to.count(self.len());
+        write_each(self, to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+        let mut set = Self::new();
+        for _ in 0..from.count()? {
+            set.insert(T::read(from)?);
+        }
+        Ok(set)
     }
 }
 
@@ -244,6 +263,10 @@ impl<K: Persist + Ord, V: Persist> Persist for BTreeMap<K, V> {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
-        Ok(Vec::read(from)?.into_iter().collect())
+        let mut map = Self::new();
+        for _ in 0..from.count()? {
+            map.insert(K::read(from)?, V::read(from)?);
+        }
+        Ok(map)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::errors::{ScenarioError, of_scenario};
 use crate::guard::unlocked;
-use outlast_engine::{Layer, Provenance, Scenario, json_schema, load_scenario, presets};
+use outlast_engine::{Layer, Provenance, Scenario, load_scenario, presets};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -61,12 +61,6 @@ fn beyond_range(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>)
     unlocked(py, || Ok(load(layers, &overrides)?.0.beyond_range()))
 }
 
-/// The JSON Schema of scenario files.
-#[pyfunction]
-fn schema(py: Python<'_>) -> PyResult<String> {
-    unlocked(py, || Ok(json_schema().to_string()))
-}
-
 /// Name, title and text of every preset.
 #[pyfunction]
 #[pyo3(name = "presets")]
@@ -78,6 +72,5 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(input_files, module)?)?;
     module.add_function(wrap_pyfunction!(beyond_range, module)?)?;
-    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(all_presets, module)?)
 }

@@ -19,6 +19,7 @@ mod place;
 mod policies;
 mod presets;
 mod provenance;
+#[cfg(feature = "schema")]
 mod schema;
 mod spec;
 mod strikes;
@@ -31,6 +32,7 @@ pub use place::Place;
 pub use policies::{Decision, OwnPolicy, PoliciesSpec};
 pub use presets::{Preset, presets};
 pub use provenance::Provenance;
+#[cfg(feature = "schema")]
 pub use schema::json_schema;
 pub use spec::{Fill, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
 pub use strikes::{Happening, Strike};

@@ -4,9 +4,8 @@ use super::{PoliciesSpec, ScenarioError};
 use outlast_array::ArrayConfig;
 use outlast_media::{ConfigError, FaultSpec, HazardConfig};
 use outlast_ssd::{ChangeConfig, SsdConfig};
-use outlast_units::Nanos;
+use outlast_units::{JsonSchema, Nanos};
 use outlast_workload::{InputFile, WorkloadSpec};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One run: a drive, what the host asks of it, how the drive is prepared and what is measured.

@@ -1,9 +1,7 @@
 //! Sizes in bytes, written `"4KiB"`, `"200GiB"`, `"80GB"`.
 
 use crate::text::{ParseUnitError, parse_scaled};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::borrow::Cow;
 use std::fmt;
 
 /// A size in bytes.
@@ -106,19 +104,9 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-impl JsonSchema for Bytes {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Bytes".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": ["string", "integer"],
-            "minimum": 0,
-            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB|TiB|PiB|EiB|KB|kB|MB|GB|TB|PB|EB)?\s*$",
-            "description": "A size: text with a unit such as \"16KiB\" or \"80GB\", or a whole number of bytes."
-        })
-    }
-}
+crate::schema_of!(Bytes, {
+    "type": ["string", "integer"],
+    "minimum": 0,
+    "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB|TiB|PiB|EiB|KB|kB|MB|GB|TB|PB|EB)?\s*$",
+    "description": "A size: text with a unit such as \"16KiB\" or \"80GB\", or a whole number of bytes."
+});

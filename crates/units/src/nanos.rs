@@ -1,9 +1,7 @@
 //! Time as whole nanoseconds, written `"60us"`, `"3.5ms"`, `"1h"`.
 
 use crate::text::{ParseUnitError, parse_scaled};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -143,20 +141,10 @@ impl<'de> Deserialize<'de> for Nanos {
     }
 }
 
-impl JsonSchema for Nanos {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Nanos".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": ["string", "integer"],
-            "maximum": 0,
-            "minimum": 0,
-            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h|d)\s*$",
-            "description": "A time: text with a unit such as \"60us\", \"3.5ms\" or \"1h\"; or 0."
-        })
-    }
-}
+crate::schema_of!(Nanos, {
+    "type": ["string", "integer"],
+    "maximum": 0,
+    "minimum": 0,
+    "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h|d)\s*$",
+    "description": "A time: text with a unit such as \"60us\", \"3.5ms\" or \"1h\"; or 0."
+});

@@ -1,9 +1,7 @@
 //! Bandwidth, written `"667MB/s"`, `"1.2GiB/s"`.
 
 use crate::{Bytes, Nanos, ParseUnitError};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::borrow::Cow;
 use std::fmt;
 
 /// A bandwidth in bytes per second; never zero.
@@ -65,18 +63,8 @@ impl<'de> Deserialize<'de> for ByteRate {
     }
 }
 
-impl JsonSchema for ByteRate {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "ByteRate".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB|TiB|KB|kB|MB|GB|TB)/s\s*$",
-            "description": "A bandwidth such as \"667MB/s\"; more than zero."
-        })
-    }
-}
+crate::schema_of!(ByteRate, {
+    "type": "string",
+    "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB|TiB|KB|kB|MB|GB|TB)/s\s*$",
+    "description": "A bandwidth such as \"667MB/s\"; more than zero."
+});

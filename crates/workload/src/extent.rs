@@ -1,9 +1,7 @@
 //! A part of the capacity, written as a size (`"10GiB"`) or a share (`"25%"`).
 
 use outlast_units::{Bytes, SECTOR_BYTES};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::borrow::Cow;
 use std::fmt;
 
 /// A length or position within the capacity: a size, or a percentage of the capacity.
@@ -78,22 +76,12 @@ impl<'de> Deserialize<'de> for Extent {
     }
 }
 
-impl JsonSchema for Extent {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Extent".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": ["string", "integer"],
-            "minimum": 0,
-            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|KiB|MiB|GiB|TiB|KB|kB|MB|GB|TB)?\s*$",
-            "description": "A size such as \"10GiB\", or a percentage of the capacity such as \"25%\"."
-        })
-    }
-}
+outlast_units::schema_of!(Extent, {
+    "type": ["string", "integer"],
+    "minimum": 0,
+    "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|KiB|MiB|GiB|TiB|KB|kB|MB|GB|TB)?\s*$",
+    "description": "A size such as \"10GiB\", or a percentage of the capacity such as \"25%\"."
+});
 
 #[cfg(test)]
 mod tests {

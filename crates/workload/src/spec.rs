@@ -3,8 +3,7 @@
 use crate::{
     FioSpec, InputFile, OwnPlacement, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad,
 };
-use outlast_units::SECTOR_BYTES;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// What the host asks: exactly one of a synthetic stream, a trace or a fio job.

@@ -2,8 +2,7 @@
 
 use crate::plain::PlainConfig;
 use outlast_media::{ConfigError, at_most_a_second};
-use outlast_units::{ByteRate, Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Members without simulated flash, with the capacity of the others: they execute one command after another, each with a latency and at a

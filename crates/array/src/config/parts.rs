@@ -1,7 +1,6 @@
 //! Settings of records, of work in the background, of members that leave, and of those that are not as the others.
 
-use outlast_units::{ByteRate, Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Where the records that outlive a loss of power are kept.

@@ -1,8 +1,7 @@
 //! What the array does when a member tells of a failed die: the `[array.repair]` section.
 
 use outlast_media::{ConfigError, at_most_a_second};
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// Recovery of a member with a failed die. It begins when the member reports the failure.

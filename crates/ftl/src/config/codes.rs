@@ -2,7 +2,7 @@
 
 use super::CodeConfig;
 use outlast_media::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A code for superblocks whose figures have reached all given values.

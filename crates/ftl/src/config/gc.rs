@@ -2,8 +2,7 @@
 
 use crate::policy::VictimPolicy;
 use outlast_media::ConfigError;
-use outlast_units::{Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -165,17 +164,7 @@ impl<'de> Deserialize<'de> for Pacing {
     }
 }
 
-impl JsonSchema for Pacing {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Pacing".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "anyOf": [{ "type": "boolean" }, { "enum": Self::NAMES }] })
-    }
-}
+outlast_units::schema_of!(Pacing, { "anyOf": [{ "type": "boolean" }, { "enum": Self::NAMES }] });
 
 /// The rate of host writes while collection runs: each takes a token, and tokens come at `factor` times the rate at which the host has
 /// written over the last `window`, but no slower than collection has let in over that time, and no slower than `depth` a window.

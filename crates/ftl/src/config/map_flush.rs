@@ -1,8 +1,7 @@
 //! Flushes of the mapping table to flash.
 
 use outlast_media::ConfigError;
-use outlast_units::{Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// From time to time the drive writes its mapping table to flash, in pages of one mapping unit each, through a write stream of its own. A flush is

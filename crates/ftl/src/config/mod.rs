@@ -17,8 +17,7 @@ pub use crate::policy::VictimPolicy;
 use crate::policy::OwnPolicies;
 use crate::shape::Shape;
 use outlast_media::{ConfigError, Geometry};
-use outlast_units::{Bytes, SECTOR_BYTES};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// Mapping, streams, garbage collection and wear levelling.
@@ -160,21 +159,11 @@ impl From<Allocation> for String {
     }
 }
 
-impl JsonSchema for Allocation {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Allocation".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "pattern": "^[CWDP]{4}$",
-            "description": "A permutation of C (channel), W (chip), D (die) and P (plane); the first varies fastest."
-        })
-    }
-}
+outlast_units::schema_of!(Allocation, {
+    "type": "string",
+    "pattern": "^[CWDP]{4}$",
+    "description": "A permutation of C (channel), W (chip), D (die) and P (plane); the first varies fastest."
+});
 
 /// How wear is kept even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

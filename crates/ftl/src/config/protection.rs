@@ -2,8 +2,7 @@
 
 use super::CodeRule;
 use outlast_media::{ConfigError, Geometry};
-use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// Parity in the drive. Across dies: every stripe of `data` program units in write order is followed by `parity` more that protect

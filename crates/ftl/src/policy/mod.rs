@@ -13,8 +13,7 @@ pub use questions::{ChosenCode, Collecting, Opening};
 pub(crate) use view::NO_CANDIDATE;
 pub use view::{CellColumns, Draws, View};
 
-use outlast_units::SuperblockId;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, SuperblockId};
 use serde::{Deserialize, Serialize};
 
 /// Makes the enumeration of the policies, their names in scenario files and their documentation from one list, and calls each by its

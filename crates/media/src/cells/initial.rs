@@ -4,9 +4,8 @@ use super::TICK;
 use crate::ConfigError;
 use crate::reliability::normal::inverse_normal;
 use crate::reliability::open_unit;
-use outlast_units::Nanos;
 use outlast_units::rng::{mix, sub_seed};
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 

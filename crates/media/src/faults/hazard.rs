@@ -3,9 +3,8 @@
 use super::{Damage, Fault};
 use crate::reliability::open_unit;
 use crate::{ConfigError, Geometry};
-use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// How often hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the

@@ -2,8 +2,7 @@
 
 use super::{Damage, Fault, Share, Tear};
 use crate::{ConfigError, DieAddress, Geometry};
-use outlast_units::{Bytes, ChannelId, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, ChannelId, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

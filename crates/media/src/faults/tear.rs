@@ -7,7 +7,6 @@
 use crate::ConfigError;
 use outlast_units::rng::mix;
 use outlast_units::{Bytes, SECTOR_BYTES};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::borrow::Cow;
 use std::fmt;
@@ -70,21 +69,11 @@ impl<'de> Deserialize<'de> for Share {
     }
 }
 
-impl JsonSchema for Share {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Share".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": "^[0-9]+/[0-9]+$",
-            "description": "A part of a whole, more than nothing and less than all: \"3/8\"."
-        })
-    }
-}
+outlast_units::schema_of!(Share, {
+    "type": "string",
+    "pattern": "^[0-9]+/[0-9]+$",
+    "description": "A part of a whole, more than nothing and less than all: \"3/8\"."
+});
 
 /// What a loss of power leaves of units whose program operation was under way. Nothing that a flush has covered is ever among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]

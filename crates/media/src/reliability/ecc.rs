@@ -2,7 +2,7 @@
 
 use super::binomial::{Binomial, Tails, ln_any_of, ln_any_of_given};
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A bounded-distance decoder: it corrects up to `strength` wrong bits of a codeword, detects up to twice as many (mSAPL,

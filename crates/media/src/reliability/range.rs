@@ -1,6 +1,6 @@
 //! Where the rates of a chip are known.
 
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// From where to where the source of a chip's error rates measured them, or itself used them; absent: it does not say, or the chip's rates do

@@ -13,7 +13,7 @@ pub use power_law::PowerLaw;
 pub use two_point::TwoPoint;
 
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The highest meaningful RBER: a bit that is wrong half of the time carries no information.

@@ -2,7 +2,7 @@
 
 use super::FailTable;
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How re-reads help: HRM's model, in which "each successive read effectively reduces the RBER of the data by retry scale

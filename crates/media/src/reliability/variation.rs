@@ -3,8 +3,8 @@
 use super::least;
 use super::normal::inverse_normal;
 use crate::ConfigError;
+use outlast_units::JsonSchema;
 use outlast_units::rng::{mix, sub_seed};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number strictly between 0 and 1 from 64 random bits: the middles of 2^53 equal cells, so that neither end occurs.

@@ -2,8 +2,7 @@
 
 use super::at_most_a_second;
 use crate::ConfigError;
-use outlast_units::Nanos;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Suspension of programs and erases by host reads.

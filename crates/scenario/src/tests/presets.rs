@@ -115,6 +115,12 @@ fn the_figures_of_the_papers() {
 }
 
 #[test]
+fn the_schema_of_the_package_is_that_of_the_settings() {
+    let committed = include_str!("../../../../python/outlast/scenario.schema.json");
+    assert!(committed == format!("{:#}\n", json_schema()), "scenario.schema.json is old: run make schema");
+}
+
+#[test]
 fn the_schema_knows_every_setting_of_every_preset() {
     fn walk(schema: &serde_json::Value, root: &serde_json::Value, value: &serde_json::Value, path: &str) {
         let mut schema = schema;

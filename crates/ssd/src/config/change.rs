@@ -3,8 +3,7 @@
 use super::SsdConfig;
 use outlast_ftl::CodeConfig;
 use outlast_media::ConfigError;
-use outlast_units::Nanos;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// A change, and when it is made: at a time, or when a figure of the drive's health has been reached. Either a class gets another code

@@ -2,8 +2,7 @@
 
 use super::{CommandCosts, DecodeTimes, FlushPolicy, HostLatency, QueuesConfig, Trims};
 use outlast_media::{ConfigError, Geometry, at_most_a_second};
-use outlast_units::{ByteRate, Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// The controller between host link and flash.

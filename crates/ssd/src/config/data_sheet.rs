@@ -1,8 +1,7 @@
 //! What the maker of a drive promises.
 
 use outlast_media::ConfigError;
-use outlast_units::{ByteRate, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Promises of the drive's maker. They are shown beside the measured figures and affect nothing. Each figure may be absent.

@@ -1,8 +1,7 @@
 //! Settings of the decoder.
 
 use outlast_media::{ConfigError, at_most_a_second};
-use outlast_units::Nanos;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// How long the decoder of the error-correcting code takes, from the moment at which the data of a sensing is in the controller. Decoding is

@@ -3,8 +3,7 @@
 use super::ControllerConfig;
 use outlast_device::Op;
 use outlast_media::{ConfigError, at_most_a_second};
-use outlast_units::Nanos;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// A fixed time each way between the host and the drive's queue, beside the transfer of data: nothing contends for it and order is kept.

@@ -27,7 +27,7 @@ pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, Re
 
 use outlast_ftl::{FtlConfig, ProtectionConfig};
 use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A drive.

@@ -3,8 +3,7 @@
 use super::{SsdConfig, Trims};
 use outlast_ftl::MountOptions;
 use outlast_media::ConfigError;
-use outlast_units::Bytes;
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 /// A mount from flash. The drive records what a real one keeps on flash beside the data: spare areas with logical page and order of

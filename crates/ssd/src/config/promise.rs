@@ -3,11 +3,9 @@
 use super::{ControllerConfig, WriteCache};
 use outlast_ftl::{GcConfig, GcRelocation, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_media::{ConfigError, at_most_a_second};
-use outlast_units::Nanos;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use outlast_units::{JsonSchema, Nanos};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 
 /// What becomes of a flush, and of a write that must be on flash (FUA).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,21 +73,11 @@ impl<'de> Deserialize<'de> for FlushPolicy {
     }
 }
 
-impl JsonSchema for FlushPolicy {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "FlushPolicy".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": r"^(honour|ignore|late:\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|ms|s)\s*)$",
-            "description": "\"honour\": it ends when what was acknowledged is on flash. \"ignore\": it ends at once, and nothing else happens. \"late:2ms\": it ends at once, and is carried out so much later."
-        })
-    }
-}
+outlast_units::schema_of!(FlushPolicy, {
+    "type": "string",
+    "pattern": r"^(honour|ignore|late:\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|ms|s)\s*)$",
+    "description": "\"honour\": it ends when what was acknowledged is on flash. \"ignore\": it ends at once, and nothing else happens. \"late:2ms\": it ends at once, and is carried out so much later."
+});
 
 impl ControllerConfig {
     /// Checks that there is something to flush, or to lose.

@@ -1,7 +1,7 @@
 //! Submission queues of the host, and which of them the drive takes its next command from.
 
 use outlast_media::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Submission queues, as `NVMe` has them: the drive works on `queue_depth` commands at once, further ones wait in the queue through which they

@@ -3,8 +3,7 @@
 use outlast_media::reliability::measured::{Fit, Measured};
 use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, Rereads};
 use outlast_media::{ConfigError, Geometry, InitialState, ReadScope, Timing};
-use outlast_units::{ByteRate, Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// How the flash errs and what reading does about it. Independence assumed: bits err independently at their page's rate, and pages

@@ -2,8 +2,7 @@
 
 use super::{SsdConfig, WriteCache};
 use outlast_media::{ConfigError, at_most_a_second};
-use outlast_units::Nanos;
-use schemars::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// How a drive handles a die that fails: Reparo (Hong et al., "Reparo: A Fast RAID Recovery Scheme for Ultra-large SSDs", ACM Transactions

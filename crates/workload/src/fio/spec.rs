@@ -3,7 +3,7 @@
 use super::parse::{Place, refused, sections};
 use super::{keys, plan};
 use crate::{InputFile, Target, Workload, WorkloadError};
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -2,8 +2,7 @@
 
 use crate::Extent;
 use outlast_device::StreamId;
-use outlast_units::{Bytes, Nanos};
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Which addresses are drawn.

@@ -1,8 +1,7 @@
 //! The settings of a trace.
 
 use crate::InputFile;
-use outlast_units::Bytes;
-use schemars::JsonSchema;
+use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The layouts that have a name: one file each, and one line in the list below.
 
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Chunks of a stripe.

@@ -14,7 +14,7 @@ pub use settle::{Estimate, Fitted, fit};
 
 use super::{PageTypes, Range, RberModel};
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

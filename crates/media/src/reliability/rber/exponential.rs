@@ -2,7 +2,7 @@
 
 use super::{RberParts, not_negative, positive_rate};
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `RBER = a·e^(b·c)` with c in P/E cycles. Source: mSAPL (Electronics 2020), Equation 1; constants in its Table 3.

@@ -2,7 +2,7 @@
 
 use super::{RberParts, SATURATED_RBER};
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Rates at the nodes of a grid of cycles, days and reads; between them straight lines in P/E cycles, in ln(1 + hours) and in reads. Charge

@@ -2,7 +2,7 @@
 
 use super::{RberParts, not_negative};
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `RBER = ε + α·c^k + β·c^m·t^n + γ·c^p·r^q` with c in P/E cycles, t in days since the data were written, r in reads since

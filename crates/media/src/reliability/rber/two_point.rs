@@ -2,7 +2,7 @@
 
 use super::{Exponential, RberParts, not_negative, positive_rate};
 use crate::ConfigError;
-use schemars::JsonSchema;
+use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RBER measured at two wear states; between and beyond them `a·e^(b·cycles)` through both (the form of mSAPL's Equation 1).
