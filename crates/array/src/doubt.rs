@@ -10,8 +10,7 @@ use crate::layout::Rows;
 use crate::log::Log;
 use crate::op::Record;
 use crate::ranges::RangeSet;
-use outlast_units::Nanos;
-use std::collections::BTreeMap;
+use outlast_units::{ListMap, Nanos};
 
 /// What the superblocks say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -44,7 +43,7 @@ pub(crate) struct Doubt {
     pub(crate) bitmap: Bitmap,
     pub(crate) log: Log,
     /// Records of operations under way, by operation.
-    pub(crate) records: BTreeMap<u32, Record>,
+    pub(crate) records: ListMap<u32, Record>,
     /// Rows whose redundancy a loss of power left wrong, with no record: the simulator knows, the array does not. Row `r` of group `g` is
     /// number `g · chunk + r`.
     torn: RangeSet,
@@ -69,7 +68,7 @@ impl Doubt {
             resync: None,
             bitmap: Bitmap::new(regions, groups_per_region),
             log: Log::new(config.log.size.0),
-            records: BTreeMap::new(),
+            records: ListMap::default(),
             torn: RangeSet::default(),
             chunk,
         }
@@ -109,7 +108,7 @@ impl Doubt {
 
     /// Operations that have a record, or wait for room for one or for a mark.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
-        self.records.keys().copied().chain(self.log.waiting()).chain(self.bitmap.waiting())
+        self.records.keys().chain(self.log.waiting()).chain(self.bitmap.waiting())
     }
 
     /// First group that is in doubt since a loss of power, while any is.

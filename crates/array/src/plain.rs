@@ -6,7 +6,7 @@ use outlast_device::{
 };
 use outlast_media::ConfigError;
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, JsonSchema, Lba, Nanos, SECTOR_BYTES};
+use outlast_units::{ByteRate, Bytes, JsonSchema, Lba, ListMap, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -134,7 +134,7 @@ pub struct PlainDevice {
     free: Vec<u32>,
     sequence: u64,
     pages: Vec<Option<Box<[u8]>>>,
-    data_out: BTreeMap<Tag, Vec<u8>>,
+    data_out: ListMap<Tag, Vec<u8>>,
     /// Sectors that cannot be read until they are written.
     unreadable: BTreeSet<u64>,
     /// Sectors that are to be written again, and whether they can be read.
@@ -142,8 +142,8 @@ pub struct PlainDevice {
     /// What is still to fail, by time.
     failures: VecDeque<PlainFailure>,
     notices: VecDeque<Notice>,
-    status_out: BTreeMap<Tag, Vec<LbaRun>>,
-    failed_out: BTreeMap<Tag, Vec<SectorRun>>,
+    status_out: ListMap<Tag, Vec<LbaRun>>,
+    failed_out: ListMap<Tag, Vec<SectorRun>>,
     /// What sectors were before writes that a loss of power may undo.
     unflushed: BTreeMap<u64, Before>,
     rng: SplitMix,
@@ -170,13 +170,13 @@ impl PlainDevice {
             free: Vec::new(),
             sequence: 0,
             pages: vec![None; pages as usize],
-            data_out: BTreeMap::new(),
+            data_out: ListMap::default(),
             unreadable: BTreeSet::new(),
             listed: BTreeMap::new(),
             failures: VecDeque::new(),
             notices: VecDeque::new(),
-            status_out: BTreeMap::new(),
-            failed_out: BTreeMap::new(),
+            status_out: ListMap::default(),
+            failed_out: ListMap::default(),
             unflushed: BTreeMap::new(),
             rng: SplitMix::new(seed, "plain device"),
             read_only: false,
@@ -436,15 +436,15 @@ impl Device for PlainDevice {
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        self.data_out.remove(&tag)
+        self.data_out.remove(tag)
     }
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        self.status_out.remove(&tag)
+        self.status_out.remove(tag)
     }
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
-        self.failed_out.remove(&tag)
+        self.failed_out.remove(tag)
     }
 
     /// Without bytes all of it counts as allocated, and nothing as volatile.

@@ -1,8 +1,8 @@
 //! Lanes that are gone: dies that have failed or are not there yet, bad blocks that nothing replaces, program operations that failed.
 
 use crate::stripes::LaneSet;
-use outlast_units::{IndexVec, LaneIndex, Pu, SuperblockId};
-use std::collections::{BTreeMap, BTreeSet};
+use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, SuperblockId};
+use std::collections::BTreeSet;
 
 /// Lanes of a superblock that hold nothing, or nothing more.
 #[derive(Clone, Debug, outlast_persist::Persist)]
@@ -21,7 +21,7 @@ pub(crate) struct Lanes {
     /// Lanes that are gone for good, their die or plane having failed, or are not there yet.
     dead: LaneSet,
     /// Lanes of superblocks that have a bad block which nothing replaces.
-    missing: BTreeMap<SuperblockId, LaneSet>,
+    missing: ListMap<SuperblockId, LaneSet>,
     /// Gaps of superblocks that have such, and of those in which each program unit's own bit says what is on flash.
     gaps: IndexVec<SuperblockId, Option<Box<Gaps>>>,
     /// Program units whose program operation failed after their stripe's parity was computed.
@@ -36,7 +36,7 @@ impl Lanes {
         Self {
             count,
             dead: LaneSet::new(count as usize),
-            missing: BTreeMap::new(),
+            missing: ListMap::default(),
             gaps: IndexVec::filled(None, superblocks),
             failed: BTreeSet::new(),
             shaken: false,
@@ -96,7 +96,7 @@ impl Lanes {
     /// All such lanes of `superblock`.
     #[inline]
     pub(crate) fn missing_of(&self, superblock: SuperblockId) -> Option<&LaneSet> {
-        if self.missing.is_empty() { None } else { self.missing.get(&superblock) }
+        if self.missing.is_empty() { None } else { self.missing.get(superblock) }
     }
 
     /// How many lanes are missing in all superblocks together.
@@ -107,12 +107,16 @@ impl Lanes {
     /// A lane of `superblock` has a bad block, and nothing replaces it.
     pub(crate) fn leave_out(&mut self, superblock: SuperblockId, lane: LaneIndex) {
         debug_assert!(!self.dead.contains(lane), "a block of a failed die is missed");
-        self.missing.entry(superblock).or_insert_with(|| LaneSet::new(self.count as usize)).insert(lane);
+        let missing = self.missing.or_default(superblock);
+        if missing.is_empty() {
+            *missing = LaneSet::new(self.count as usize);
+        }
+        missing.insert(lane);
     }
 
     /// Bad blocks of lanes that are gone are not missed beside those.
     pub(crate) fn forget_missing_of_dead(&mut self) {
-        for missing in self.missing.values_mut() {
+        for (_, missing) in self.missing.iter_mut() {
             missing.remove_all(&self.dead);
         }
         self.missing.retain(|_, missing| !missing.is_empty());
@@ -132,7 +136,7 @@ impl Lanes {
 
     /// `superblock` is opened without the lanes that it lacks; returns how many those are.
     pub(crate) fn open(&mut self, superblock: SuperblockId) -> u32 {
-        let missing = self.missing.get(&superblock);
+        let missing = self.missing.get(superblock);
         if self.dead.is_empty() && missing.is_none() {
             return 0;
         }
@@ -220,7 +224,7 @@ impl Lanes {
     /// # Errors
     /// The first disagreement.
     pub(crate) fn check(&self, is_erased: impl Fn(SuperblockId) -> bool) -> Result<(), String> {
-        for (&superblock, missing) in &self.missing {
+        for (superblock, missing) in self.missing.iter() {
             if missing.is_empty() || self.all().any(|lane| missing.contains(lane) && self.dead.contains(lane))
             {
                 return Err(format!("superblock {superblock} misses no lane, or one that is gone anyway"));

@@ -3,8 +3,8 @@
 use crate::bits::Bits;
 use crate::config::PartialPlace;
 use crate::streams::Stream;
-use outlast_units::{IndexVec, LaneIndex, Pu, PuWithin, SuperblockId};
-use std::collections::{BTreeMap, VecDeque};
+use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, PuWithin, SuperblockId};
+use std::collections::VecDeque;
 
 /// An open stripe: its superblock and its number there.
 pub(crate) type OpenStripe = (SuperblockId, u32);
@@ -50,7 +50,7 @@ pub(crate) struct Partials {
     /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
     spent: Bits,
     queue: VecDeque<Pu>,
-    covers: BTreeMap<OpenStripe, Cover>,
+    covers: ListMap<OpenStripe, Cover>,
     coming: Vec<Coming>,
     log: Log,
     /// Data program units of each stream's open stripe that no parity protects yet.
@@ -66,7 +66,7 @@ impl Partials {
             place,
             spent: Bits::new(if place == Some(PartialPlace::Inline) { pus } else { 0 }),
             queue: VecDeque::new(),
-            covers: BTreeMap::new(),
+            covers: ListMap::default(),
             coming: Vec::new(),
             log: Log { next: IndexVec::filled(0, lanes), ..Log::default() },
             exposed: IndexVec::filled(0, streams),
@@ -118,7 +118,7 @@ impl Partials {
 
     /// The cover of an open stripe that is on flash.
     pub(crate) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&Cover> {
-        self.covers.get(&(superblock, stripe))
+        self.covers.get((superblock, stripe))
     }
 
     /// Whether a cover of the open stripe of `stream` is on its way.
@@ -172,14 +172,14 @@ impl Partials {
     pub(crate) fn drop_stripe(&mut self, stripe: OpenStripe) -> bool {
         let coming = self.coming.len();
         self.coming.retain(|coming| coming.stripe != stripe);
-        self.covers.remove(&stripe).is_some() || self.coming.len() != coming
+        self.covers.remove(stripe).is_some() || self.coming.len() != coming
     }
 
     /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
     pub(crate) fn drop_before(&mut self, superblock: SuperblockId, stripe: u32) {
-        let done = |&(open, number): &OpenStripe| open == superblock && number < stripe;
+        let done = |(open, number): OpenStripe| open == superblock && number < stripe;
         self.covers.retain(|open, _| !done(open));
-        self.coming.retain(|coming| !done(&coming.stripe));
+        self.coming.retain(|coming| !done(coming.stripe));
     }
 
     /// Covers on their way never come, and the log's superblock, of `pus` program units, is not written on.
@@ -260,7 +260,7 @@ impl Partials {
     /// # Errors
     /// The first that is not so.
     pub(crate) fn check(&self, is_in_use: impl Fn(SuperblockId) -> bool) -> Result<(), String> {
-        let coming = self.coming.iter().map(|coming| &coming.stripe);
+        let coming = self.coming.iter().map(|coming| coming.stripe);
         if let Some((superblock, stripe)) =
             self.covers.keys().chain(coming).find(|stripe| !is_in_use(stripe.0))
         {

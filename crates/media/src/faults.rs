@@ -10,7 +10,7 @@ pub use tear::{Share, Tear};
 
 use crate::Geometry;
 use outlast_units::rng::{mix, sub_seed};
-use outlast_units::{BlockIndex, DieId, LocalDie, Row};
+use outlast_units::{BlockIndex, DieId, ListMap, LocalDie, Row};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -87,8 +87,8 @@ pub struct Faults {
     program_next: BTreeSet<BlockIndex>,
     erase_next: BTreeSet<BlockIndex>,
     /// Sensings that are still to fail, by die and by block.
-    transient_dies: BTreeMap<LocalDie, u32>,
-    transient_blocks: BTreeMap<BlockIndex, u32>,
+    transient_dies: ListMap<LocalDie, u32>,
+    transient_blocks: ListMap<BlockIndex, u32>,
     /// Whether any sensing can fail transiently.
     transient: bool,
     transient_read: Chance,
@@ -126,8 +126,8 @@ impl Faults {
             worn_out: BTreeSet::new(),
             program_next: BTreeSet::new(),
             erase_next: BTreeSet::new(),
-            transient_dies: BTreeMap::new(),
-            transient_blocks: BTreeMap::new(),
+            transient_dies: ListMap::default(),
+            transient_blocks: ListMap::default(),
             transient: hazards.transient_read > 0.0,
             transient_read: chance("media.transient_read", hazards.transient_read),
             program_failure: chance("media.program_failure", hazards.program_failure),
@@ -160,9 +160,9 @@ impl Faults {
                 self.plane_index(die, 0);
                 let left = match block {
                     Some((plane, block)) => {
-                        self.transient_blocks.entry(self.block_index(die, plane, block)).or_default()
+                        self.transient_blocks.or_default(self.block_index(die, plane, block))
                     }
-                    None => self.transient_dies.entry(die).or_default(),
+                    None => self.transient_dies.or_default(die),
                 };
                 *left = left.saturating_add(reads);
                 self.transient = true;
@@ -289,12 +289,12 @@ impl Faults {
 }
 
 /// Takes one from the count of `key`; whether there was one.
-fn use_up<K: Copy + Ord>(counts: &mut BTreeMap<K, u32>, key: K) -> bool {
-    let Some(left) = counts.get_mut(&key) else { return false };
+fn use_up<K: Copy + Ord>(counts: &mut ListMap<K, u32>, key: K) -> bool {
+    let Some(left) = counts.get_mut(key) else { return false };
     let any = *left > 0;
     *left = left.saturating_sub(1);
     if *left == 0 {
-        counts.remove(&key);
+        counts.remove(key);
     }
     any
 }

@@ -12,8 +12,8 @@
 use crate::op::UnitWork;
 use outlast_device::{LatencyCause as Cause, LatencyParts, Tag};
 use outlast_flash::{Activity, Way};
-use outlast_units::Nanos;
 use outlast_units::slab::{NIL, Slab};
+use outlast_units::{ListMap, Nanos};
 use std::collections::BTreeMap;
 
 /// Where the time went until `until`.
@@ -84,15 +84,15 @@ struct Apart {
 /// The accounts of all commands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
-    /// Of commands that are outside.
+    /// Of commands that are outside, which may be any number.
     outside: BTreeMap<Tag, Story>,
     /// Of commands that are worked on, by request.
     accounts: Vec<Account>,
     apart: Slab<Apart>,
     /// Of commands that are done, until their completion is handed out; until when of that something is rebuilt, and how long decoded.
-    done: BTreeMap<Tag, (Story, Nanos, Nanos)>,
+    done: ListMap<Tag, (Story, Nanos, Nanos)>,
     /// Of commands that have completed, until the host takes them.
-    completed: BTreeMap<Tag, LatencyParts>,
+    completed: ListMap<Tag, LatencyParts>,
 }
 
 impl Ledger {
@@ -238,7 +238,7 @@ impl Ledger {
 
     /// The completion of `tag` is handed out.
     pub(crate) fn completes(&mut self, at: Nanos, tag: Tag) {
-        if let Some((mut story, decoded, decoding)) = self.done.remove(&tag) {
+        if let Some((mut story, decoded, decoding)) = self.done.remove(tag) {
             let rebuilt = decoded.clamp(story.until, at);
             story.spend(rebuilt, Cause::Rebuild);
             story.spend((rebuilt + decoding).min(at), Cause::Decode);
@@ -249,14 +249,14 @@ impl Ledger {
 
     /// Where the time of command `tag` went, once.
     pub(crate) fn take(&mut self, tag: Tag) -> Option<LatencyParts> {
-        self.completed.remove(&tag)
+        self.completed.remove(tag)
     }
 
     /// Power has failed: commands `tags` are aborted now, and all others that were worked on are forgotten.
     pub(crate) fn abort(&mut self, now: Nanos, tags: &[Tag]) {
         for &tag in tags {
             let open = self.accounts.iter().find(|own| own.is_open && own.tag == tag).map(|own| own.current);
-            let done = self.done.remove(&tag).map(|(story, ..)| story);
+            let done = self.done.remove(tag).map(|(story, ..)| story);
             if let Some(mut story) = open.or(done).or(self.outside.remove(&tag)) {
                 story.spend(now, Cause::Aborted);
                 self.done.insert(tag, (story, now, Nanos::ZERO));

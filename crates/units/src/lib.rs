@@ -6,6 +6,7 @@ mod address;
 mod bytes;
 mod few;
 mod index_vec;
+mod list_map;
 mod nanos;
 mod rate;
 pub mod rng;
@@ -21,6 +22,7 @@ pub use address::{
 pub use bytes::Bytes;
 pub use few::count_few;
 pub use index_vec::{Idx, IndexVec};
+pub use list_map::ListMap;
 pub use nanos::Nanos;
 pub use rate::ByteRate;
 pub use schema::JsonSchema;

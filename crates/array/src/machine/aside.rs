@@ -62,10 +62,14 @@ impl<D: Device> Array<D> {
         let device = self.members.device_mut(usize::from(sub.column));
         if outcome == Outcome::Ok {
             let data = device.and_then(|device| device.take_data(own));
-            self.replies.data.extend(data.map(|data| (tag, data)));
+            if let Some(data) = data {
+                self.replies.data.insert(tag, data);
+            }
         } else {
             let failed = device.and_then(|device| device.take_failed(own));
-            self.replies.failed.extend(failed.map(|failed| (tag, failed)));
+            if let Some(failed) = failed {
+                self.replies.failed.insert(tag, failed);
+            }
         }
         self.replies.ready.push_back(Completion { at: now, tag, outcome });
     }

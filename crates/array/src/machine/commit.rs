@@ -236,7 +236,7 @@ impl<D: Device> Array<D> {
             op.record = None;
         }
         if !self.doubt.records.is_empty() {
-            self.doubt.records.remove(&index);
+            self.doubt.records.remove(index);
         }
         if marked {
             self.doubt.bitmap.unmark(now, group, self.setup.config.log.bitmap_delay);

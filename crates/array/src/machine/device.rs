@@ -18,7 +18,7 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        self.replies.data.remove(&tag)
+        self.replies.data.remove(tag)
     }
 
     fn take_parts(&mut self, tag: Tag) -> Option<LatencyParts> {
@@ -26,7 +26,7 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
-        self.replies.failed.remove(&tag)
+        self.replies.failed.remove(tag)
     }
 
     fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {

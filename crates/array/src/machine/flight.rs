@@ -4,8 +4,8 @@ use crate::locks::Locks;
 use crate::op::{Host, Op, OpKind, Sub, SubKind};
 use outlast_device::{Command, Completion, Outcome, SectorRun, Tag};
 use outlast_units::slab::Slab;
-use outlast_units::{Lba, Nanos};
-use std::collections::{BTreeMap, VecDeque};
+use outlast_units::{Lba, ListMap, Nanos};
+use std::collections::VecDeque;
 
 /// A host command that waits until records have been carried out.
 #[derive(Clone, Debug, outlast_persist::Persist)]
@@ -158,11 +158,11 @@ pub(super) struct Replies {
     /// Completions, in order of time.
     pub(super) ready: VecDeque<Completion>,
     /// What completed reads returned.
-    pub(super) data: BTreeMap<Tag, Vec<u8>>,
+    pub(super) data: ListMap<Tag, Vec<u8>>,
     /// Sectors that cannot be read, of commands under way, by their number.
-    failing: BTreeMap<u32, Vec<SectorRun>>,
+    failing: ListMap<u32, Vec<SectorRun>>,
     /// The same of commands that have ended, until another one with the tag fails.
-    pub(super) failed: BTreeMap<Tag, Vec<SectorRun>>,
+    pub(super) failed: ListMap<Tag, Vec<SectorRun>>,
 }
 
 impl Replies {
@@ -177,14 +177,14 @@ impl Replies {
     #[inline(never)]
     pub(super) fn note_failure(&mut self, host: u32, lba: u64, sectors: u32) {
         let run = SectorRun { lba: Lba(lba), sectors: u64::from(sectors) };
-        self.failing.entry(host).or_default().push(run);
+        self.failing.or_default(host).push(run);
     }
 
     /// Command `host` of the name `tag` has not ended well.
     #[cold]
     #[inline(never)]
     pub(super) fn end_failed(&mut self, host: u32, tag: Tag, outcome: Outcome) {
-        let runs = self.failing.remove(&host).unwrap_or_default();
+        let runs = self.failing.remove(host).unwrap_or_default();
         if outcome == Outcome::MediumError {
             debug_assert!(!runs.is_empty(), "a medium error is somewhere");
             self.failed.insert(tag, SectorRun::joined(runs));

@@ -103,10 +103,10 @@ impl<D: Device + PowerCycle> Array<D> {
         if !self.is_in_doubt() {
             self.doubt.bitmap.resume(now, self.setup.config.log.bitmap_delay);
         }
-        let records = std::mem::take(&mut self.doubt.records);
+        let records = self.doubt.records.take();
         // The host waits until the last record is carried out, and operations may end as soon as they begin.
         self.flight.replaying = 1;
-        for (_, record) in records {
+        for record in records {
             self.flight.replaying += 1;
             let mut op = Op::new(OpKind::Replay, record.group, record.rows);
             op.record = Some(Box::new(record));

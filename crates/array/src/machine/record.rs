@@ -93,7 +93,7 @@ impl<D: Device> Array<D> {
                 }
             }
         };
-        for (&index, record) in &mut self.doubt.records {
+        for (index, record) in self.doubt.records.iter_mut() {
             // While power is off there are records without operations: what they lack is lost.
             let op = self.flight.ops.slots().get(index as usize);
             if let Some(op) = op.filter(|op| op.kind == OpKind::Write) {

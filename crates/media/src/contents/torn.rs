@@ -3,17 +3,17 @@
 use super::{Contents, Unit};
 use crate::Tear;
 use outlast_persist::{Damage, Persist, Reader, Writer};
-use std::collections::BTreeMap;
+use outlast_units::ListMap;
 
 /// What reading such slots gives. They are few: those whose program operation was under way when power failed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Torn(BTreeMap<u32, Unit>);
+pub(super) struct Torn(ListMap<u32, Unit>);
 
 impl Torn {
     /// What reading `slot`, which holds `unit`, gives.
     #[inline]
     pub(super) fn seen<'a>(&'a self, slot: u32, unit: &'a Unit) -> &'a Unit {
-        if self.0.is_empty() { unit } else { self.0.get(&slot).unwrap_or(unit) }
+        if self.0.is_empty() { unit } else { self.0.get(slot).unwrap_or(unit) }
     }
 
     /// From now on reading `slot` gives `unit`.
@@ -25,16 +25,16 @@ impl Torn {
     #[inline]
     pub(super) fn forget(&mut self, first: u32, count: u32) {
         if !self.0.is_empty() {
-            self.0.retain(|&slot, _| slot < first || slot - first >= count);
+            self.0.retain(|slot, _| slot < first || slot - first >= count);
         }
     }
 
     /// All of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Unit)> {
-        self.0.iter().map(|(&slot, unit)| (slot, unit))
+        self.0.iter()
     }
 
-    pub(super) const SHAPE: u64 = <BTreeMap<u32, Unit> as Persist>::SHAPE;
+    pub(super) const SHAPE: u64 = <ListMap<u32, Unit> as Persist>::SHAPE;
 
     pub(super) fn save(&self, to: &mut Writer<'_>) {
         self.0.write(to);
@@ -66,7 +66,7 @@ impl Contents {
 
     /// What reading slot `slot` gives, if that is not what was written.
     pub fn torn(&self, slot: u32) -> Option<&Unit> {
-        self.torn.0.get(&slot)
+        self.torn.0.get(slot)
     }
 
     /// The slots of which that is so.

@@ -3,8 +3,7 @@
 use crate::op::UnitWork;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_media::Unit;
-use outlast_units::{Lpn, SECTOR_BYTES};
-use std::collections::BTreeMap;
+use outlast_units::{ListMap, Lpn, SECTOR_BYTES};
 
 /// What commands carry beside their addresses.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
@@ -12,11 +11,11 @@ pub(crate) struct HostBytes {
     /// What writes under way bring, by request; those that have ended are empty.
     written: Vec<Written>,
     /// What reads under way have so far, by request.
-    reading: BTreeMap<u32, Vec<u8>>,
+    reading: ListMap<u32, Vec<u8>>,
     /// What completed reads have, until the host takes it.
-    read: BTreeMap<Tag, Vec<u8>>,
+    read: ListMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
-    answers: BTreeMap<Tag, Vec<LbaRun>>,
+    answers: ListMap<Tag, Vec<LbaRun>>,
 }
 
 /// What a write brings: a part for each unit that it touches, from unit `first` on.
@@ -68,7 +67,7 @@ impl HostBytes {
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
     pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &Unit) {
         let (at, from, bytes) = span(command, unit_start, work);
-        if let Some(data) = self.reading.get_mut(&work.request) {
+        if let Some(data) = self.reading.get_mut(work.request) {
             unit.copy_to(from, &mut data[at..at + bytes]);
         }
     }
@@ -107,7 +106,7 @@ impl HostBytes {
         if let Some(own) = self.written.get_mut(request as usize) {
             own.parts.clear();
         }
-        if let Some(data) = self.reading.remove(&request)
+        if let Some(data) = self.reading.remove(request)
             && good
         {
             self.read.insert(tag, data);
@@ -120,18 +119,18 @@ impl HostBytes {
     }
 
     pub(crate) fn take(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        self.read.remove(&tag)
+        self.read.remove(tag)
     }
 
     pub(crate) fn take_answer(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        self.answers.remove(&tag)
+        self.answers.remove(tag)
     }
 
     /// Power has failed: commands under way have no data any more, nor have `aborted` ones that were complete.
     pub(crate) fn abort(&mut self, aborted: &[Tag]) {
         self.written.clear();
         self.reading.clear();
-        for tag in aborted {
+        for &tag in aborted {
             self.read.remove(tag);
             self.answers.remove(tag);
         }
@@ -145,6 +144,6 @@ impl HostBytes {
     /// Requests that have bytes.
     pub(crate) fn requests(&self) -> impl Iterator<Item = u32> {
         let written = (0..).zip(&self.written).filter(|(_, own)| !own.parts.is_empty());
-        written.map(|(request, _)| request).chain(self.reading.keys().copied())
+        written.map(|(request, _)| request).chain(self.reading.keys())
     }
 }

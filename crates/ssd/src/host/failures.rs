@@ -1,17 +1,16 @@
 //! Which sectors made commands fail that ended in a medium error.
 
 use outlast_device::{SectorRun, Tag};
-use outlast_units::Lba;
-use std::collections::BTreeMap;
+use outlast_units::{Lba, ListMap};
 use std::ops::Range;
 
 /// Units of commands under way that could not be read, and the runs of those that have ended. Empty unless something fails.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Failures {
     /// By request, in any order.
-    units: BTreeMap<u32, Vec<u64>>,
+    units: ListMap<u32, Vec<u64>>,
     /// Until the host takes them, or another command with the tag fails.
-    ended: BTreeMap<Tag, Vec<SectorRun>>,
+    ended: ListMap<Tag, Vec<SectorRun>>,
 }
 
 impl Failures {
@@ -19,14 +18,14 @@ impl Failures {
     #[cold]
     #[inline(never)]
     pub(crate) fn note(&mut self, request: u32, unit: u64) {
-        self.units.entry(request).or_default().push(unit);
+        self.units.or_default(request).push(unit);
     }
 
     /// Request number `index`, for sectors `asked`, has not ended well: returns those of them that could not be read. A unit has `per_unit`
     /// sectors.
     #[inline(never)]
     pub(super) fn end(&mut self, index: u32, asked: Range<u64>, per_unit: u64) -> Vec<SectorRun> {
-        let units = self.units.remove(&index).unwrap_or_default();
+        let units = self.units.remove(index).unwrap_or_default();
         let within = |unit: u64| {
             let (from, to) = ((unit * per_unit).max(asked.start), ((unit + 1) * per_unit).min(asked.end));
             (from < to).then(|| SectorRun { lba: Lba(from), sectors: to - from })
@@ -48,24 +47,24 @@ impl Failures {
     #[cold]
     #[inline(never)]
     pub(super) fn forget(&mut self, request: u32) {
-        self.units.remove(&request);
+        self.units.remove(request);
     }
 
     pub(crate) fn take(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
-        self.ended.remove(&tag)
+        self.ended.remove(tag)
     }
 
     /// Power has failed: commands under way have no outcome, nor have `aborted` ones that were complete.
     pub(super) fn abort(&mut self, aborted: &[Tag]) {
         self.units.clear();
-        for tag in aborted {
+        for &tag in aborted {
             self.ended.remove(tag);
         }
     }
 
     /// Requests of which something could not be read.
     pub(super) fn requests(&self) -> impl Iterator<Item = u32> {
-        self.units.keys().copied()
+        self.units.keys()
     }
 }
 

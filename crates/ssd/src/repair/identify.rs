@@ -6,8 +6,7 @@
 use crate::config::{Identifier, Rebuild, RepairConfig, SsdConfig};
 use outlast_ftl::{Axis, Ftl};
 use outlast_media::TimingTable;
-use outlast_units::{Bytes, CoreId, IndexVec, Nanos, Pu, Row};
-use std::collections::BTreeMap;
+use outlast_units::{Bytes, CoreId, IndexVec, ListMap, Nanos, Pu, Row};
 
 impl Identifier {
     /// Whether it reads lists of the neighbouring die.
@@ -26,7 +25,7 @@ struct Query {
 
 /// The queries under way, by request.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Queries(BTreeMap<u32, Query>);
+pub(crate) struct Queries(ListMap<u32, Query>);
 
 impl Queries {
     /// A query has arrived.
@@ -38,14 +37,14 @@ impl Queries {
     /// The search for a query has found `units`, in order.
     pub(crate) fn found(&mut self, request: u32, units: Vec<u64>) {
         debug_assert!(units.is_sorted(), "units are searched in order");
-        if let Some(query) = self.0.get_mut(&request) {
+        if let Some(query) = self.0.get_mut(request) {
             query.found = units;
         }
     }
 
     /// A query ends: what was found, and how long it took.
     pub(crate) fn end(&mut self, now: Nanos, request: u32) -> Option<(Vec<u64>, Nanos)> {
-        self.0.remove(&request).map(|query| (query.found, now.saturating_sub(query.since)))
+        self.0.remove(request).map(|query| (query.found, now.saturating_sub(query.since)))
     }
 
     /// Power has failed: no query under way will be answered.
@@ -55,7 +54,7 @@ impl Queries {
 
     /// Requests of the queries under way.
     pub(crate) fn requests(&self) -> impl Iterator<Item = u32> {
-        self.0.keys().copied()
+        self.0.keys()
     }
 }
 
