@@ -62,7 +62,9 @@ def bill_of_materials(version: str, commit: str) -> str:
 
     host = next(line.split()[1] for line in told("rustc", "-vV").splitlines() if line.startswith("host:"))
     metadata = told("cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", host)
-    rust, edges = sbom.crates(json.loads(metadata), (ROOT / "Cargo.lock").read_text())
+    what = ("--package", sbom.EXTENSION, "--target", host, "--edges", "normal,build", "--prefix", "none")
+    tree = told("cargo", "tree", "--locked", *what)
+    rust, edges = sbom.crates(json.loads(metadata), tree, (ROOT / "Cargo.lock").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     charts = sbom.component("npm", bundle.PACKAGE, bundle.VERSION, "MIT", ComponentScope.REQUIRED, bundle.SHA256)
     when = datetime.fromisoformat(told("git", "show", "-s", "--format=%cI"))

@@ -47,8 +47,12 @@ def component(
     )
 
 
-def crates(cargo: Mapping[str, Any], lock: str) -> tuple[list[Component], dict[str, list[str]]]:
-    """What the extension is compiled from, of `cargo metadata`, and what depends on what, by package URL."""
+def crates(cargo: Mapping[str, Any], tree: str, lock: str) -> tuple[list[Component], dict[str, list[str]]]:
+    """What the extension is compiled from, of `cargo metadata`, and what depends on what, by package URL.
+
+    `tree` has the lines of `cargo tree` without tests: the metadata also know the features that only tests switch on.
+    """
+    built = {tuple(line.replace(" v", " ", 1).split()[:2]) for line in tree.splitlines()}
     packages = {package["id"]: package for package in cargo["packages"]}
     nodes = {node["id"]: node for node in cargo["resolve"]["nodes"]}
     sums = {(each["name"], each["version"]): each.get("checksum") for each in tomllib.loads(lock)["package"]}
@@ -59,7 +63,8 @@ def crates(cargo: Mapping[str, Any], lock: str) -> tuple[list[Component], dict[s
 
     def needs(key: str, kinds: set[str | None]) -> list[str]:
         found = nodes[key]["deps"]
-        return [each["pkg"] for each in found if kinds & {kind["kind"] for kind in each["dep_kinds"]}]
+        asked = [each["pkg"] for each in found if kinds & {kind["kind"] for kind in each["dep_kinds"]}]
+        return [each for each in asked if (packages[each]["name"], packages[each]["version"]) in built]
 
     def reached(start: Iterable[str], kinds: set[str | None], through_macros: bool) -> set[str]:
         seen, open_ends = set(), list(start)

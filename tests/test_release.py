@@ -82,24 +82,23 @@ def node(name: str, **needs: str | None) -> dict[str, Any]:
 
 
 @pytest.fixture
-def small() -> tuple[dict[str, Any], str]:
-    """An extension of one crate, a macro that uses one, a build script's and a test's; and their lock."""
-    names = ["outlast-python", "linked", "derive", "parser", "cc", "tester"]
+def small() -> tuple[dict[str, Any], str, str]:
+    """An extension of one crate, a macro that uses one, a build script's, a test's, its feature's; and their lock."""
+    names = ["outlast-python", "linked", "derive", "parser", "cc", "tester", "featured"]
     packages = [package(name, "proc-macro" if name == "derive" else "lib") for name in names]
     nodes = [
         node("outlast-python", linked=None, derive=None, tester="dev"),
-        node("linked", cc="build"),
+        node("linked", cc="build", featured=None),
         node("derive", parser=None),
-        *map(node, ("parser", "cc", "tester")),
+        *map(node, ("parser", "cc", "tester", "featured")),
     ]
     lock = "".join(f'[[package]]\nname = "{name}"\nversion = "1.0.0"\nchecksum = "{"ab" * 32}"\n' for name in names[1:])
-    return {
-        "packages": packages,
-        "resolve": {"nodes": nodes},
-    }, lock + '[[package]]\nname = "outlast-python"\nversion = "1.0.0"\n'
+    lock += '[[package]]\nname = "outlast-python"\nversion = "1.0.0"\n'
+    tree = "".join(f"{name} v1.0.0 (proc-macro)\n" for name in names[:5])
+    return {"packages": packages, "resolve": {"nodes": nodes}}, tree, lock
 
 
-def test_what_is_compiled_in_is_required_and_what_builds_is_excluded(small: tuple[dict[str, Any], str]) -> None:
+def test_what_is_compiled_in_is_required_and_what_builds_is_excluded(small: tuple[dict[str, Any], str, str]) -> None:
     parts, edges = sbom.crates(*small)
     scopes = {part.name: part.scope.value for part in parts if part.scope}
     assert {name for name, scope in scopes.items() if scope == "required"} == {"outlast-python", "linked"}
@@ -107,7 +106,7 @@ def test_what_is_compiled_in_is_required_and_what_builds_is_excluded(small: tupl
     assert edges["pkg:cargo/derive@1.0.0"] == ["pkg:cargo/parser@1.0.0"]
 
 
-def test_the_bill_is_valid_and_the_same_each_time(small: tuple[dict[str, Any], str]) -> None:
+def test_the_bill_is_valid_and_the_same_each_time(small: tuple[dict[str, Any], str, str]) -> None:
     from cyclonedx.schema import SchemaVersion
     from cyclonedx.validation.json import JsonStrictValidator
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 /// A map of few entries, such as what commands under way have with them: a list in the order of the keys.
 ///
-/// An entry that is put in or taken out moves those after it. Of keys that are given out in turn these are few even in a long list: what
-/// comes is put at its end. A [`BTreeMap`] for each kind of entry was a fifth of the code that a drive was compiled to.
+/// An entry that is put in or taken out moves those after it: what may have many is a [`BTreeMap`], which for each kind of entry is much
+/// more code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListMap<K, V> {
     entries: Vec<(K, V)>,
@@ -168,11 +168,16 @@ mod tests {
             let (mut to, mut beside) = (Writer::new(&mut own), Writer::new(&mut other));
             list.write(&mut to);
             map.write(&mut beside);
-            (to.end().unwrap(), beside.end().unwrap());
+            to.end().unwrap();
+            beside.end().unwrap();
             assert_eq!(&own, &other);
             assert_eq!(ListMap::read(&mut Reader::new(&mut &own[..])).unwrap(), list);
-            list.iter_mut().for_each(|(key, value)| *value += u32::from(key));
-            map.iter_mut().for_each(|(&key, value)| *value += u32::from(key));
+            for (key, value) in list.iter_mut() {
+                *value += u32::from(key);
+            }
+            for (&key, value) in &mut map {
+                *value += u32::from(key);
+            }
             assert!(list.values().eq(map.values()));
             let mut cleared = list.clone();
             cleared.clear();
