@@ -1,7 +1,6 @@
 //! A member of an array: a drive in full, or a light stand-in for one.
 
 use crate::member_config::{as_new, config_of};
-use crate::snapshot::shaping;
 use outlast_array::{LightConfig, PlainDevice};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Peek, PowerCycle, SectorRun,
@@ -9,7 +8,7 @@ use outlast_device::{
 };
 use outlast_media::{ConfigError, Store};
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
-use outlast_scenario::Scenario;
+use outlast_scenario::{Scenario, shape_of_drive};
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::{Bytes, Lba, Nanos};
 use std::sync::Arc;
@@ -63,15 +62,11 @@ impl Makings {
                 .map(|index| config_of(scenario, array, index))
                 .chain([as_new(scenario.device.clone())])
         });
-        let mut configs: Vec<(u64, SsdConfig)> = devices.map(|config| (number_of(&config), config)).collect();
+        let mut configs: Vec<(u64, SsdConfig)> =
+            devices.map(|config| (shape_of_drive(&config), config)).collect();
         configs.dedup_by_key(|(number, _)| *number);
         Self { configs, store }
     }
-}
-
-/// The settings that shape a drive's state, as a number.
-fn number_of(config: &SsdConfig) -> u64 {
-    shape(&shaping::of_drive(config).to_string(), &[])
 }
 
 impl Persist for Member {
@@ -83,7 +78,7 @@ impl Persist for Member {
         self.is_drive().write(to);
         match self {
             Self::Drive(ssd) => {
-                (number_of(ssd.config()), ssd.seed()).write(to);
+                (shape_of_drive(ssd.config()), ssd.seed()).write(to);
                 ssd.save(to);
             }
             Self::Light(plain) => plain.write(to),

@@ -4,14 +4,12 @@
 //! ([`outlast_persist::Writer`]): the version of Outlast, the scenario, the shape of the state's types, a hash of the settings of device and
 //! array, and the state. What does not match is refused before any of the state is looked at.
 
-pub(crate) mod shaping;
-
 use crate::clock::Stopwatch;
 use crate::member::Makings;
 use crate::precondition::Prepared;
 use outlast_media::ConfigError;
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
-use outlast_scenario::Scenario;
+use outlast_scenario::{OtherSetting, Scenario, other_setting, shape_of_machine};
 use std::any::Any;
 use std::io::{self, Read, Write};
 use thiserror::Error;
@@ -185,10 +183,11 @@ fn judge<M: Restore>(scenario: &Scenario, head: Head) -> Result<(), SnapshotErro
         Age::Newer => return Err(SnapshotError::Newer { found: head.version }),
         Age::Readable | Age::Older => return Err(SnapshotError::Version { found: head.version }),
     }
-    if head.settings == shaping::number(scenario) {
+    if head.settings == shape_of_machine(scenario) {
         return Ok(());
     }
-    Err(shaping::difference(&head.scenario, scenario).unwrap_or(SnapshotError::Settings))
+    let told = |OtherSetting { name, was, is }| SnapshotError::Setting { name, was, is };
+    Err(other_setting(&head.scenario, scenario).map_or(SnapshotError::Settings, told))
 }
 
 /// How the version that wrote a prepared machine is to the one that reads it.
@@ -225,7 +224,7 @@ pub(crate) fn write_prepared<M: Restore>(
     // Where the state came from does not matter to it.
     let mut made = scenario.clone();
     made.precondition.from = None;
-    write_with(to, &serde_json::to_string(&made)?, shaping::number(scenario), state)
+    write_with(to, &made.to_json()?, shape_of_machine(scenario), state)
 }
 
 /// The scenario, as JSON, whose drive or array is in the snapshot `path`.

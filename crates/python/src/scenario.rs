@@ -42,7 +42,7 @@ fn resolve(
         if format == "toml" {
             return scenario.to_toml().map_err(of_scenario);
         }
-        serde_json::to_string(&scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
+        scenario.to_json().map_err(|error| ScenarioError::new_err(error.to_string()))
     })
 }
 

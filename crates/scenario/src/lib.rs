@@ -21,6 +21,7 @@ mod presets;
 mod provenance;
 #[cfg(feature = "schema")]
 mod schema;
+mod shaping;
 mod spec;
 mod strikes;
 mod tree;
@@ -34,6 +35,7 @@ pub use presets::{Preset, presets};
 pub use provenance::Provenance;
 #[cfg(feature = "schema")]
 pub use schema::json_schema;
+pub use shaping::{OtherSetting, other_setting, shape_of_drive, shape_of_machine};
 pub use spec::{Fill, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
 pub use strikes::{Happening, Strike};
 

@@ -304,6 +304,14 @@ impl Scenario {
     pub fn to_toml(&self) -> Result<String, ScenarioError> {
         toml::to_string(self).map_err(|error| ScenarioError::NotToml { why: error.to_string() })
     }
+
+    /// The scenario as JSON.
+    ///
+    /// # Errors
+    /// As serde's.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
 }
 
 /// `value` unless it is outside `lowest..=highest`, or not a number.

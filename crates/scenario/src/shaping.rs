@@ -1,13 +1,12 @@
 //! What of the settings shapes a prepared drive's state. The rest may be another when the drive is taken up again.
 
-use super::SnapshotError;
+use super::Scenario;
 use outlast_persist::shape;
-use outlast_scenario::Scenario;
 use outlast_ssd::SsdConfig;
 use serde_json::{Map, Value};
 
 /// Settings of `[device]` that are looked up when something is decided or timed, and that nothing of the state follows from.
-pub(crate) const FREE: [&str; 12] = [
+const FREE: [&str; 12] = [
     "ftl.gc.policy",
     "ftl.gc.choices",
     "timing.read",
@@ -22,14 +21,18 @@ pub(crate) const FREE: [&str; 12] = [
     "controller.decode_cost",
 ];
 
-/// The settings of a drive without those that are free.
-pub(crate) fn of_drive(config: &SsdConfig) -> Value {
-    without_free(serde_json::to_value(config).unwrap_or_default())
+/// The settings of a drive, as a number, without those that are free.
+pub fn shape_of_drive(config: &SsdConfig) -> u64 {
+    shape(&of_drive(config).to_string(), &[])
 }
 
 /// The settings of what `scenario` builds, as a number, without those that are free and when members fail, which has not happened yet.
-pub(super) fn number(scenario: &Scenario) -> u64 {
+pub fn shape_of_machine(scenario: &Scenario) -> u64 {
     shape(&of(scenario).to_string(), &[])
+}
+
+fn of_drive(config: &SsdConfig) -> Value {
+    without_free(serde_json::to_value(config).unwrap_or_default())
 }
 
 fn of(scenario: &Scenario) -> Value {
@@ -57,13 +60,23 @@ fn without_free(mut device: Value) -> Value {
     device
 }
 
-/// A setting that is another in `scenario` than in the one that a snapshot was made of, which is JSON.
-pub(super) fn difference(made: &str, scenario: &Scenario) -> Option<SnapshotError> {
+/// A setting that shapes a machine.
+pub struct OtherSetting {
+    /// Its name.
+    pub name: String,
+    /// What it was, as JSON, or "absent".
+    pub was: String,
+    /// What it is.
+    pub is: String,
+}
+
+/// A setting that is another in `scenario` than in the one that a machine was made of, which is JSON.
+pub fn other_setting(made: &str, scenario: &Scenario) -> Option<OtherSetting> {
     let mut made: Value = serde_json::from_str(made).ok()?;
     let (device, array) = (made["device"].take(), made["array"].take());
     let (name, was, is) = differs("", &both(without_free(device), array), &of(scenario))?;
     let told = |value: Option<Value>| value.map_or_else(|| "absent".to_owned(), |value| value.to_string());
-    Some(SnapshotError::Setting { name, was: told(was), is: told(is) })
+    Some(OtherSetting { name, was: told(was), is: told(is) })
 }
 
 type Difference = (String, Option<Value>, Option<Value>);
