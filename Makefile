@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures lock clean
+.PHONY: help begun setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -29,7 +29,11 @@ help: ## this list
 	@touch $@
 	@$(BIN)/python python/outlast/report/bundle.py
 
-setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
+# While Python's packages come, which keeps one core busy: what most of the crates wait for.
+begun:
+	@test .venv/tools -nt requirements.lock || { cargo build --locked --quiet --profile $(PROFILE) --package outlast-units >/dev/null 2>&1 & }
+
+setup: begun .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
 	@test -x $(BIN)/outlast || echo "== Building the simulator: the first time takes some minutes, later ones seconds"
 	@mkdir -p target
 	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --uv --profile $(PROFILE) --locked --quiet >target/setup.log 2>&1 \
