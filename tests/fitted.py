@@ -16,6 +16,10 @@ from outlast.fit.machine import OPEN
 from outlast.fit.plan import MIXED, Job, jobs
 
 SKIPPED = ("fill", "wear")
+SECONDS = 6.0
+"""Of each job: as long as collection takes to come to rest on these drives."""
+READS_S = 1.0
+"""Where reads are a means: rates of a second are within 0.5 % of those of six, and noise of 1 % is added."""
 PAGE = 16384
 WORD_LINES = 16
 """A drive's superblock has hundreds; with fewer than a dozen collection stalls the dies."""
@@ -110,12 +114,18 @@ def drawn(seed: int) -> Drive:
     )
 
 
-def measure(drive: Drive, folder: Path, *, noise: float = 0.01, wanted: tuple[str, ...] = ()) -> Path:
-    """Runs the plan on the drive, and writes the measured.toml. Figures scatter by `noise`, as repeated runs do."""
+def measure(
+    drive: Drive, folder: Path, *, noise: float = 0.01, wanted: tuple[str, ...] = (), reads_s: float = SECONDS
+) -> Path:
+    """Runs the plan on the drive, each job of reads for `reads_s`, and writes the measured.toml.
+
+    Figures scatter by `noise`, as repeated runs do.
+    """
     draw = random.Random(drive.seed + 1)
     waf: dict[str, float] = {}
     rates = {"READS": "1000", "WRITES_25": "2000", "WRITES_50": "4000", "WRITES_75": "6000"}
-    for job in jobs("/dev/nvme0n1", seconds=6, seed=drive.seed + 1):
+    plan, brief = (jobs("/dev/nvme0n1", seconds=each, seed=drive.seed + 1) for each in (SECONDS, reads_s))
+    for job in (short if short.name.endswith("-reads.fio") else job for job, short in zip(plan, brief, strict=True)):
         name = job.name[3:-4]
         if name.startswith(SKIPPED) or (wanted and not name.startswith(wanted)):
             continue

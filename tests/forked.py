@@ -7,9 +7,10 @@ other. What it shares with those before it are the imports, and by them the orde
 from __future__ import annotations
 
 import gc
-import json
+import marshal
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -31,18 +32,39 @@ BY_START = ("PYTHON", "LD_")
 """How variables begin that are read when a program starts, and not later."""
 
 
+CALLER = """\
+#!{python} -IS
+import marshal, os, socket, sys
+order = marshal.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)])
+caller = socket.socket(socket.AF_UNIX)
+caller.connect("{door}")
+socket.send_fds(caller, [len(order).to_bytes(4)], [0, 1, 2])
+caller.sendall(order)
+caller.shutdown(socket.SHUT_WR)
+code = int.from_bytes(caller.recv(4, socket.MSG_WAITALL) or b"\\x7f", signed=True)
+caller.recv(1)  # until it has ended, and its time counts
+sys.exit(code if code >= 0 else 128 - code)
+"""
+"""What a shell finds as the program: it hands over what it was started with, and ends as the forked program does."""
+
+
 class Forks:
-    """The process that forks programs, of which one runs at a time."""
+    """The process that forks programs: of those of `run` one at a time, beside those that shells start."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
+        self._folder = tempfile.TemporaryDirectory(prefix="outlast-forks-")
+        self._door = f"{self._folder.name}/door"
         # A process with threads, such as those of linear algebra, is none to fork.
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, __file__, str(theirs.fileno())]
-        self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
-        )
-        theirs.close()
+        with theirs, socket.socket(socket.AF_UNIX) as door:
+            door.bind(self._door)
+            door.listen()
+            ends = [theirs.fileno(), door.fileno()]
+            command = [sys.executable, __file__, *map(str, ends)]
+            self._process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, pass_fds=ends, start_new_session=True
+            )
         self._socket = ours
         self._started_with = _read_at_start()
 
@@ -57,7 +79,7 @@ class Forks:
             # Whatever cuts this off, the next program is not to be given the answer to this one.
             stack.callback(self.end)
             self._socket.settimeout(timeout)
-            order = json.dumps([list(arguments), str(cwd or Path.cwd()), dict(os.environ)]).encode()
+            order = marshal.dumps([list(arguments), str(cwd or Path.cwd()), dict(os.environ)])
             socket.send_fds(self._socket, [len(order).to_bytes(4)], [out.fileno(), errors.fileno()])
             self._socket.sendall(order)
             answer = self._socket.recv(4, socket.MSG_WAITALL)
@@ -69,13 +91,17 @@ class Forks:
                 code = int.from_bytes(answer, signed=True)
                 return subprocess.CompletedProcess(arguments, code, out.read(), errors.read())
 
+    def program(self) -> str:
+        """A script that a shell can start in place of the program."""
+        return CALLER.format(python=sys.executable, door=self._door)
+
     def cpu_s(self) -> float:
         """CPU time of the process and of the programs that have ended."""
-        try:
-            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
+        if self._process.poll() is not None:
             return 0.0
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        self._socket.settimeout(10)
+        self._socket.sendall(bytes(4))
+        return int.from_bytes(self._socket.recv(4, socket.MSG_WAITALL)) / 1000
 
     def end(self) -> None:
         """Ends the process and the program that it runs."""
@@ -83,6 +109,7 @@ class Forks:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._socket.close()
+        self._folder.cleanup()
 
 
 @cache
@@ -111,11 +138,11 @@ def _read_at_start() -> dict[str, str]:
 
 def _program(order: bytes, files: list[int]) -> None:
     """Makes this process the one of an order."""
-    arguments, folder, environment = json.loads(order)
+    arguments, folder, environment = marshal.loads(order)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    for number, file in zip((1, 2), files, strict=True):
+    for number, file in zip((0, 1, 2)[-len(files) :], files, strict=True):
         os.dup2(file, number)
         os.close(file)
     # As after `python -m outlast`.
@@ -123,16 +150,40 @@ def _program(order: bytes, files: list[int]) -> None:
     sys.argv = ["outlast", *arguments]
 
 
-def _serve(orders: socket.socket) -> bool:
-    """Forks a program for each order; true in the program, false where there are no more orders."""
+def _spent_ms() -> int:
+    """CPU time of this process and of those it has forked that have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return round(1000 * sum(os.times()[:4]))
+
+
+def _serve(orders: socket.socket, door: socket.socket | None = None) -> bool:
+    """Forks a program for each order; true in the program, false where there are no more orders.
+
+    Who comes through the door is served by a process of its own, since programs of shells run beside each other.
+    """
     while True:
-        length, files, *_ = socket.recv_fds(orders, 4, 2)
+        if door is not None and door in select.select([orders, door], [], [])[0]:
+            caller, _ = door.accept()
+            if os.fork() > 0:
+                caller.close()
+                continue
+            orders.close()
+            door.close()
+            orders, door = caller, None
+        length, files, *_ = socket.recv_fds(orders, 4, 3)
         if not length:
             return False
+        if not any(length):
+            orders.sendall(_spent_ms().to_bytes(4))
+            continue
         order = orders.recv(int.from_bytes(length), socket.MSG_WAITALL)
         child = os.fork()
         if child == 0:
             orders.close()
+            if door is not None:
+                door.close()
             _program(order, files)
             return True
         for file in files:
@@ -148,5 +199,7 @@ if __name__ == "__main__":
 
     page._plotly_js()
     gc.freeze()
-    if _serve(socket.socket(fileno=int(sys.argv[1]))):
+    if _serve(*(socket.socket(fileno=int(file)) for file in sys.argv[1:])):
         runpy.run_module("outlast", run_name="__main__", alter_sys=True)
+    else:
+        os._exit(0)

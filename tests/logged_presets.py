@@ -74,8 +74,8 @@ def small(preset: str) -> dict[str, Any]:
     whole = outlast.resolve(preset)
     device = whole["device"]
     pages, one_shot = device["geometry"]["pages_per_block"], device["ftl"].get("one_shot", 1)
-    # The lists by which dies are repaired take pages of each block.
-    left = min(pages, (32 if "repair" in device else 8) * one_shot)
+    # The lists by which dies are repaired take pages of each block; else the fewer there are, the more is collected.
+    left = min(pages, (32 if "repair" in device else 3) * one_shot)
     changes: dict[str, Any] = {PAGES: left, "run.capacity_scale": pages / left, "run.warm_up": 0}
     if "capacity" in device["ftl"] and "over_provisioning" not in device["ftl"]:
         changes["device.ftl.capacity"] = f"{_kibibytes(device['ftl']['capacity']) * left // pages}KiB"

@@ -36,9 +36,9 @@ def d_choices(view: View) -> int | None:
 
 
 def _drawn(view: View) -> int | None:
-    best, drawn = None, 0
+    best, drawn, size = None, 0, len(view)
     for _ in range(64 * view.choices):
-        one = view.below(len(view))
+        one = view.below(size)
         if not view.is_candidate[one]:
             continue
         if best is None or view.valid[one] < view.valid[best]:

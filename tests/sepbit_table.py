@@ -14,7 +14,7 @@ import outlast
 SEPBIT = Path(__file__).parent.parent / "examples" / "policies" / "sepbit.py"
 
 
-def amplification(pattern: str, theta: float, seed: int, way: str) -> float:
+def amplification(pattern: str, theta: float, seed: int, way: str, requests: int = 400_000) -> float:
     """Of a drive of 218 MiB that its workload overwrites, with cost-benefit, a selection of the authors' code."""
     drive: dict[str, Any] = {
         "extends": "demo",
@@ -39,7 +39,7 @@ def amplification(pattern: str, theta: float, seed: int, way: str) -> float:
                 "rate_iops": None,
                 "duration": None,
                 "queue_depth": 32,
-                "requests": 400_000,
+                "requests": requests,
             }
         },
         "precondition": {"overwrite": "workload"},

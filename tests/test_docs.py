@@ -16,6 +16,7 @@ import pytest
 import outlast
 from conftest import ROOT, summary_of
 from fenced import blocks, file_of
+from forked import forks
 from outlast import endurance
 from outlast.cli import cli
 from outlast.differences import flatten
@@ -28,11 +29,12 @@ MOUNTS = {"torture"}
 
 @pytest.fixture
 def program_on_path(tmp_path: Path) -> dict[str, str]:
-    """An environment in which `outlast` is this checkout's."""
+    """An environment in which `outlast` is this checkout's, forked (tests/forked.py)."""
     folder = tmp_path / "bin"
     folder.mkdir()
     script = folder / "outlast"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m outlast "$@"\n')
+    assert forks().fits()
+    script.write_text(forks().program())
     script.chmod(0o755)
     return os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
 

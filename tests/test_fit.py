@@ -11,10 +11,10 @@ import pytest
 
 import outlast
 from conftest import Outlast
-from fitted import drawn, measure, micron
+from fitted import READS_S, drawn, measure, micron
 from outlast.errors import ScenarioError
 from outlast.fit import fit
-from outlast.fit.intervals import profile, scale_of
+from outlast.fit.intervals import QUANTILE, profile, scale_of
 from outlast.fit.measured import of_text
 from outlast.fit.preset import to_toml
 from outlast.fit.rows import Noise, latency_sigmas
@@ -58,7 +58,7 @@ def test_a_preset_says_where_each_number_comes_from_and_runs(outlast: Outlast, t
 
 def test_a_drive_that_is_known_is_found_again(tmp_path: Path) -> None:
     drive = drawn(1)
-    file = measure(drive, tmp_path, wanted=("reads", "floor", "sequential", "uniform"))
+    file = measure(drive, tmp_path, wanted=("reads", "floor", "sequential", "uniform"), reads_s=READS_S)
     done = fit(file, points=tmp_path / "points")
     assert done.found["effective"].value == pytest.approx(drive.effective, rel=0.01)
     assert done.found["read"].value == pytest.approx(drive.read, rel=0.05)
@@ -126,6 +126,10 @@ def test_the_profile_of_a_straight_line_is_its_standard_error() -> None:
     assert interval.high == pytest.approx(0.5 + half, rel=1e-3)
     free = profile(lambda theta: residuals(np.array([theta[0], 0.5])), np.array([0.3, 0.5]), 1, -wide, wide, 1.0)
     assert (free.low, free.high) == (None, None), "nothing holds a number that changes nothing"
+    # And where the profile is bent: exp(x) - 1 is measured to 0.5.
+    bent = profile(lambda theta: np.expm1(theta) / 0.5, np.zeros(1), 0, -wide[:1], wide[:1], 1.0)
+    reach = 0.5 * math.sqrt(QUANTILE)
+    assert (bent.low, bent.high) == pytest.approx((math.log(1 - reach), math.log(1 + reach)), abs=1e-5)
     assert scale_of(30.0, 12, 2) == 3.0
     assert scale_of(3.0, 12, 2) == 1.0
 

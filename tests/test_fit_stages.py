@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import outlast
-from fitted import drawn, measure, micron
+from fitted import READS_S, drawn, measure, micron
 from outlast.fio import requests
 from outlast.fit import fit, rates
 from outlast.fit.intervals import QUANTILE
@@ -38,7 +38,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("brief")
 def test_suspension_is_found_from_reads_beside_writes(tmp_path: Path) -> None:
     drive = replace(drawn(3), suspension=(40e-6, 150e-6))
-    done = fit(measure(drive, tmp_path, wanted=MIXED), points=tmp_path / "points")
+    done = fit(measure(drive, tmp_path, wanted=MIXED, reads_s=READS_S), points=tmp_path / "points")
     assert done.found["overhead"].value == pytest.approx(40e-6, rel=0.1)
     assert done.found["progress"].value == pytest.approx(150e-6, rel=0.1)
     assert done.choices["pacing"].taken == "smooth"
@@ -53,7 +53,7 @@ def test_suspension_is_found_from_reads_beside_writes(tmp_path: Path) -> None:
 def test_bursts_are_told_from_smooth_pacing_and_whole_programs_from_suspended_ones(tmp_path: Path) -> None:
     marks = {"pacing": "burst", "start_free": 4, "stop_free": 12, "host_share": 0.5}
     drive = replace(drawn(3), gc=marks)
-    done = fit(measure(drive, tmp_path, wanted=MIXED), points=tmp_path / "points")
+    done = fit(measure(drive, tmp_path, wanted=MIXED, reads_s=READS_S), points=tmp_path / "points")
     assert done.choices["pacing"].taken == "burst, host share 0.5"
     assert done.choices["pacing"].ties == []
     assert "nothing is suspended" in done.missing["suspend"]
@@ -77,7 +77,9 @@ def test_latencies_that_no_pacing_gives_are_explained_by_none(tmp_path: Path) ->
 
 
 def test_what_no_load_tells_is_said_with_what_to_measure(tmp_path: Path) -> None:
-    done = fit(micron(tmp_path, set()), points=tmp_path / "points")
+    file = tmp_path / "m.toml"
+    file.write_text(HEAD + '[[row]]\nworkload = "uniform"\nuser_gib = 372.6\nwaf = 1.11\n')
+    done = fit(file, points=tmp_path / "points")
     assert "random reads beside writes" in done.missing["suspend"]
     assert "random writes at 25, 50 and 75 %" in done.missing["pacing"]
     assert done.theta["suspends"] is False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 from typing import Any
 
@@ -27,6 +29,12 @@ GONE = "device.repair.repaired_dies"
 def planned(figure: str, setting: Setting = QUICK, **labels: str) -> list[Cell]:
     """Cells of a figure with these labels."""
     return [own for own in FIGURES[figure].cells(setting) if labels.items() <= own.labels.items()]
+
+
+@functools.cache
+def demo() -> dict[str, Any]:
+    """The record of a short run, run once for all."""
+    return points.measure(cells.prepare(Cell({}, ["demo"], {"workload.synthetic.duration": "1ms"}), 1))
 
 
 def rows(figure: str, ran: list[Cell], *records: dict[str, Any]) -> list[Row]:
@@ -129,7 +137,7 @@ def repairs(speeds: dict[str, float]) -> list[Row]:
         one = {"way": "die", "lost_bytes": 0, "total_s": seconds, "identify_s": seconds, "finished_s": seconds}
         one |= {"failed_units": 1, "fake_failures": 0, "bytes_read_from_peers": 0, "bytes_read_from_member": 0}
         one |= {"bytes_written": moved, "way": "assist" if scheme == BASELINE else "die"}
-        record = points.measure(cells.prepare(Cell({}, ["demo"], {"workload.synthetic.duration": "1ms"}), 1))
+        record = copy.deepcopy(demo())
         record["summary"]["repair"] = [one]
         if scheme == BASELINE:
             filled = {"done": 1.0, "started_s": 0.0, "finished_s": seconds, "bytes_read": 0, "bytes_written": moved}
@@ -140,10 +148,9 @@ def repairs(speeds: dict[str, float]) -> list[Row]:
 
 def test_a_repair_that_has_not_ended_or_that_lost_data_has_no_times() -> None:
     own = planned("fig10", capacity="4 TB", bandwidth="all bandwidth")[1]
-    record = points.measure(cells.prepare(Cell({}, ["demo"], {"workload.synthetic.duration": "1ms"}), 1))
-    one = {"way": "die", "lost_bytes": 0, "total_s": 60.0, "identify_s": 6.0, "finished_s": 60.0}
+    record = copy.deepcopy(demo())
+    one = {"way": "die", "lost_bytes": 0, "total_s": 60.0, "identify_s": 6.0, "finished_s": 60.0, "bytes_written": 0}
     one |= {"failed_units": 1, "fake_failures": 0, "bytes_read_from_peers": 0, "bytes_read_from_member": 0}
-    one |= {"bytes_written": 0}
     filled = {"done": 1.0, "started_s": 0.0, "finished_s": 120.0, "bytes_read": 0, "bytes_written": 0}
 
     def minutes(rebuild: dict[str, Any] | None = None, **more: Any) -> float | None:
@@ -176,7 +183,7 @@ def several(figure: str, drops: dict[tuple[str, str], float]) -> list[Row]:
     records = []
     for own in ran:
         drop = drops[own.labels["utilisation"], own.labels["scheme"]] * int(own.labels["failures"])
-        record = points.measure(cells.prepare(Cell({}, ["demo"], {"workload.synthetic.duration": "1ms"}), 1))
+        record = copy.deepcopy(demo())
         record["summary"]["throughput"]["iops"] = 1000 * (1 - drop)
         record["summary"]["write_amplification"]["total"] = 2 * (1 + drop)
         records.append(record)
@@ -252,8 +259,7 @@ def test_a_drive_that_fails_in_the_run_is_another_than_one_that_was_repaired_bef
 
 
 def test_a_repair_counts_only_if_it_was_done_when_measuring_began() -> None:
-    own = planned("runtime", case="CDR, random")
-    record = points.measure(cells.prepare(Cell({}, ["demo"], {"workload.synthetic.duration": "1ms"}), 1))
+    own, record = planned("runtime", case="CDR, random"), copy.deepcopy(demo())
 
     def ratio(finished: float | None) -> float | None:
         one = {"way": "die", "lost_bytes": 0, "total_s": 1.0, "identify_s": 1.0, "finished_s": finished}

@@ -15,22 +15,24 @@ fn classes(gib: f64) -> String {
     )
 }
 
+/// The protection of each case, and its settings for a drive of so many GiB.
+fn kinds(gib: f64) -> [(&'static str, String); 5] {
+    let parity = |text: &str| format!("[device.protection]\n{text}");
+    [
+        ("off", String::new()),
+        ("15-1", parity("data = 15\nparity = 1\n")),
+        ("6-2", parity("data = 6\nparity = 2\n")),
+        ("7-1-block-63", parity("data = 7\nparity = 1\nblock = 63\n")),
+        (
+            "classes",
+            parity(&format!("{}partial = {{ place = \"blocks\", timeout = \"1ms\" }}\n", classes(gib))),
+        ),
+    ]
+}
+
 /// Mixed accesses with time; writes with bytes.
 pub(crate) fn all(quick: bool) -> Vec<Case> {
     let (gib, requests) = if quick { (2.0, 20_000) } else { (32.0, 3_000_000) };
-    let parity = |text: &str| format!("[device.protection]\n{text}");
-    let kinds = |gib: f64| {
-        [
-            ("off", String::new()),
-            ("15-1", parity("data = 15\nparity = 1\n")),
-            ("6-2", parity("data = 6\nparity = 2\n")),
-            ("7-1-block-63", parity("data = 7\nparity = 1\nblock = 63\n")),
-            (
-                "classes",
-                parity(&format!("{}partial = {{ place = \"blocks\", timeout = \"1ms\" }}\n", classes(gib))),
-            ),
-        ]
-    };
     let mut cases = Vec::new();
     for (kind, settings) in kinds(gib) {
         let workload = format!(
@@ -44,13 +46,18 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
             scenario: format!("{}{settings}", scenario_of(gib, 256, 0.5, "", &workload)),
         });
     }
-    let (gib, requests) = if quick { (0.25, 5_000) } else { (0.25, 400_000) };
-    for (kind, settings) in kinds(gib) {
+    cases.extend(bytes(0.25, if quick { 5_000 } else { 400_000 }));
+    cases
+}
+
+/// Writes with bytes to drives of so many GiB.
+pub(crate) fn bytes(gib: f64, requests: u64) -> impl Iterator<Item = Case> {
+    kinds(gib).into_iter().map(move |(kind, settings)| {
         let workload = format!(
             "workload.synthetic = {{ pattern = \"uniform\", read_percent = 0, size = \"4KiB\", queue_depth = 32, requests = \
              {requests} }}\n"
         );
-        cases.push(Case {
+        Case {
             name: format!("bytes-{kind}"),
             group: "protection",
             goal: 150e3,
@@ -59,7 +66,6 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
                 scenario_of(gib, 16, 0.5, "bytes = true\n", &workload),
                 settings.replace("block = 63", "block = 15")
             ),
-        });
-    }
-    cases
+        }
+    })
 }

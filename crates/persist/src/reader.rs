@@ -1,7 +1,7 @@
 //! Reading, block by block.
 
-use crate::Damage;
 use crate::writer::{BLOCK, checksum};
+use crate::{Damage, Persist};
 use std::any::Any;
 use std::io::Read;
 
@@ -90,6 +90,17 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn count(&mut self) -> Result<u64, Damage> {
         Ok(u64::from_le_bytes(self.take()?))
+    }
+
+    /// Reads a count, and gives `keep` so many values.
+    ///
+    /// # Errors
+    /// What was read is no such value, or nothing more can be read.
+    pub fn each<T: Persist>(&mut self, mut keep: impl FnMut(T)) -> Result<(), Damage> {
+        for _ in 0..self.count()? {
+            keep(T::read(self)?);
+        }
+        Ok(())
     }
 
     /// Reads how many entries of `what` follow, which must be `expected`.

@@ -244,9 +244,9 @@ impl<T: Persist + Ord> Persist for BTreeSet<T> {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         let mut set = Self::new();
-        for _ in 0..from.count()? {
-            set.insert(T::read(from)?);
-        }
+        from.each(|value| {
+            set.insert(value);
+        })?;
         Ok(set)
     }
 }
@@ -264,9 +264,9 @@ impl<K: Persist + Ord, V: Persist> Persist for BTreeMap<K, V> {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         let mut map = Self::new();
-        for _ in 0..from.count()? {
-            map.insert(K::read(from)?, V::read(from)?);
-        }
+        from.each(|(key, value)| {
+            map.insert(key, value);
+        })?;
         Ok(map)
     }
 }

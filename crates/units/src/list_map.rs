@@ -61,11 +61,6 @@ impl<K: Copy + Ord, V> ListMap<K, V> {
         self.place(key).ok().map(|place| self.entries.remove(place).1)
     }
 
-    /// Whether anything is kept for `key`.
-    pub fn contains(&self, key: K) -> bool {
-        self.place(key).is_ok()
-    }
-
     /// Gives up what `keep` does not hold for.
     pub fn retain(&mut self, mut keep: impl FnMut(K, &V) -> bool) {
         self.entries.retain(|(key, value)| keep(*key, value));
@@ -122,9 +117,9 @@ impl<K: Persist + Copy + Ord, V: Persist> Persist for ListMap<K, V> {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         let mut map = Self::default();
-        for _ in 0..from.count()? {
-            map.insert(K::read(from)?, V::read(from)?);
-        }
+        from.each(|(key, value)| {
+            map.insert(key, value);
+        })?;
         Ok(map)
     }
 }
@@ -159,7 +154,6 @@ mod tests {
                     }
                 }
                 assert_eq!(list.get(key), map.get(&key));
-                assert_eq!(list.contains(key), map.contains_key(&key));
                 assert!(list.iter().eq(map.iter().map(|(&key, value)| (key, value))));
                 assert!(list.keys().eq(map.keys().copied()));
                 assert_eq!((list.len(), list.is_empty()), (map.len(), map.is_empty()));

@@ -101,15 +101,18 @@ class _Fitting:
 
     def all(self) -> Fit:
         """Stage after stage, then together."""
+        together = None
         for stage in STAGES:
             self.runs.phase = stage.title
             if stage.name == TOGETHER_BEFORE:
-                self._together()
+                together = self._together()
             self._stage(stage)
         if self.fit.theta["pacing"] != "smooth":
             # Marks keep spare space free, and reads wait for another collection than the one they were fitted beside.
-            self._together()
+            together = self._together()
             self._suspension(stage_named("suspend"))
+        if together is not None:
+            self._intervals(*together)
         self.runs.phase = "predictions"
         simulated = self.simulator.simulate([self.fit.theta], self.seen)[0]
         self.fit.simulated = simulated
@@ -239,17 +242,23 @@ class _Fitting:
             interval = profile(_residuals(problem, solution), solution.x, index, problem.low, problem.high, scale)
             self.fit.found[name] = Found(name, stage.name, self.fit.theta[name], _exp(interval), len(seen))
 
-    def _together(self) -> None:
-        """All numbers at once, with all figures: what intervals are taken from."""
+    def _together(self) -> tuple[list[str], list[Observation], Problem, Solution] | None:
+        """All numbers at once, with all figures: what intervals are taken from; `None` where nothing was found."""
         names = [name for name, found in self.fit.found.items() if name != "dies" and found.stage != "suspend"]
         stages = {self.fit.found[name].stage for name in names} | ({"dies"} & {*self.fit.found})
         seen = [each for each in self.seen if each.stage in stages]
         if not names:
-            return
+            return None
         problem = self._problem(names, seen, near=True)
         start = np.array([math.log(self.fit.theta[name]) for name in names])
         solution = solve(problem, start)
         self.fit.theta = self.theta(names, solution.x)
+        return names, seen, problem, solution
+
+    def _intervals(
+        self, names: Sequence[str], seen: Sequence[Observation], problem: Problem, solution: Solution
+    ) -> None:
+        """How far each number can move, and what is missed where a row is left out."""
         residuals = _residuals(problem, solution)
         self.fit.scale = scale_of(solution.chi2, len(seen), len(names))
         for index, name in enumerate(names):

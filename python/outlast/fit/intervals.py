@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,8 @@ QUANTILE = 2.7055
 """Of the chi-squared distribution with one degree of freedom, at `LEVEL`."""
 FAR = math.log(100)
 """A number that can move a hundredfold is not identified."""
+NEAR = 1e-5
+"""How exactly the logarithm of an end is found."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def profile(residuals: Model, best: Vector, index: int, low: Vector, high: Vecto
     limit = QUANTILE * scale
     others = [each for each in range(len(best)) if each != index]
 
-    def excess(value: float, start: Vector) -> tuple[float, Vector]:
+    def beyond(value: float, start: Vector) -> tuple[float, Vector]:
         fixed = best.copy()
         fixed[index] = value
 
@@ -48,35 +50,43 @@ def profile(residuals: Model, best: Vector, index: int, low: Vector, high: Vecto
 
         if others:
             fixed[others] = least_squares(rest, start[others], low[others], high[others])
-        return chi2(residuals(fixed)) - least - limit, fixed
+        return math.sqrt(max(0.0, chi2(residuals(fixed)) - least) / limit) - 1, fixed
 
-    return Interval(*(_edge(excess, best, index, sign, bound) for sign, bound in ((-1, low[index]), (1, high[index]))))
+    return Interval(*(_edge(beyond, best, index, sign, bound) for sign, bound in ((-1, low[index]), (1, high[index]))))
 
 
-def _edge(excess: object, best: Vector, index: int, sign: int, bound: float) -> float | None:
-    """Where the profile crosses the limit: steps that double, then halving. `None` if it does not before the bound."""
-    assert callable(excess)
-    inside, point, step = float(best[index]), best, 1e-3
+def _edge(
+    beyond: Callable[[float, Vector], tuple[float, Vector]], best: Vector, index: int, sign: int, bound: float
+) -> float | None:
+    """Where the profile crosses the limit: steps that double, then false positions. `None` if not before the bound.
+
+    `beyond` is the root of the profile over that of the limit, less 1: nearly a straight line, from -1 at the best.
+    """
+    inside, point, step, below = float(best[index]), best, 1e-3, -1.0
     while True:
         outside = inside + sign * step
         reached = (outside - bound) * sign >= 0 or abs(outside - best[index]) > FAR
         if reached:
             outside = bound if abs(bound - best[index]) < FAR else float(best[index]) + sign * FAR
-        above, following = excess(outside, point)
+        above, following = beyond(outside, point)
         if above > 0:
             break
         if reached:
             return None
-        inside, point, step = outside, following, 2 * step
+        inside, point, step, below = outside, following, 2 * step, above
+    side = 0
     for _ in range(25):
-        middle = (inside + outside) / 2
-        above, following = excess(middle, point)
-        if above > 0:
-            outside = middle
+        slope = (above - below) / (outside - inside)
+        middle = inside - below / slope
+        found, following = beyond(middle, point)
+        if abs(found / slope) < NEAR or abs(outside - inside) < NEAR:
+            return middle
+        # Illinois: an end that stays counts half, or else it might stay for ever.
+        if found > 0:
+            outside, above, below, side = middle, found, below / 2 if side > 0 else below, 1
         else:
-            inside, point = middle, following
-        if abs(outside - inside) < 1e-5:
-            break
+            inside, below, above, side = middle, found, above / 2 if side < 0 else above, -1
+            point = following
     return (inside + outside) / 2
 
 
