@@ -50,8 +50,10 @@ def device(uri: str, folder: Path) -> Iterator[str]:
             finally:
                 run("losetup", "--detach", loop)
         finally:
+            unmount = ["fusermount3", "-u", str(folder / "nbd")]
             try:
-                run("fusermount3", "-u", str(folder / "nbd"))
+                # A loop that another process happens to look at keeps the file until that one has done.
+                assert within(10, lambda: subprocess.run(unmount, capture_output=True).returncode == 0)
                 fuse.wait(timeout=20)
             finally:
                 fuse.kill()
