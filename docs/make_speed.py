@@ -130,7 +130,7 @@ def protection(cases: dict[str, Case]) -> str:
 def traces(said: str) -> str:
     """What a record of a trace costs."""
     found = re.findall(r"([a-z0-9-]+) (\d+) and (\d+)", said.partition(": ")[2])
-    return table(["format", "one pass", "with the survey of a trace that is packed"], (list(row) for row in found))
+    return table(["format", "one pass", "with the survey for packing"], (list(row) for row in found))
 
 
 def fill(text: str, name: str, table: str) -> str:

@@ -221,7 +221,7 @@ def test_a_cut_that_cannot_shear_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(outlast.DeviceError, match=re.escape(message)):
             drive.power_cut(**left)
-    with pytest.raises(outlast.DeviceError, match=r"power\.shorn = 3/8: must be absent: a protected buffer"):
+    with pytest.raises(outlast.DeviceError, match=r"power\.shorn = 3/8: must be absent: with a protected buffer"):
         outlast.Drive(SMALL).power_cut(shorn="3/8")
     fault = {"at": "1ms", "kind": "power"}
     for entry, message in (

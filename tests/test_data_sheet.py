@@ -50,8 +50,8 @@ def test_requests_in_order_are_beside_bandwidths() -> None:
 
 def test_one_request_at_a_time_is_beside_latencies() -> None:
     found = rows(read_percent=100, queue_depth=1, rate_iops=None)
-    assert set(found) == {"random reads", "read, median"}
-    median, promised, _ = found["read, median"]
+    assert set(found) == {"random reads", "read latency, median"}
+    median, promised, _ = found["read latency, median"]
     assert promised == 75
     assert 0.5 < median / promised < 1.5
 

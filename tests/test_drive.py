@@ -228,7 +228,7 @@ def test_failures_of_a_batch_are_told_and_can_be_raised(drives: dict[str, outlas
         (lambda drive: drive.read(1, 512), "offset = 1: must be a multiple of 512"),
         (lambda drive: drive.read(-512, 512), "offset = -512: must not be negative"),
         (lambda drive: drive.read(0, 0), "length = 0: must be from 512"),
-        (lambda drive: drive.read(drive.capacity, 512), "reaches beyond the end, 6291456"),
+        (lambda drive: drive.read(drive.capacity, 512), "reaches beyond the end of the drive, 6291456 bytes"),
         (lambda drive: drive.write(0, b"abc"), "length = 3: must be from 512"),
         (lambda drive: drive.write(2**64, bytes(512)), "offset = 18446744073709551616"),
         (lambda drive: drive.write_zeroes(0, 0), "length = 0"),

@@ -292,8 +292,8 @@ def test_values_from_python() -> None:
     [
         (float("nan"), r"device\.ftl\.over_provisioning = nan: must be a finite number"),
         (float("inf"), r"device\.ftl\.over_provisioning = inf: must be a finite number"),
-        ({1, 2}, r"device\.ftl\.over_provisioning = \{1, 2\}: a set is no setting"),
-        (1j, r"device\.ftl\.over_provisioning = 1j: a complex is no setting"),
+        ({1, 2}, r"device\.ftl\.over_provisioning = \{1, 2\}: a set cannot be a setting"),
+        (1j, r"device\.ftl\.over_provisioning = 1j: a complex cannot be a setting"),
     ],
 )
 def test_values_that_no_setting_takes_are_named(value: object, said: str) -> None:

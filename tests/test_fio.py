@@ -109,7 +109,7 @@ def test_a_job_file_runs_on_a_preset(outlast: Outlast, tmp_path: Path, monkeypat
     ("arguments", "parts"),
     [
         (["run", "mix.fio"], ["name the drive with --preset"]),
-        (["run", "demo", "--trace", "mix.fio"], ["is a fio job and no trace", "outlast run mix.fio --preset"]),
+        (["run", "demo", "--trace", "mix.fio"], ["is a fio job, not a trace", "outlast run mix.fio --preset"]),
         (["run", "bad.fio", "--preset", "demo"], ["bad.fio, line 3", "latency_target=1ms", "not supported"]),
         (["run", "var.fio", "--preset", "demo"], ["var.fio, line 2", "${NOBODY_SAID}", "vars"]),
         (["run", "inc.fio", "--preset", "demo"], ["inc.fio, line 2", "include=absent.inc"]),

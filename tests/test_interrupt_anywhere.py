@@ -115,7 +115,7 @@ def check(end: End) -> str:
         assert "nothing was measured" in end.messages, end
         assert re.search("stopped while the drive was being prepared|within its warm-up", notes), (end, notes)
         return "prepared"
-    assert "figures are of what was run until then" in end.messages, end
+    assert "the figures cover the run up to then" in end.messages, end
     return "partial"
 
 

@@ -204,12 +204,12 @@ def test_what_makes_no_sense_ends_the_run_with_one_line(tiny: Path, wrong: str) 
     [
         ("greddy", 'did you mean "greedy"?'),
         ("nothing", "there are greedy, cost-benefit, cost-age-times, fifo, d-choices; code of your own is FILE:NAME"),
-        ("absent.py:choose", "absent.py is no file"),
+        ("absent.py:choose", "absent.py is not a file"),
         ("absent.so:choose", "absent.so: cannot open shared object file"),
         (f"{OWN}:gredy", "there is no function or class gredy; there are"),
         (f"{OWN}:", "must be FILE:NAME"),
         ("broken.py:choose", "SyntaxError: '(' was never closed (broken.py, line 1)"),
-        ("text.txt:choose", "no Python file"),
+        ("text.txt:choose", "not a Python file"),
     ],
 )
 def test_bad_names_are_refused_before_anything_runs(tiny: Path, tmp_path: Path, name: str, told: str) -> None:

@@ -44,7 +44,7 @@ def test_errors_have_a_part_where_there_are_any() -> None:
     # A rate that no float can hold is told from its logarithm.
     assert "1.58 · 10⁻³⁵³" in with_them
     assert "8 KiB were lost for good" in with_them
-    assert "41 superblocks (41 too old); 2 of them written by scrubbing itself" in with_them
+    assert "41 superblocks (too old: 41); 2 of them written by scrubbing itself" in with_them
 
 
 def test_a_drive_that_only_breaks_has_a_part_without_error_rates() -> None:

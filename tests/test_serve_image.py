@@ -117,7 +117,7 @@ def test_an_image_stays_small_and_nothing_is_lost(tmp_path: Path, small: Path) -
     by_libnbd(served.uri, f"for turn in range(8): assert h.pread(2**20, turn * 2**20) == {written}")
     code, said = served.stop()
     assert code == 0
-    inputs = int(said.split(" inputs repeated")[0].split()[-1])
+    inputs = int(said.split(" inputs replayed")[0].split()[-1])
     assert "lost its power when its server ended" in said and inputs < 24 * 2, said
 
 
@@ -166,12 +166,15 @@ def test_the_log_of_an_image_is_a_trace_for_a_run(tmp_path: Path, small: Path) -
     [
         (["demo", "--keep-log", "--sync"], "--sync, --keep-log: only with --image"),
         (["demo", "--at", "1s"], "--at: only with --image"),
-        (["--image", "x", "--at", "1s", "--keep-log"], "--keep-log: not with --at, of which nothing is kept"),
+        (["--image", "x", "--at", "1s", "--keep-log"], "--keep-log: not with --at, which keeps no changes"),
         (["demo", "--image", "x", "--at", "1s"], "--at serves the machine of an image: name no SCENARIO"),
         (["demo", "--image", "x", "--checkpoint-every", "7"], "checkpoint_every = 7B: must be at least 64KiB"),
         (["demo", "--image", "x", "--checkpoint-every", "much"], 'checkpoint_every = "much": '),
         (["--image", "x", "--at", "noon"], 'at = "noon": '),
-        (["--image", "x", "--at", "1s"], "x: is no image; name a scenario to make one of"),
+        (
+            ["--image", "x", "--at", "1s"],
+            "x: is not an Outlast image; to create one: outlast serve SCENARIO --image DIR",
+        ),
     ],
 )
 def test_options_that_make_no_sense_are_refused(tmp_path: Path, options: list[str], said: str) -> None:

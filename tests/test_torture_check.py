@@ -190,7 +190,7 @@ def test_a_check_that_fails_with_nothing_lost_is_doubted(folder: Path) -> None:
         (["careful.outlast", "--state", "contract@99999"], COMMAND, "contract@99999"),
         (["careful.outlast", "--state", "twice/3@7"], COMMAND, "twice/3@7: there is no recording of that recovery"),
         (["careful.outlast", "--out", "check.py"], COMMAND, "check.py: not a folder"),
-        (["careful.outlast", "--out", "."], COMMAND, "which is no part of a check"),
+        (["careful.outlast", "--out", "."], COMMAND, "which is not part of a check"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(folder: Path, words: list[str], command: list[str], said: str) -> None:

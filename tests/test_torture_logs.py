@@ -92,7 +92,7 @@ def test_what_cannot_be_is_one_line(promises: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign"
     foreign.write_text("hello\n")
     said = torture("export", foreign, tmp_path / "copy", check=2)
-    assert f"{foreign}: is no recording" in said, said
+    assert f"{foreign}: is not a recording" in said, said
     said = torture("export", promises, tmp_path / "no" / "copy", check=2)
     assert "cannot be written" in said, said
     assert not (tmp_path / "copy").exists()

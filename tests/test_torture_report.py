@@ -201,7 +201,7 @@ def test_the_summary_says_what_a_person_wants_to_know_first(tmp_path: Path) -> N
     assert shown.startswith("1 bad of 2 states   ")
     assert "states/s" in shown
     assert "25.0 % (exact)" in shown
-    assert "this drive leaves it" in shown
+    assert "this drive is left in this state" in shown
     assert "write 4 is lost" in shown
     assert f"again: {asked.reproduce('drive@1')}" in shown
 

@@ -126,7 +126,7 @@ def plain(value: Any, name: str = "") -> Any:
         return value
     kind = type(value).__name__
     raise ScenarioError(
-        f"{name or 'value'} = {value!r}: a {kind} is no setting; give a number, a text, a list or a table"
+        f"{name or 'value'} = {value!r}: a {kind} cannot be a setting; give a number, a text, a list or a table"
     )
 
 

@@ -312,7 +312,7 @@ class Measured:
         except ValueError as error:
             raise OutputError(f"{file}: not JSON: {error}") from error
         if not isinstance(report, dict) or not is_report(report):
-            raise OutputError(f'{file}: no result of fio: it has no "fio version" and jobs')
+            raise OutputError(f'{file}: not a result of fio: it has no "fio version" and jobs')
         return cls(file.stem, report)
 
 

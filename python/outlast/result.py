@@ -114,7 +114,7 @@ class Result:
         """What the figures of a run that was stopped are of."""
         host = self.summary["host"]
         if any(host[kind] for kind in ("reads", "writes", "trims", "flushes")):
-            return "figures are of what was run until then"
+            return "the figures cover the run up to then"
         return "nothing was measured yet"
 
     def __repr__(self) -> str:

@@ -11,10 +11,10 @@ changes: Setting
 - class: The class that gets another code. Default: 0.
 - data: Its new `data`. Default: as it is.
 - dies: Dies to add; see `device.absent_dies`.
-- medium_errors: When so many units have been unreadable since the drive was made, for the host or for the drive
+- medium_errors: When this many units have been unreadable since the drive was made, for the host or for the drive
   itself. (`smart.media_errors` counts commands of the host.)
 - parity: Its new `parity`. Default: as it is.
-- pe_cycles: When the most worn block has been erased so often, what it came with included.
+- pe_cycles: When the most-worn block has been erased this many times, initial wear included.
 """
 description: Setting
 """Description in a sentence or two. Default: empty."""
@@ -195,12 +195,12 @@ class ArrayBackground(Setting):
 
 class ArrayEjection(Setting):
     bad_blocks: Setting
-    """Runs of bad sectors kept per member. Default: 512, as fit into md's log."""
+    """Runs of bad sectors above which a member is ejected. Default: 512, as many as fit into md's log."""
     read_errors: Setting
-    """Corrected read errors; half are forgotten every hour. Default: 20, the limit of md's mirrors
-    (`max_corr_read_errors`, since Linux 6.9 for `raid1`, too). md's parity levels have another rule, which is not
-    modelled: a member goes after more errors than there are stripes in the cache (256), and each read that succeeds
-    forgets them all.
+    """Corrected read errors above which a member is ejected; half are forgotten every hour. Default: 20, the limit of
+    md's mirrors (`max_corr_read_errors`, since Linux 6.9 for `raid1`, too). md's parity levels have another rule,
+    which is not modelled: a member goes after more errors than there are stripes in the cache (256), and each read
+    that succeeds forgets them all.
     """
 
 class ArrayLight(Setting):
@@ -265,7 +265,7 @@ class ArrayRepair(Setting):
     - assist: A spare takes the member's place and is filled from the member where that can be read, from the others
       elsewhere; then the member leaves: Rebuild Assist, Reparo's baseline. Waits for a spare.
     - rebuild: The member counts as failed, and is rebuilt on a spare from the others. Waits until the array can do
-      without the member, and for members that said to be beyond repair and are replaced with their help.
+      without the member, and for members that report to be beyond repair and are replaced with their help.
     """
 
 class ArrayReplacement(Setting):
@@ -492,15 +492,15 @@ class DeviceDataSheet(Setting):
     random_read: Setting
     """Random reads of 4 KiB, or of a mapping unit where that is larger, a second."""
     random_write: Setting
-    """Random writes of as much a second, in the steady state."""
+    """Random writes of 4 KiB, or of a mapping unit where that is larger, a second, in the steady state."""
     read: Setting
     """Sequential reads."""
     read_latency: Setting
-    """A read of as much that waits for no other."""
+    """Latency of a read of that size that waits for no other command."""
     write: Setting
     """Sequential writes."""
     write_latency: Setting
-    """A write of as much that waits for no other."""
+    """Latency of a write of that size that waits for no other command."""
 
 class DeviceDefects(Setting):
     endurance: Setting
@@ -566,8 +566,8 @@ class DeviceFtlGc(Setting):
     Default: 8.
     """
     host_share: Setting
-    """Of the slots that collection gains on its way to `stop_free`, the share that host writes may take meanwhile; 0 to
-    1. Default: 1.
+    """Share of the space that collection frees on its way to `stop_free` that host writes may use meanwhile; 0 to 1.
+    Default: 1.
     """
     overlap: Setting
     """Whether the next victim is read while the last one is erased, an eighth of its dies at a time; with a protected
@@ -581,10 +581,11 @@ class DeviceFtlGc(Setting):
     Default: true.
     - true
     - false
-    - smooth
-    - none
-    - burst
-    - token
+    - smooth: Each unit that collection moves lets in its share of the host's writes: smooth latency. The same as
+      true.
+    - none: Host writes run ahead until no superblock is free and then wait for a whole victim. The same as false.
+    - burst: Collection runs from the low mark to the high one, and not in between.
+    - token: As smooth, and host writes enter at a rate that follows their recent one.
     """
     policy: Setting
     """Which superblock is collected next.
@@ -621,8 +622,8 @@ class DeviceFtlGc(Setting):
 
 class DeviceFtlGcToken(Setting):
     depth: Setting
-    """Data that tokens may be saved for, over all flash cores; so far collection may be ahead of the host, too. At
-    least a mapping unit for each core.
+    """How much data the saved tokens may cover, over all flash cores; collection may be ahead of the host by as much.
+    At least a mapping unit for each core.
     Default: "1MiB".
     """
     factor: Setting
@@ -763,8 +764,8 @@ class DeviceProtection(Setting):
     - parity: Program units of parity in a stripe.
     - pe_cycles: P/E cycles of the superblock, the mean of its blocks.
     - rereads: Pages of it that were read again in its last use. Needs `device.reliability`.
-    - uncorrectable: Units of it that neither ECC nor the re-reads before the stripe gave in its last use, whether
-      parity gave them or nothing.
+    - uncorrectable: Units of it that neither ECC nor the re-reads before the stripe could correct in its last use,
+      whether or not parity recovered them.
     """
     data: Setting
     """Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15."""
@@ -784,7 +785,7 @@ class DeviceProtectionPartial(Setting):
     cache: Setting
     """Bytes of the parity cache, over all cores, where `place` is `cache`. Default: 16 MiB."""
     place: Setting
-    """Where its parity goes. Default: nowhere.
+    """Where the parity of an incomplete stripe goes. Default: nowhere.
     - none: Nowhere: its data is unprotected until the stripe is full.
     - inline: Into the stripe itself, which then holds that much less data (eSAP). Where no room would be left for
       data, the stripe ends there: a short stripe. Data that was relocated is not covered.
@@ -1125,9 +1126,9 @@ class DeviceRepairPredict(Setting):
     bad_blocks: Setting
     """Bad blocks of the die, found while it is in use; below `bad_blocks`. Default: 8 (assumed)."""
     uncorrectable: Setting
-    """Units of the die that its own ECC and re-reads did not give within `window`; 0: do not count. Default: 0."""
+    """Units of the die that its own ECC and re-reads could not correct within `window`; 0: do not count. Default: 0."""
     window: Setting
-    """Default: 1 hour (assumed)."""
+    """Time over which `uncorrectable` units are counted. Default: 1 hour (assumed)."""
 
 class DeviceScrub(Setting):
     age: Setting
@@ -1313,7 +1314,7 @@ class Precondition(Setting):
     """
     round: Setting
     """A round, after which the write amplification is noted, in drive writes (capacities); above 0, at most 100.
-    Default: 0.1, and never less than eight superblocks.
+    Default: 0.1, and never less than eight superblocks of each flash core.
     """
     rounds: Setting
     """Parts that are compared to find the write amplification steady, each of at least one round; 2 to 1000. Default:
@@ -1363,8 +1364,8 @@ class Run(Setting):
     (assumed: data sheets of enterprise drives name 1.5 to 2.5 million).
     """
     member_uber: Setting
-    """Probability that a bit of a member cannot be read, for the same where flash does not err. 0 to 1. Default: 1e-16
-    (Reparo, section 3).
+    """Probability that a bit of a member cannot be read, for the risk of data loss where the flash has no error model.
+    0 to 1. Default: 1e-16 (Reparo, section 3).
     """
     threads: Setting
     """Threads that a run may use while it prepares drives and where it runs without time; results do not depend on

@@ -179,7 +179,9 @@ class Simulation:
         if (op == "flush") != (length == 0):
             raise DeviceError(f"length = {length}: must be 0 for a flush, and more for all else")
         if offset + length > self.capacity:
-            raise DeviceError(f"offset = {offset}, length = {length}: reaches beyond the end, {self.capacity}")
+            raise DeviceError(
+                f"offset = {offset}, length = {length}: reaches beyond the end of the drive, {self.capacity} bytes"
+            )
 
     def inject(self, fault: Mapping[str, Any]) -> None:
         """Something breaks now: an entry of `[[faults]]` without `at`, such as `{"kind": "die", "die": 3}`."""

@@ -23,7 +23,7 @@ pub enum ArrayError {
     },
     /// Data would be lost.
     #[error(
-        "member = {member}: holds the only copy of some data; replacing it loses that (force does it nevertheless)"
+        "member = {member}: holds the only copy of some data; replacing it loses that (force does it anyway)"
     )]
     OnlyCopy {
         /// The column asked for.
@@ -39,12 +39,12 @@ pub enum ArrayError {
     },
     /// A share of the link's bandwidth is set, and the device tells of no link.
     #[error(
-        "array.repair.share: the new device tells no bandwidth of its link that this could be a share of"
+        "array.repair.share: the new device has no device.controller.link, so there is no bandwidth to take a share of"
     )]
     NoLink,
     /// Power came back with a member missing and parity in doubt.
     #[error(
-        "{groups} groups may be inconsistent and a member is missing: its data there may be wrong (force starts nevertheless)"
+        "{groups} groups may be inconsistent and a member is missing: its data there may be wrong (force starts the array anyway)"
     )]
     DirtyDegraded {
         /// Groups whose parity cannot be trusted.

@@ -290,7 +290,7 @@ fn a_share_needs_a_link() {
     let repair = RepairConfig { share: Some(0.1), ..by(RepairWay::Die) };
     let devices = (0..4).map(|seed| plain(SECTORS, seed)).collect();
     let error = Array::new(small(Level::Raid5, 4, repair), devices, true).unwrap_err();
-    assert!(error.to_string().starts_with("array.repair.share = 0.1: is a share of the bandwidth of a link"));
+    assert!(error.to_string().starts_with("array.repair.share = 0.1: needs device.controller.link"));
     let devices = (0..4).map(|seed| linked(1_000_000, SECTORS, seed)).collect();
     let mut array = Array::new(small(Level::Raid5, 4, repair), devices, true).unwrap();
     let error = array.add_spare(Nanos::ZERO, plain(SECTORS, 9)).unwrap_err();

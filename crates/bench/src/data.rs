@@ -57,7 +57,7 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
     let mut cases: Vec<Case> = drives(0.25)
         .map(|(name, drive)| Case { name, drive, members: 0, on_disk: false, requests })
         .collect();
-    // Filling four drives and reading them back takes twenty times as long as a quick run's writes: there they are a quarter as large.
+    // Filling four drives and reading them back takes longer than the writes of a quick run: there they are a quarter as large.
     let plain = drives(if quick { 0.0625 } else { 0.25 }).next();
     cases.extend(plain.map(|(_, drive)| Case {
         name: "data-raid5".to_owned(),

@@ -25,7 +25,7 @@ pub enum EngineError {
     Checkpoint(crate::SnapshotError),
     /// A request arrives, or the run goes on, later than the drive can count time.
     #[error(
-        "workload: the run goes on to {at}; a drive with so many dies is simulated until {latest}: scale time, or ask for less"
+        "workload: the run lasts until {at}, but a drive with this many dies can be simulated only until {latest}: lower workload.trace.time_scale, or shorten the workload"
     )]
     BeyondHorizon {
         /// How far it went.

@@ -35,8 +35,15 @@ pub(crate) struct Stretch {
     pub(crate) in_flight: f64,
 }
 
+/// Commands that arrived in all windows, and the time from the first window's start to the last arrival.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrivals {
+    pub(crate) commands: f64,
+    pub(crate) seconds: f64,
+}
+
 /// Whether the queue grew, given all windows in order of time.
-pub(crate) fn overload(windows: &[Stretch]) -> Option<Overload> {
+pub(crate) fn overload(windows: &[Stretch], arrivals: Arrivals) -> Option<Overload> {
     // After the last arrival the queue shrinks.
     let deepest =
         (0..windows.len()).max_by(|&a, &b| windows[a].in_flight.total_cmp(&windows[b].in_flight))?;
@@ -65,15 +72,28 @@ pub(crate) fn overload(windows: &[Stretch]) -> Option<Overload> {
     } else {
         straight >= STRAIGHT && growth >= DEEP && growth >= EXCESS * completed
     };
-    told.then(|| Overload { offered_iops: (completed + growth) / seconds, served_iops: completed / seconds })
+    told.then(|| {
+        // The queue is deepest in the window of the last arrival or in the next: then all that arrived is known, and for how long.
+        let offered = if arrivals.seconds > 0.0 && arrivals.seconds <= seconds {
+            arrivals.commands / arrivals.seconds
+        } else {
+            (completed + growth) / seconds
+        };
+        Overload { offered_iops: offered, served_iops: completed / seconds }
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Stretch, overload};
+    use super::{Arrivals, Overload, Stretch, overload};
 
     fn run(arrive: f64, serve: f64) -> Vec<Stretch> {
         run_for(100, arrive, serve)
+    }
+
+    /// Of windows alone, where requests go on arriving after the last of them.
+    fn growing(windows: &[Stretch]) -> Option<Overload> {
+        overload(windows, Arrivals { commands: 0.0, seconds: f64::INFINITY })
     }
 
     /// Requests arrive over so many windows of 0.1 s.
@@ -92,41 +112,50 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_and_what_is_served_is_told() {
-        let found = overload(&run(500e3, 30e3)).expect("the queue grows");
+        let found = growing(&run(500e3, 30e3)).expect("the queue grows");
         assert!((found.offered_iops / 500e3 - 1.0).abs() < 0.02, "{found:?}");
         assert!((found.served_iops / 30e3 - 1.0).abs() < 1e-9, "{found:?}");
-        assert!(overload(&run(31e3, 30e3)).is_some());
+        assert!(growing(&run(31e3, 30e3)).is_some());
     }
 
     #[test]
     fn few_windows_are_enough_where_it_is_certain() {
         for arriving in [2, 3, 4] {
-            let found = overload(&run_for(arriving, 500e3, 30e3)).expect("sixteen times what is served");
+            let found = growing(&run_for(arriving, 500e3, 30e3)).expect("sixteen times what is served");
             assert!((found.offered_iops / 500e3 - 1.0).abs() < 0.3, "{found:?}");
             assert!((found.served_iops / 30e3 - 1.0).abs() < 1e-9, "{found:?}");
         }
         // A third more than is served may be a stall, and of one window nobody can tell what grows.
-        assert_eq!(overload(&run_for(3, 40e3, 30e3)), None);
-        assert_eq!(overload(&run_for(1, 500e3, 30e3)[..1]), None);
+        assert_eq!(growing(&run_for(3, 40e3, 30e3)), None);
+        assert_eq!(growing(&run_for(1, 500e3, 30e3)[..1]), None);
         // A queue that a drive may well hold.
-        assert_eq!(overload(&run_for(2, 4e3, 1e3)), None);
+        assert_eq!(growing(&run_for(2, 4e3, 1e3)), None);
+    }
+
+    #[test]
+    fn arrivals_that_end_within_a_window_are_counted_until_they_end() {
+        // Of two windows of 0.1 s, requests arrive over 0.12 s: by windows, that is 0.6 of the rate.
+        let at = |in_flight: f64| Stretch { seconds: 0.1, completed: 3e3, in_flight };
+        let arrivals = Arrivals { commands: 60e3, seconds: 0.12 };
+        let found = overload(&[at(23.5e3), at(55e3)], arrivals).expect("sixteen times what is served");
+        assert!((found.offered_iops / 500e3 - 1.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn a_burst_before_quiet_times_is_no_overload() {
         let mut windows = run_for(3, 500e3, 30e3);
-        assert!(overload(&windows).is_some());
+        assert!(growing(&windows).is_some());
         windows.extend(vec![Stretch { seconds: 0.1, completed: 2e3, in_flight: 1.0 }; 500]);
-        assert_eq!(overload(&windows), None);
+        assert_eq!(growing(&windows), None);
     }
 
     #[test]
     fn a_drive_that_keeps_up_is_not_overloaded() {
-        assert_eq!(overload(&run(29e3, 30e3)), None);
-        assert_eq!(overload(&run(32e3, 30e3)[..4]), None);
+        assert_eq!(growing(&run(29e3, 30e3)), None);
+        assert_eq!(growing(&run(32e3, 30e3)[..4]), None);
         // A queue that swings.
         let swings =
             |i: u32| Stretch { seconds: 0.1, completed: 3e3, in_flight: 300.0 + 200.0 * f64::from(i % 7) };
-        assert_eq!(overload(&(0..100).map(swings).collect::<Vec<_>>()), None);
+        assert_eq!(growing(&(0..100).map(swings).collect::<Vec<_>>()), None);
     }
 }

@@ -52,7 +52,7 @@ impl Prepared {
         let more = Bytes((self.rest * capacity.0 as f64) as u64);
         Some(format!(
             "The write amplification was not steady when preconditioning ended after {at:.1} drive writes: overwriting about {more:.1} GiB \
-             more may do (precondition.max_drive_writes = {:.0}).",
+             more may be enough (precondition.max_drive_writes = {:.0}).",
             (at + self.rest).ceil(),
             more = more.as_mib() / 1024.0,
         ))

@@ -69,6 +69,10 @@ pub(crate) struct Recorder {
     open_since: u128,
     /// Commands that completed during the warm-up.
     pub(crate) warmed: u64,
+    /// Commands in flight at `start`.
+    in_flight_before: u32,
+    /// When the last command arrived; before `start` if none has since then.
+    last_arrival: Nanos,
     pub(crate) in_flight: InFlight,
     pub(crate) latency: ByOp,
     /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
@@ -94,6 +98,8 @@ impl Recorder {
             latency_sum: 0,
             open_since: 0,
             warmed: 0,
+            in_flight_before: 0,
+            last_arrival: Nanos::ZERO,
             in_flight: InFlight::default(),
             latency: ByOp::new(digits),
             by_stream: Vec::new(),
@@ -115,6 +121,8 @@ impl Recorder {
         fresh.in_flight.restart(at);
         fresh.open_since = u128::from(fresh.in_flight.now) * u128::from(at.0);
         fresh.warmed = self.completed.total();
+        fresh.in_flight_before = self.in_flight.now;
+        fresh.last_arrival = self.last_arrival;
         fresh.start = at;
         fresh.end = at;
         *self = fresh;
@@ -123,6 +131,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn submitted(&mut self, at: Nanos) {
         self.in_flight.change(at, 1);
+        self.last_arrival = at;
         self.open_since += u128::from(at.max(self.start).0);
     }
 
@@ -205,5 +214,11 @@ impl Recorder {
 
     pub(crate) fn span(&self) -> Nanos {
         self.end - self.start
+    }
+
+    /// Commands that arrived since `start`, and the time from `start` to the last of them.
+    pub(crate) fn arrivals(&self) -> (u64, Nanos) {
+        let ended = self.completed.total() + u64::from(self.in_flight.now);
+        (ended.saturating_sub(self.in_flight_before.into()), self.last_arrival.saturating_sub(self.start))
     }
 }

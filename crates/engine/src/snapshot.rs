@@ -28,7 +28,7 @@ pub enum SnapshotError {
     Foreign,
     /// It was written by another version.
     #[error(
-        "was written by Outlast {found}; this is Outlast {VERSION}, and its state has another form: make it anew"
+        "was written by Outlast {found}; this is Outlast {VERSION}, whose snapshots have another format: make the snapshot again"
     )]
     Version {
         /// The version that wrote it.

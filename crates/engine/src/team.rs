@@ -1,4 +1,4 @@
-//! Threads: the only place in the core that starts any. What is done on them is independent, so results do not depend on how many there are.
+//! Threads: the only place in the engine that starts any. What is done on them is independent, so results do not depend on how many there are.
 
 use crate::clock::{self, Stopwatch};
 use std::sync::{Mutex, PoisonError};

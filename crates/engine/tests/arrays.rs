@@ -123,7 +123,7 @@ fn light_members_that_cannot_be_are_refused() {
     assert!(refuse("{ devices = [3] }", "").contains("array.light.devices[0] = 3: must be less than 3"));
     assert!(refuse("{ devices = [0, 1, 2] }", "").contains("must leave one member that is a drive"));
     let fault = "[[faults]]\nat = \"1s\"\ndevice = 1\nkind = \"die\"\ndie = 0\n";
-    assert!(refuse("{ devices = [1] }", fault).contains("faults[0].device = 1: is carried lightly"));
+    assert!(refuse("{ devices = [1] }", fault).contains("faults[0].device = 1: is a light member"));
 }
 
 #[test]

@@ -39,7 +39,7 @@ requests = 1000000
     let mut simulation = Simulation::new(scenario(text)).unwrap();
     let error = simulation.run(&mut |_| Control::Continue).expect_err("the horizon is reached").to_string();
     assert!(
-        !error.contains('\n') && error.contains("a drive with so many dies is simulated until"),
+        !error.contains('\n') && error.contains("a drive with this many dies can be simulated only until"),
         "{error}"
     );
 }

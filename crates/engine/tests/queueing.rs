@@ -134,6 +134,19 @@ fn open_and_closed_loops_differ() {
     assert_close("span", overload.summary().time.simulated_s, 20_000.0 * SERVICE_S, 1e-3);
 }
 
+/// What is asked for, where arrivals end soon after the warm-up and the drive goes on with its queue for long: of n Poisson arrivals, the
+/// rate has a relative standard deviation of 1 / sqrt(n).
+#[test]
+fn an_overload_is_what_arrived_while_requests_arrived() {
+    let rate = 20.0 / SERVICE_S;
+    let workload = format!("rate_iops = {rate}\nrequests = 20000\n[run]\nwarm_up = \"30ms\"");
+    let run = run(one_die(&workload));
+    let found = run.summary().queue.overload.expect("twenty times what is served");
+    let measured = 20_000.0 - 0.03 * rate;
+    assert_close("offered", found.offered_iops, rate, 6.0 / measured.sqrt());
+    assert_close("served", found.served_iops, 1.0 / SERVICE_S, 0.01);
+}
+
 /// Drives and workloads of every kind.
 fn any_run(workload: &str, warm_up: &str, cache: &str) -> Scenario {
     scenario(&format!(

@@ -72,7 +72,7 @@ pub enum ScenarioError {
         hint: String,
     },
     /// There is no preset of this name.
-    #[error("{}no preset \"{name}\"{hint}", prefix(at.as_ref()))]
+    #[error("{}no preset or file \"{name}\"{hint}", prefix(at.as_ref()))]
     NoPreset {
         /// Where it was asked for, if in a file.
         at: Option<Place>,

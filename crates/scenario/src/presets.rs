@@ -41,7 +41,7 @@ const PRESETS: &[Preset] = &[
         "pm1643-raid5",
         "A die of one of eight PM1643 in RAID-5 fails and is repaired (Reparo), capacity scaled down"
     ),
-    preset!("peers-32g", "32 GiB drive on which other simulators were measured, random writes"),
+    preset!("peers-32g", "32 GiB drive for comparing the speed of simulators, random writes"),
     preset!(
         "serve-drive",
         "A 1 GiB drive to be served: empty, volatile buffer, parity, room for a die that fails"
@@ -49,20 +49,24 @@ const PRESETS: &[Preset] = &[
     preset!(
         "drives/",
         "micron-7450-max-800g",
-        "Micron 7450 MAX 800 GB at full size, held against measurements"
+        "Micron 7450 MAX 800 GB at full size, compared with measurements"
     ),
     preset!(
         "drives/",
         "micron-7450-pro-960g",
-        "Micron 7450 PRO 960 GB at full size, held against measurements"
+        "Micron 7450 PRO 960 GB at full size, compared with measurements"
     ),
     preset!(
         "drives/",
         "solidigm-p5520-1920g",
-        "Solidigm D7-P5520 1.92 TB at full size, held against measurements"
+        "Solidigm D7-P5520 1.92 TB at full size, compared with measurements"
     ),
-    preset!("drives/", "samsung-pm9a3-960g", "Samsung PM9A3 960 GB at full size, held against measurements"),
-    preset!("drives/", "hynix-pe8110-960g", "SK hynix PE8110 960 GB at full size, held against measurements"),
+    preset!("drives/", "samsung-pm9a3-960g", "Samsung PM9A3 960 GB at full size, compared with measurements"),
+    preset!(
+        "drives/",
+        "hynix-pe8110-960g",
+        "SK hynix PE8110 960 GB at full size, compared with measurements"
+    ),
     preset!("drives/", "kioxia-cm7r-3840g", "Kioxia CM7-R 3.84 TB at full size, from its data sheet"),
     preset!("drives/", "samsung-970pro-1t", "Samsung 970 PRO 1 TB with NVMeVirt's parameters"),
     preset!(

@@ -69,7 +69,7 @@ pub struct PreconditionSpec {
     /// What then overwrites it. Default: random.
     pub overwrite: Overwrite,
     /// A round, after which the write amplification is noted, in drive writes (capacities); above 0, at most 100.
-    /// Default: 0.1, and never less than eight superblocks.
+    /// Default: 0.1, and never less than eight superblocks of each flash core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<f64>,
     /// Parts that are compared to find the write amplification steady, each of at least one round; 2 to 1000. Default: 5.
@@ -156,7 +156,7 @@ pub struct RunSpec {
     /// Mean time to failure of a member of an array, in hours, for the risk of data loss. Above 0. Default: 1.5 million (assumed: data
     /// sheets of enterprise drives name 1.5 to 2.5 million).
     pub member_mttf_hours: f64,
-    /// Probability that a bit of a member cannot be read, for the same where flash does not err. 0 to 1. Default: 1e-16 (Reparo, section 3).
+    /// Probability that a bit of a member cannot be read, for the risk of data loss where the flash has no error model. 0 to 1. Default: 1e-16 (Reparo, section 3).
     pub member_uber: f64,
     /// Threads that a run may use while it prepares drives and where it runs without time; results do not depend on them. 1 to 1024.
     /// Default: one for each processor; in sweeps, which make several runs at once, 1.
@@ -245,7 +245,7 @@ impl Scenario {
         if let Some(array) = &self.array {
             array.validate()?;
             if array.light.is_some() && self.device.bytes {
-                let limit = "must be false where members are carried lightly: they keep no bytes";
+                let limit = "must be false with light members (array.light), which keep no bytes";
                 return Err(ConfigError::new("device.bytes", true, limit));
             }
         }

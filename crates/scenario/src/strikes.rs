@@ -73,7 +73,7 @@ impl Scenario {
             }));
         }
         if self.array.as_ref().is_some_and(|array| array.is_light(device)) {
-            let limit = "is carried lightly (array.light): it has no flash that could fail";
+            let limit = "is a light member (array.light), which has no flash that could fail";
             return Err(ConfigError::new(&format!("{field}.device"), device, limit));
         }
         self.may_reset(field, fault)?;
@@ -93,8 +93,8 @@ impl Scenario {
         if tear == Tear::Nothing || self.device.controller.write_cache != WriteCache::Protected {
             return Ok(tear);
         }
-        let limit = "must be absent: a protected buffer has what is being programmed programmed to its end \
-                     (device.controller.write_cache = \"volatile\" or \"off\" has not)";
+        let limit = "must be absent: with a protected buffer, programs under way are completed when power fails; only \
+                     device.controller.write_cache = \"volatile\" or \"off\" leaves them incomplete";
         Err(match fault.shorn {
             Some(share) => ConfigError::new(&format!("{field}.shorn"), share, limit),
             None => ConfigError::new(&format!("{field}.torn"), fault.torn.unwrap_or_default(), limit),

@@ -85,7 +85,7 @@ fn what_is_damaged_before_a_promise_is_refused_and_behind_it_cut_off() {
     }
     fs::write(&path, &log[..last as usize]).unwrap();
     let text = refusal(&to);
-    let expected = format!("log/00000001: ends at byte {last}, and replies have left");
+    let expected = format!("log/00000001: ends at byte {last}, but replies that depend");
     assert!(text.starts_with(&expected), "{text}");
     let image = reopen(&to, true).unwrap();
     assert_eq!(image.found().inputs as usize, load.records.len() - 1, "what is left can be had");
@@ -106,7 +106,7 @@ fn what_does_not_belong_together_is_refused() {
     let log = to.join("log/00000001");
     let own = fs::read(&log).unwrap();
     fs::write(&log, "#!/bin/sh\necho no log, and longer than a header\n").unwrap();
-    assert_eq!(refusal(&to), "log/00000001: is no log of an Outlast image");
+    assert_eq!(refusal(&to), "log/00000001: is not a log of an Outlast image");
     fs::copy(other.join("log/00000001"), &log).unwrap();
     assert!(
         refusal(&to).contains("is segment 1 of image ") && refusal(&to).ends_with("and does not belong here")
@@ -120,7 +120,7 @@ fn what_does_not_belong_together_is_refused() {
     fs::rename(&log, to.join("log/00000002")).unwrap();
     assert_eq!(refusal(&to), "log: segment 1 of the log is missing");
     fs::rename(to.join("log/00000002"), to.join("log/notes.txt")).unwrap();
-    assert_eq!(refusal(&to), "log/notes.txt: is no segment of the log");
+    assert_eq!(refusal(&to), "log/notes.txt: is not a segment of the log");
     fs::remove_file(to.join("log/notes.txt")).unwrap();
     fs::write(&log, own).unwrap();
     fs::copy(other.join("clock"), to.join("clock")).unwrap();
@@ -136,7 +136,7 @@ fn what_does_not_belong_together_is_refused() {
     fs::write(to.join("image"), [0xff, 0xfe]).unwrap();
     assert!(refusal(&to).starts_with("image: "));
     fs::write(to.join("image"), "hello\n").unwrap();
-    assert_eq!(refusal(&to), "image: is no Outlast image");
+    assert_eq!(refusal(&to), "image: is not an Outlast image");
 }
 
 #[test]
@@ -151,12 +151,18 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
     open(&to, Some(DRIVE));
     assert!(Image::scenario(&to).unwrap().device.bytes);
     let none = folder("none");
-    assert_eq!(refusal(&none), ": is no image; name a scenario to make one of");
+    assert_eq!(
+        refusal(&none),
+        ": is not an Outlast image; to create one: outlast serve SCENARIO --image DIR"
+    );
     fs::create_dir_all(&none).unwrap();
     fs::write(none.join("thesis.tex"), "").unwrap();
     let refused = Image::open(&none, Some(&other), ImageOptions::default(), &mut |_| Control::Continue);
     assert!(
-        refused.unwrap_err().to_string().ends_with("holds thesis.tex, and is no image: name an empty folder")
+        refused
+            .unwrap_err()
+            .to_string()
+            .ends_with("holds thesis.tex and is not an Outlast image: name an empty folder")
     );
 }
 

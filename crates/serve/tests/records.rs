@@ -114,7 +114,7 @@ fn a_torn_end_is_the_end_unless_something_was_promised_behind_it() {
     fs::write(&segment, &whole[..28]).unwrap();
     let (mut machine, mut records) = from_the_start(&folder);
     let error = play(&mut machine, &mut records).unwrap_err().to_string();
-    assert!(error.contains("ends at byte 28, and replies have left"), "{error}");
+    assert!(error.contains("ends at byte 28, but replies that depend"), "{error}");
     fs::write(&segment, &whole).unwrap();
     assert_eq!(play(&mut from_the_start(&folder).0, &mut from_the_start(&folder).1).unwrap(), writes);
 }

@@ -49,7 +49,7 @@ impl Kind {
         if list::is_list(&beginning) {
             return Ok(Self::List);
         }
-        let why = "is no recording: neither the folder of an image, nor a log of dm-log-writes, nor a list of blocks";
+        let why = "is not a recording: neither the folder of an image, nor a log of dm-log-writes, nor a list of blocks";
         Err(TortureError::Foreign { path: path.to_owned(), why: why.to_owned() })
     }
 

@@ -153,5 +153,5 @@ fn what_is_no_recording_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let mut go_on = |_: &outlast_engine::Progress| outlast_engine::Control::Continue;
     let refused = Recording::open(folder.path(), &mut go_on).unwrap_err().to_string();
-    assert!(refused.contains("is no image"), "{refused}");
+    assert!(refused.contains("is not an Outlast image"), "{refused}");
 }

@@ -131,5 +131,5 @@ fn a_recording_gives_the_states_of_its_machine() {
     let spec: Spec = serde_json::from_str("{\"models\": [\"drive\"]}").unwrap();
     assert!(recorded.recording.plan(&spec, &mut |_| Control::Stop).unwrap().is_none(), "it can be stopped");
     let refused = plan("\"floods\"", "").unwrap_err();
-    assert!(refused.starts_with("model = floods: is no model of states"), "{refused}");
+    assert!(refused.starts_with("model = floods: must be contract, drive"), "{refused}");
 }

@@ -125,7 +125,7 @@ fn a_name_gives_the_fault_again() {
         "flood1",
     ] {
         let error = name.parse::<What>().unwrap_err().to_string();
-        assert!(error.starts_with(&format!("model = {name}: is no model of states")), "{error}");
+        assert!(error.starts_with(&format!("model = {name}: must be contract, drive")), "{error}");
     }
 }
 

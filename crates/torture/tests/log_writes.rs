@@ -151,7 +151,7 @@ fn damage_names_the_byte_and_what_is_wrong() {
     assert_eq!(with(520, 9), "byte 512: the log ends 3584 bytes before the data of this entry does");
     assert_eq!(with(512, u64::MAX), "byte 512: 1 sectors from 18446744073709551615 on lie beyond 2^63 bytes");
     assert_eq!(with(520, 0), "byte 512: an entry of no sectors without flags");
-    assert_eq!(with(544, 7), "byte 544: an entry that is no mark has something behind its head");
+    assert_eq!(with(544, 7), "byte 544: an entry that is not a mark has data behind its head");
     assert_eq!(with(1560, 481), "byte 1560: a mark of 481 bytes; its sector has room for 480");
 }
 

@@ -47,7 +47,8 @@ impl Bytes {
 impl std::str::FromStr for Bytes {
     type Err = ParseUnitError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_scaled(text, SCALES, Some(1), "a size such as \"4KiB\", \"80GB\" or \"512B\"").map(Self)
+        parse_scaled(text, SCALES, Some(1), "a size such as \"4KiB\", \"80GB\" or \"512B\"", "bytes")
+            .map(Self)
     }
 }
 

@@ -33,26 +33,32 @@ pub enum ParseUnitError {
         /// The text as given.
         text: String,
     },
-    /// Larger than 2^64 − 1 in the base unit.
-    #[error("\"{text}\" is too large; the limit is 2^64 - 1 in the base unit")]
+    /// Larger than 2^64 − 1 of the base unit.
+    #[error("\"{text}\" is too large; it must be below 2^64 {base}")]
     TooLarge {
         /// The text as given.
         text: String,
+        /// The base unit, in the plural.
+        base: &'static str,
     },
     /// A fraction of the base unit (half a byte).
-    #[error("\"{text}\" is not a whole number of the base unit")]
+    #[error("\"{text}\" is not a whole number of {base}")]
     Fraction {
         /// The text as given.
         text: String,
+        /// The base unit, in the plural.
+        base: &'static str,
     },
 }
 
-/// Parses `text` as a decimal number and one of the units in `scales`; `bare` is the scale of a number without unit.
+/// Parses `text` as a decimal number and one of the units in `scales`, in the unit that is called `base` in the plural; `bare` is the scale
+/// of a number without unit.
 pub(crate) fn parse_scaled(
     text: &str,
     scales: &[(&str, u64)],
     bare: Option<u64>,
     expected: &'static str,
+    base: &'static str,
 ) -> Result<u64, ParseUnitError> {
     let malformed = || ParseUnitError::Malformed { text: text.to_owned(), expected };
     let trimmed = text.trim();
@@ -73,7 +79,7 @@ pub(crate) fn parse_scaled(
         return Err(malformed());
     }
     let digits = |part: &str| part.replace('_', "");
-    let too_large = || ParseUnitError::TooLarge { text: text.to_owned() };
+    let too_large = || ParseUnitError::TooLarge { text: text.to_owned(), base };
     let whole: u128 = digits(whole).parse().map_err(|_| too_large())?;
     let fraction = digits(fraction);
     if fraction.contains('.') || fraction.len() > 18 {
@@ -87,7 +93,7 @@ pub(crate) fn parse_scaled(
         .and_then(|value| value.checked_mul(u128::from(scale)))
         .ok_or_else(too_large)?;
     if !scaled.is_multiple_of(divisor) {
-        return Err(ParseUnitError::Fraction { text: text.to_owned() });
+        return Err(ParseUnitError::Fraction { text: text.to_owned(), base });
     }
     u64::try_from(scaled / divisor).map_err(|_| too_large())
 }

@@ -59,7 +59,7 @@ pub enum WorkloadError {
         why: &'static str,
     },
     /// A file cannot be opened.
-    #[error("cannot open {file}: {source}")]
+    #[error("{file}: cannot be opened: {source}")]
     Open {
         /// The file.
         file: String,
@@ -67,7 +67,7 @@ pub enum WorkloadError {
         source: io::Error,
     },
     /// A file cannot be read on.
-    #[error("{file}, {at}: cannot read on: {source}")]
+    #[error("{file}, {at}: cannot be read further: {source}")]
     Read {
         /// The file.
         file: String,

@@ -234,7 +234,7 @@ fn settings_are_checked() {
         assert!(parts.iter().all(|part| message.contains(part)), "{settings}: {message}");
     }
     let missing = TraceSpec { file: "/nonexistent/trace".into(), ..TraceSpec::default() };
-    assert!(trace_info(&missing).unwrap_err().to_string().contains("cannot open /nonexistent/trace"));
+    assert!(trace_info(&missing).unwrap_err().to_string().contains("/nonexistent/trace: cannot be opened"));
 }
 
 #[test]

@@ -25,9 +25,9 @@ FORMS = {
 }
 FITS = ("power-law", "exponential", "interpolate")
 TRUST = {
-    "paper": "the numbers stand in the source",
-    "code": "the numbers stand in independent public programs, not in the text of the source",
-    "recalled": "the numbers are recalled: plausible, and no more",
+    "paper": "the coefficients are printed in the source",
+    "code": "the coefficients are those of independent public programs, not of the text of the source",
+    "recalled": "the coefficients are quoted from memory: plausible, not verified",
 }
 QUANTITIES = (
     ("cycles", "P/E cycles"),
@@ -85,7 +85,7 @@ def chips_command(
     of_file = {"--fit": fit, "--activation-energy": activation_energy, "--reference-temperature": reference_temperature}
     if chip.lower().endswith(".csv"):
         given = {"--pe": pe, "--days": days, "--reads": reads or None}
-        _refuse(given, "is for published chips; of a file the rows are shown", context)
+        _refuse(given, "is for published chips; of a file, its own rows are shown", context)
         energy = 1.1 if activation_energy is None else activation_energy
         _show_file(chip, fit or "power-law", energy, reference_temperature).emit(as_json=as_json, plot=plot)
         return
@@ -187,7 +187,7 @@ def _known(chip: Chip, cycles: Sequence[float], days: Sequence[float], reads: fl
         ends = getattr(chip.range, name)
         if ends is not None:
             beyond = min(values) < ends[0] or max(values) > ends[1]
-            more = "; what is shown beyond is what the form makes of it" if beyond else ""
+            more = "; values outside are extrapolated by the formula" if beyond else ""
             notes.append(f"known for {shown_ends(ends)} {unit}{more}")
     return notes
 
@@ -227,9 +227,9 @@ def _told(found: Measured) -> list[str]:
     notes = [_listed({own["name"]: own["value"] for own in found.estimates})] if found.estimates else []
     for own in found.estimates:
         if own["error"] is None:
-            notes.append(f"{own['name']}: the rows do not determine it")
+            notes.append(f"{own['name']}: not determined by these rows")
         else:
-            unit = " in ln" if own["is_relative"] else ""
+            unit = " (relative: of the natural logarithm)" if own["is_relative"] else ""
             notes.append(f"{own['name']}: standard error {own['error']:.2g}{unit}")
     if found.page_types:
         notes.append("page types: " + ", ".join(f"{name} {factor:.4g}" for name, factor in found.page_types.items()))
@@ -243,7 +243,7 @@ def _told(found: Measured) -> list[str]:
     if worst is not None:
         notes.append(f"farthest: line {worst['line']}, fitted {worst['fitted'] / worst['measured']:.3g} times measured")
     if found.spread_log10 > 0:
-        notes.append(f"spread of log10 about the fit beyond counting: {found.spread_log10:.4f}")
+        notes.append(f"spread of log10(measured / fitted) beyond counting statistics: {found.spread_log10:.4f}")
     return notes
 
 

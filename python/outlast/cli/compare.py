@@ -37,8 +37,8 @@ Examples:
 def compare_command(results: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Show which settings and figures differ between results; changes are relative to the first.
 
-    A RESULT may also be a measurement of a real drive: the JSON that fio writes with --output-
-    format=json+. Rates and latencies are then compared job by job.
+    A RESULT may also be a measurement of a real drive, in the JSON that fio writes with
+    --output-format=json+. Rates and latencies are then compared job by job.
     """
     if len(results) < 2:
         raise click.UsageError("comparing takes two results or more", click.get_current_context())

@@ -33,7 +33,10 @@ Examples:
   outlast ctl fault block die=3 plane=0 block=7 device=1
   outlast ctl power cut
   outlast ctl mark "commit 17 returned"
-  outlast ctl fork --cut --export after""",
+  outlast ctl fork --cut --export after
+  outlast ctl clock --advance 30d
+  outlast ctl smart --format smartctl
+  outlast ctl replace 2""",
 )
 def ctl_command() -> None:
     """Query and control a running server: state, faults, power, clock.
@@ -138,8 +141,10 @@ def _field(kind: str, text: str) -> tuple[str, Any]:
 
 @ctl_command.command("power")
 @click.argument("action", type=click.Choice(("cut", "off", "on")))
-@click.option("--for", "span", metavar="TIME", help="With cut: how long the power is off, such as 2s.")
-@click.option("--force", is_flag=True, help="Start an array although parity is in doubt and a member is missing.")
+@click.option("--for", "span", metavar="TIME", help="With cut and off: how long the power is off, such as 2s.")
+@click.option(
+    "--force", is_flag=True, help="With cut and on: start an array although parity is in doubt and a member is missing."
+)
 @click.option(
     "--shorn", metavar="SHARE", help="With cut and off: share of each unit being programmed that is new, such as 3/8."
 )
@@ -156,13 +161,13 @@ def power_command(action: str, span: str | None, force: bool, shorn: str | None,
 @ctl_command.command("mark")
 @click.argument("text", nargs=-1, required=True)
 def mark_command(text: tuple[str, ...]) -> None:
-    """Add a remark to the events and to the log."""
+    """Add a mark to the events and to the log."""
     show(ask({"do": "mark", "text": " ".join(text)}))
 
 
 @ctl_command.command("fork")
 @click.option("--export", required=True, metavar="NAME", help="Name of the new export.")
-@click.option("--cut", is_flag=True, help="In the state after a loss of power now.")
+@click.option("--cut", is_flag=True, help="Copy the state that a loss of power would leave now.")
 def fork_command(export: str, cut: bool) -> None:
     """Serve an independent copy of the drive or array as another export."""
     show(ask({"do": "fork", "export": export, "cut": cut}))
@@ -185,7 +190,7 @@ def repair_command() -> None:
 
 @ctl_command.command("replace")
 @click.argument("member", type=int)
-@click.option("--force", is_flag=True, help="Even if the old member holds the only copy of some data.")
+@click.option("--force", is_flag=True, help="Replace the member even if it holds the only copy of some data.")
 def replace_command(member: int, force: bool) -> None:
     """Replace a member of an array by a new drive, which is rebuilt."""
     show(ask({"do": "replace", "member": member, "force": force}))

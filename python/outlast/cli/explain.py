@@ -26,7 +26,7 @@ Examples:
   outlast explain out/demo --try --repeats 5 --json""",
 )
 @scenario_options
-@click.option("--try", "trials", is_flag=True, help="Run it again with one part at a time 10 % faster.")
+@click.option("--try", "trials", is_flag=True, help="Run the scenario again with one part at a time 10 % better.")
 @click.option("--repeats", type=Whole(1, 1000), metavar="N", help="Seeds used by --try. Default: 3.")
 @click.option("--jobs", type=Whole(1), metavar="N", help="Parallel runs of --try. Default: one for each core.")
 @path_option("--keep", metavar="DIR", help="Where --try saves its runs, which are not repeated. Default: out/explain.")
@@ -145,7 +145,7 @@ def _gains(trials: Trials) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     shown = [name for name in COLUMNS if any(gains[name].mean is not None for _, gains in trials.rows)]
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("10 % more of")
+    table.add_column("part, 10 % better")
     table.add_column("from")
     table.add_column("to")
     for name in shown:
@@ -155,10 +155,10 @@ def _gains(trials: Trials) -> None:
     console.print(table)
     if trials.repeats > 1:
         console.print(
-            f"± is the 95 % interval over {trials.repeats} seeds; in brackets what chance alone may have given."
+            f"± is the 95 % confidence interval over {trials.repeats} seeds; changes in brackets may be due to chance."
         )
     else:
-        console.print("One seed: what chance alone gives is not told; --repeats 3 tells it.")
+        console.print("One seed: no confidence intervals; --repeats 3 gives them.")
     for change, why in trials.left_out:
         console.print(f"left out: {change.part}: {why}", markup=False)
 

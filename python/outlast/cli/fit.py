@@ -117,7 +117,7 @@ def _show(done: Fit) -> None:
     for found in done.found.values():
         table.add_row(title(found.name), shown(found.name, found.value), interval(found), of_what(found))
     console.print(table)
-    head = ("load", "figure", "measured", "simulated", "off by", "left out", "kind")
+    head = ("load", "figure", "measured", "simulated", "off by", "off if left out", "kind")
     table = Table(*head, box=SIMPLE_HEAD, pad_edge=False)
     for seen, kind, measured, value in rows(done):
         off = "–" if value is None else f"{value / measured - 1:+.1%}"
@@ -127,7 +127,8 @@ def _show(done: Fit) -> None:
         table.add_row(str(seen.row.load), seen.name, f"{measured:.4g}", given, off, without, kind)
     console.print(table)
     if done.scale > 1.05:
-        console.print(f"missed by {math.sqrt(done.scale):.1f} times the noise; intervals are wider by that")
+        noise = f"{math.sqrt(done.scale):.1f} times the measurement noise"
+        console.print(f"residuals are {noise}; intervals are widened by that factor")
     for name, choice in done.choices.items():
         console.print(f"{stage_named(name).title}: {choice.taken}; missed by {choice.words()}")
     for name, why in done.missing.items():

@@ -69,7 +69,7 @@ def check_keeping(keeping: Keeping) -> None:
     if keeping["image"] is None and (options or keeping["at"] is not None):
         raise click.UsageError(f"{', '.join(options) or '--at'}: only with --image", context)
     if keeping["at"] is not None and options:
-        raise click.UsageError(f"{', '.join(options)}: not with --at, of which nothing is kept", context)
+        raise click.UsageError(f"{', '.join(options)}: not with --at, which keeps no changes", context)
 
 
 @click.group(
@@ -85,7 +85,7 @@ def image_command() -> None:
 @image_command.command(
     "trace",
     epilog="""\b
-Example:
+Examples:
   outlast image trace disk.outlast disk.blkparse
   outlast run disk.outlast/scenario.toml --trace disk.blkparse""",
 )

@@ -118,7 +118,8 @@ def layers_of(
     if scenario is not None and is_job_file(scenario):
         if preset is None:
             raise click.UsageError(
-                f"{scenario} says what the host asks; name the drive with --preset", click.get_current_context()
+                f"{scenario} is a fio job file and describes only the workload; name the drive with --preset",
+                click.get_current_context(),
             )
         layers.append(layer(scenario))
     elif scenario is not None:
@@ -126,7 +127,7 @@ def layers_of(
         layers.append(read_stream(scenario) if is_stream(scenario) else scenario)
     if trace is not None and is_job_file(trace):
         raise click.UsageError(
-            f"{trace} is a fio job and no trace: outlast run {trace} --preset NAME", click.get_current_context()
+            f"{trace} is a fio job, not a trace: outlast run {trace} --preset NAME", click.get_current_context()
         )
     if trace is not None:
         refuse_stream(trace)

@@ -62,10 +62,10 @@ def run_command(
 ) -> int:
     """Run SCENARIO: a scenario file, the name of a preset, or a fio job file (.fio) on the drive of --preset.
 
-    With several sources the later wins: --preset, SCENARIO, --trace, --set, --seed. Without --out, --report
-    or --json, the main figures are printed and no file is written. Ctrl-C or SIGTERM stops the run and keeps
-    the measurements so far, marked as partial; a second one
-    skips the report.
+    With several sources the later wins: --preset, SCENARIO, --trace, --set, --seed. The main figures are
+    printed, unless --json, --format fio or --quiet is given; files are written only for --out, --report and
+    run.log. Ctrl-C or SIGTERM stops the run and keeps the measurements so far, marked as partial; a second
+    one skips the report.
     """
     as_fio = trace_format == "fio"
     if as_fio and as_json:
@@ -159,6 +159,6 @@ def _stopped(result: Result, kept: list[str], drawn: bool) -> int:
         what = f"{result.reach()}{written}{mark}"
     else:
         what = f"the run was complete by then{written}"
-    report = "" if drawn else "; the report was not drawn, which `outlast report` does"
+    report = "" if drawn else "; the report was not drawn: `outlast report` draws it"
     click.echo(f"stopped by {interrupts.by()}: {what}{report}", err=True)
     return interrupts.code()

@@ -38,7 +38,7 @@ def validate_command(
 ) -> None:
     """Check SCENARIO, a file or the name of a preset, as `run` would before it starts.
 
-    It also says how much memory and processor time a run will need, about.
+    It also estimates the memory and processor time that a run needs.
     """
     layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
     from outlast import _core, api
@@ -66,7 +66,7 @@ def _counted(found: Estimate) -> str:
 
     rows = (
         ("requests", f"{found.requests:,}"),
-        ("mapping units programmed to prepare", f"{found.prepared_units:,}, {span(found.precondition_cpu_s)}"),
+        ("mapping units programmed in preconditioning", f"{found.prepared_units:,}, {span(found.precondition_cpu_s)}"),
         ("pages read from flash", f"{found.flash_reads:,}"),
         ("pages programmed", f"{found.flash_programs:,}"),
     )

@@ -53,7 +53,7 @@ Examples:
 )
 @click.option("--insecure", is_flag=True, help="Allow other machines to connect, even without encryption.")
 @path_option("--tls-cert", metavar="FILE", help="Use TLS, with the server's certificate in this PEM file.")
-@path_option("--tls-key", metavar="FILE", help="The PEM file of its private key.")
+@path_option("--tls-key", metavar="FILE", help="PEM file with the private key of that certificate.")
 @path_option(
     "--tls-ca", metavar="FILE", help="Accept only clients whose certificate is signed by an authority in this PEM file."
 )
@@ -87,7 +87,7 @@ Examples:
     "--run",
     "captive",
     metavar="COMMAND",
-    help="Run this in a shell, with the address in $uri and the path of --file in $file, and end when it ends.",
+    help="Run this in a shell, with the address in $uri and the path of --file in $file; stop serving when it ends.",
 )
 @click.option(
     "--name",
@@ -183,7 +183,7 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
     control = stack.enter_context(Control(server, path))
     if not quiet:
         if at is not None:
-            click.echo(f"as it was at {at}; the image stays as it is, and nothing is kept of this", err=True)
+            click.echo(f"the drive as it was at {at}; the image stays as it is, and no change is kept", err=True)
         click.echo(f"outlast ctl {control.path.stem}", err=True)
     if http is not None:
         click.echo(stack.enter_context(http_for(server, http)).url)
@@ -271,8 +271,8 @@ def _show(facts: Any, captive: str | None, quiet: bool) -> None:
     if not quiet:
         if found is not None:
             click.echo(_found(*found), err=True)
-        spare = f"{dies} {'die' if dies == 1 else 'dies'} may fail" if dies else "no die may fail"
-        click.echo(f"{model}: {_size(capacity)}; {spare} before it takes no more writes", err=True)
+        until = f"more than {dies} {'die has' if dies == 1 else 'dies have'} failed" if dies else "a die fails"
+        click.echo(f"{model}: {_size(capacity)}; takes writes until {until}", err=True)
     if captive is not None:
         return
     for uri in uris:
@@ -280,14 +280,14 @@ def _show(facts: Any, captive: str | None, quiet: bool) -> None:
     # Who reads it through a pipe waits for it.
     sys.stdout.flush()
     if not quiet:
-        click.echo("Ctrl-C ends it.", err=True)
+        click.echo("Ctrl-C stops the server.", err=True)
 
 
 def _found(made: bool, clean: bool, inputs: int, torn: bool) -> str:
     if made:
         return "a new image"
     end = "was shut down" if clean else "lost its power when its server ended"
-    return f"the drive of the image {end}; {inputs} inputs repeated{', a torn record dropped' if torn else ''}"
+    return f"the drive of the image {end}; {inputs} inputs replayed{', a torn record dropped' if torn else ''}"
 
 
 def _size(count: int) -> str:

@@ -11,11 +11,11 @@ from outlast.cli.paper import beside, console, ruled
 from outlast.report import closed, found, sheet
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
-from outlast.report.findings import counted, workload
+from outlast.report.findings import workload
 from outlast.report.jobs import JOB_COLUMNS, job_rows
 from outlast.report.latency import FEW, FEW_NOTE, OPS, ROWS, marked, mean_interval
 from outlast.report.names import terabytes
-from outlast.report.numbers import micros, percent, seconds, short, signed, size, tiny
+from outlast.report.numbers import YEAR_HOURS, counted, micros, percent, seconds, short, signed, size, tiny
 from outlast.report.queueing import EXACT
 
 if TYPE_CHECKING:
@@ -174,8 +174,9 @@ def _array(summary: dict[str, Any]) -> list[Row]:
                 tail = f"mean; 99 % within {micros(own['p99'])}"
                 rows.append((f"{op}s while {state}", micros(own["mean"]), tail))
     if loss := array["data_loss"]:
-        years = loss["mttdl_hours"] / 8760.0
-        rows.append(("data loss", tiny(loss["per_year"]), f"a year; mean time to it {short(years)} years"))
+        years = loss["mttdl_hours"] / YEAR_HOURS
+        about = f"probability within a year; mean time to data loss {short(years)} years"
+        rows.append(("data loss", tiny(loss["per_year"]), about))
     return rows
 
 

@@ -122,9 +122,9 @@ def _show(done: Sweep) -> None:
     if any(mark in cell for row in rows for cell in row for mark in (" *", " ~")):
         console.print("* the best, ~ within error of the best")
     if len(done.points) > MOST_ROWS:
-        console.print(f"and {len(done.points) - MOST_ROWS} points more")
+        console.print(f"and {len(done.points) - MOST_ROWS} more points")
     if done.front:
         figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
-        console.print(f"front: no other point is better in all of {figures}")
+        console.print(f"front: no other point is as good in all of {figures} and better in one")
     if summary["not_steady"]:
         console.print(f"{summary['not_steady']} of {summary['runs']} runs were not in steady state")

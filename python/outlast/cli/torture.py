@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     cls=LazyGroup,
     table=COMMANDS,
     epilog="""\b
-Example:
+Examples:
   outlast torture record --out run.outlast -- ./workload.sh
   outlast torture check run.outlast -- ./check.sh""",
 )
@@ -113,7 +113,7 @@ def record_options(command: Command) -> Command:
 @click.command(
     "record",
     epilog="""\b
-Example:
+Examples:
   outlast torture record --out run.outlast -- ./workload.sh
   outlast torture record --drive mine.toml --fs xfs --out run.outlast -- make test
   outlast torture record --fs none --out run.outlast -- ./workload-on-a-raw-device""",
@@ -153,7 +153,7 @@ def _recorded(out: Path, command: list[str], backend: str | None, options: Recor
 @click.command(
     "run",
     epilog="""\b
-Example:
+Examples:
   outlast torture run --check ./check.sh --out run.outlast -- ./workload.sh
   outlast torture run --check ./check.sh --states 200 --budget 120s --out run.outlast -- ./workload.sh""",
 )
@@ -176,7 +176,7 @@ def run_command(check: str | None, out: Path, command: tuple[str, ...], **option
 @click.command(
     "open",
     epilog="""\b
-Example:
+Examples:
   outlast torture open run.outlast --cut 51868255ns
   outlast torture open run.outlast --cut contract@812-3,7:4711+8 -- ls -l
   outlast torture open run.outlast --cut drive@51868255 -- sh -c 'ls -l "$OUTLAST_MOUNT"; nbdinfo "$OUTLAST_URI"'""",
@@ -218,7 +218,7 @@ def open_command(run: Path, cut: str, content: bool, fs: str | None, command: tu
         for name in ("OUTLAST_MOUNT", "OUTLAST_DEVICE", "OUTLAST_URI"):
             if name in there.env:
                 click.echo(f"{name}={there.env[name]}")
-        tell("Ctrl-C ends it.")
+        tell("Ctrl-C closes the state.")
         while not interrupts.asked():
             time.sleep(LOOK_S)
     return 0

@@ -69,11 +69,11 @@ def check_options(command: Command) -> Command:
         guest_files_option,
         click.option("--backend", metavar="NAME", help="How to mount states. Default: the first way that works here."),
         click.option("--force", is_flag=True, help="Continue although the check fails with nothing lost."),
-        click.option("--fresh", is_flag=True, help="Discard the results in DIR and start again."),
+        click.option("--fresh", is_flag=True, help="Discard earlier results and start again."),
         click.option(
-            "--timeout", type=Seconds(), default=30.0, show_default="30s", help="Time limit of each run of COMMAND."
+            "--timeout", type=Seconds(), default=30.0, show_default="30s", help="Time limit of each run of the check."
         ),
-        click.option("--fsck", is_flag=True, help="Check the file system of each state after COMMAND."),
+        click.option("--fsck", is_flag=True, help="Check the file system of each state after the check has run."),
         click.option(
             "--fault",
             "faults",

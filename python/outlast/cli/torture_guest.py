@@ -38,7 +38,7 @@ def guest_files_option(command: Command) -> Command:
 @click.command(
     "guest-files",
     epilog="""\b
-Example:
+Examples:
   outlast torture guest-files
   outlast torture check run.outlast --backend guest -- ./check.sh""",
 )
@@ -52,7 +52,7 @@ def guest_files_command(folder: Path | None) -> None:
     """
     place = folder or guest_files.folder()
     if guest_files.absent(place) is None:
-        click.echo(f"{place}: has them already")
+        click.echo(f"{place}: the guest files are there already")
         return
     try:
         version = guest_files.fetch(place)

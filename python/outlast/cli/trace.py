@@ -67,7 +67,9 @@ Example:
 )
 @click.argument("file")
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option("--to", required=True, help="The format to write.")
+@click.option(
+    "--to", required=True, help="Format to write: msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba or etw."
+)
 @trace_options
 def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
     """Write the requests of trace FILE to OUTPUT in another format."""

@@ -45,7 +45,8 @@ def _header(fit: Fit) -> str:
             tiles.append(Tile(f"{kind} figures", f"{errors[0]:.1%}", f"off in the mean, {errors[1]:.1%} at most"))
     marks = ""
     if fit.scale > 1.05:
-        words = f"the drive is missed by {math.sqrt(fit.scale):.1f} times the noise; intervals are wider by that"
+        noise = f"{math.sqrt(fit.scale):.1f} times the measurement noise"
+        words = f"residuals are {noise}; intervals are widened by that factor"
         marks = f'<p class="badges"><span class="badge warn">{words}</span></p>'
     return (
         f'<div class="mark">Outlast</div><h1>{text(fit.measured.name)}</h1><p class="about">A drive fitted to what was '
@@ -80,7 +81,7 @@ def _figures(fit: Fit) -> Section:
             "–" if value is None else f"{value / measured - 1:+.1%}", kind,
             "–" if without is None else f"{without:+.1%}", text(seen.row.place),
         ])  # fmt: skip
-    head = ["load", "figure", "measured", "simulated", "off by", "kind", "when left out", "from"]
+    head = ["load", "figure", "measured", "simulated", "off by", "kind", "off if left out", "from"]
     return section.add(_table(head, body))
 
 

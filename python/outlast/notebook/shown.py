@@ -71,7 +71,12 @@ def sweep(shown: Sweep) -> str:
     for count, state in ((len(shown.failed), "failed"), (summary["not_steady"], "not in steady state")):
         about += f", {count} {state}" if count else ""
     varied = len(summary["sweep"]["vary"])
-    front = [note("* the best, ~ within error of the best; front: no other point is better in all figures of it")]
+    front = [
+        note(
+            "* the best, ~ within error of the best; front: no other point is as good in all its figures "
+            "and better in one"
+        )
+    ]
     return framed(
         summary["name"], about, table(titles, rows[:MOST_ROWS], texts=varied), _more(len(rows), "points"), *front
     )

@@ -32,6 +32,9 @@ RULES = {
 """Decisions by rules that hold beside each other, each turned on by a setting of its own."""
 
 
+ABOUT = {"parity_shares": "Which share of the parity each member of an array holds."}
+"""Of decisions that are not the whole of the setting that takes them."""
+
 SEEN = {
     "placement": "thousands of writes (outlast.policies.Writes)",
     "repair_order": "all rows that a member has lost (outlast.policies.LostRows)",
@@ -59,7 +62,7 @@ def decisions() -> dict[str, dict[str, Any]]:
 def _entry(
     name: str, place: Mapping[str, Any], setting: str, policies: Mapping[str, str], own: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    about = own["description"] if own else place.get("description", "")
+    about = ABOUT.get(name) or (own["description"] if own else place.get("description", ""))
     return {
         "about": _first(about),
         "setting": setting,

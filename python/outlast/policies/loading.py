@@ -50,10 +50,10 @@ def _unpickled(file: str, refused: str) -> Any:
 def _run(file: str, refused: str) -> ModuleType:
     path = Path(file)
     if not path.is_file():
-        raise ScenarioError(f"{refused}: {file} is no file")
+        raise ScenarioError(f"{refused}: {file} is not a file")
     spec = importlib.util.spec_from_file_location(f"outlast_policy_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ScenarioError(f"{refused}: {file} is no Python file, whose name ends in .py")
+        raise ScenarioError(f"{refused}: {file} is not a Python file, whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)

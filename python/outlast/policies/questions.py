@@ -33,7 +33,7 @@ class Opening:
     rereads: int
     """Pages of it that were read again in its last use."""
     uncorrectable: int
-    """Units of it that neither ECC nor the re-reads before the stripe gave in its last use."""
+    """Units of it that neither ECC nor the re-reads before the stripe could correct in its last use."""
     data: int
     """Program units of data in a stripe of the class's own code, the strongest that it may have."""
     parity: int

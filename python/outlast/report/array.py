@@ -6,7 +6,7 @@ from typing import Any
 
 from outlast.report.figure import Figure, axis
 from outlast.report.names import PERCENTILES, tip
-from outlast.report.numbers import micros, percent, plain, seconds, short, size, tiny
+from outlast.report.numbers import YEAR_HOURS, micros, percent, plain, seconds, short, size, tiny
 from outlast.report.tables import rows_card
 
 STATES = {"clean": "var:--good", "degraded": "var:--warn", "failed": "var:--bad"}
@@ -14,18 +14,17 @@ STATES = {"clean": "var:--good", "degraded": "var:--warn", "failed": "var:--bad"
 
 def finding(array: dict[str, Any]) -> str:
     """What the array is, what became of its members, and whether a rebuild now would lose data."""
-    state = {"clean": "whole", "degraded": "degraded", "failed": "failed"}[array["state"]]
-    parts = [f"{array['level'].upper()} of {array['members']} members; <b>{state}</b> at the end."]
+    parts = [f"{array['level'].upper()} of {array['members']} members; <b>{array['state']}</b> at the end."]
     if rebuild := array["rebuild"]:
         parts.append(_rebuilt(rebuild))
     if array["degraded_s"]:
-        parts.append(f"It was degraded for {seconds(array['degraded_s'])}.")
+        parts.append(f"The array was degraded for {seconds(array['degraded_s'])}.")
     if share := array["writes"]["full_stripe_share"]:
         parts.append(f"{percent(share)} of its stripe writes covered full stripes.")
     if loss := array["data_loss"]:
         parts.append(_a_year(loss))
     if loss := array["data_loss_after_failures"]:
-        names = {0: "No member failing", 1: "Once the oldest member has failed"}
+        names = {0: "With no member failed", 1: "Once the oldest member has failed"}
         who = names.get(loss["failures"], f"Once the {loss['failures']} oldest members have failed")
         parts.append(
             f"{who}, a rebuild would lose data with probability {_probability(loss['oldest'])}"
@@ -39,8 +38,8 @@ def finding(array: dict[str, Any]) -> str:
 
 
 def _a_year(loss: dict[str, Any]) -> str:
-    years = loss["mttdl_hours"] / 8760.0
-    said = f"Within a year it loses data with probability <b>{_probability(loss['per_year'])}</b>"
+    years = loss["mttdl_hours"] / YEAR_HOURS
+    said = f"Within a year the array loses data with probability <b>{_probability(loss['per_year'])}</b>"
     said += f" (MTTDL {short(years)} years"
     if loss["repair_hours"] is not None:
         source = "as measured" if loss["repair_measured"] else "at the minimum rebuild rate"

@@ -26,6 +26,8 @@ class Beside:
     """Whether the closed form is the most that the drive can do, rather than what it does."""
     figure: str = ""
     """The name of what was measured, where `result.json` has it."""
+    of: str = "the limit"
+    """What a limit is called."""
 
     @property
     def off(self) -> float:
@@ -35,7 +37,7 @@ class Beside:
     @property
     def verdict(self) -> str:
         """How the figure stands to what is beside it, in words."""
-        return f"{percent(self.measured / self.closed)} of it" if self.is_limit else signed(self.off)
+        return f"{percent(self.measured / self.closed)} of {self.of}" if self.is_limit else signed(self.off)
 
 
 def _ratio(name: str, measured: float, closed: float, figure: str) -> Beside:
@@ -66,7 +68,7 @@ def _amplification(summary: dict[str, Any]) -> list[Beside]:
     measured, formula = before.get("write_amplification"), closed.get("precondition_waf")
     if measured is not None and formula is not None:
         figure = "steady_state.precondition.write_amplification"
-        found.append(_ratio("write amplification when prepared", measured, formula, figure))
+        found.append(_ratio("write amplification of preconditioning", measured, formula, figure))
     return found
 
 

@@ -107,7 +107,12 @@ def title(results: Sequence[Result], names: Sequence[str]) -> str:
     ratio, label, low, least, high, most = found[0]
     if ratio < WORTH_SAYING:
         return f"{compared}: no figure differs by more than {max(math.ceil(100 * (ratio - 1)), 1)} %"
-    return f"{compared}: {label[0].lower()}{label[1:]} {low} with {least}, {high} with {most}"
+    return f"{compared}: {_inside(label)} {low} with {least}, {high} with {most}"
+
+
+def _inside(label: str) -> str:
+    """A label within a sentence: "mean latency", but "TBW"."""
+    return label if label[1:2].isupper() else label[0].lower() + label[1:]
 
 
 def sentences(results: Sequence[Result], names: Sequence[str]) -> list[str]:
@@ -136,7 +141,7 @@ def sentences(results: Sequence[Result], names: Sequence[str]) -> list[str]:
             said.append(
                 f"{label}: <b>{low}</b> with {text(least)}, <b>{high}</b> with {text(most)} ({short(ratio)} times)."
             )
-    alike = [label[0].lower() + label[1:] for ratio, label, *_ in found if ratio < WORTH_SAYING]
+    alike = [_inside(label) for ratio, label, *_ in found if ratio < WORTH_SAYING]
     if alike and len(said) < MOST:
         allowed = f"{100 * (WORTH_SAYING - 1):.0f} %"
         said.append(f"Within {allowed} of each other: {', '.join(alike)}.")

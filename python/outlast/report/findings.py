@@ -6,7 +6,7 @@ from typing import Any
 
 from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.names import label, tips
-from outlast.report.numbers import micros, percent, seconds, short, signed, size, text, tiny
+from outlast.report.numbers import counted, micros, percent, seconds, short, signed, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
 """How many requests it takes for a percentile to be told: ten lie beyond it then, a number known to a third."""
@@ -71,7 +71,10 @@ def amplification(summary: dict[str, Any]) -> str:
     sentence = f"For each byte that the host wrote, <b>{wa['total']:.3f}</b> went to flash"
     sentence += f": 1 of the host’s own, {named}." if named else "; nothing was added."
     if gc["victims"] and gc["mean_valid"] is not None:
-        sentence += f" {short(gc['victims'])} superblocks were moved, {percent(gc['mean_valid'])} valid on average."
+        moved = counted(gc["victims"], "superblock")
+        sentence += (
+            f" {moved} {'was' if gc['victims'] == 1 else 'were'} moved, {percent(gc['mean_valid'])} valid on average."
+        )
     note = text(closed["note"] or "")
     if closed["greedy_waf"] is not None:
         # The formula knows data that the host wrote and data that collection moved; of parity it knows nothing.
@@ -147,7 +150,7 @@ def _moved(figures: dict[str, Any]) -> str:
     scrubbed = figures["scrubbed"]
     if not scrubbed["superblocks"]:
         return ""
-    why = ", ".join(f"{short(scrubbed[key])} {words}" for key, words in REASONS.items() if scrubbed.get(key))
+    why = ", ".join(f"{words}: {short(scrubbed[key])}" for key, words in REASONS.items() if scrubbed.get(key))
     again = f"; {short(scrubbed['again'])} of them written by scrubbing itself" if scrubbed["again"] else ""
     return f"Scrubbing moved {counted(scrubbed['superblocks'], 'superblock')} ({why}){again}."
 
@@ -159,11 +162,6 @@ def _twin(figures: dict[str, Any]) -> str:
     tail = twin["read_p99_9_ratio"]
     beside = f" ({short(tail)} times at 99.9 %)" if tail is not None else ""
     return f"Reads took <b>{short(twin['read_mean_ratio'])}</b> times as long as without errors{beside}."
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things."""
-    return f"{short(number)} {thing}" + ("" if number == 1 else "s")
 
 
 def wear(summary: dict[str, Any]) -> str:
@@ -201,6 +199,10 @@ def facts(summary: dict[str, Any]) -> str:
     reached = {True: "steady", False: "not steady", None: "none"}[before["reached"]]
     if before["reached"] is not None:
         reached += f" after {short(before['drive_writes'])} drive writes"
+    measured = state["measured"]
+    verdict = {True: "yes", False: "no", None: "not judged"}[measured["reached"]]
+    if measured.get("why"):
+        verdict += f"; {text(measured['why'])}"
     rate = summary["throughput"]["requests_per_cpu_s"]
     terms = {
         "Capacity": f"{size(device['capacity_bytes'])} of {size(device['raw_bytes'])} raw",
@@ -208,7 +210,7 @@ def facts(summary: dict[str, Any]) -> str:
         "Mapping unit": size(device["mapping_unit"]),
         "Superblocks": f"{short(device['superblocks'])} of {short(device['units_per_superblock'])} units",
         "Preconditioning": reached,
-        "Steady while measured": text(state["measured"].get("why") or "–"),
+        "Steady while measured": verdict,
         "Host": f"{size(summary['host']['bytes_read'])} read, {size(summary['host']['bytes_written'])} written",
         "Flash": f"{short(flash['reads'])} reads, {short(flash['programs'])} programs, {short(flash['erases'])} erases",
         "Simulated": f"{seconds(time['simulated_s'])} after {seconds(time['warm_up_s'])} of warm-up",

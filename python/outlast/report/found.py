@@ -6,7 +6,7 @@ from typing import Any
 
 from outlast.report import array, endurance, errors, findings, repair
 from outlast.report.figure import amplification_by_cause
-from outlast.report.numbers import micros, percent, seconds, short, signed, text
+from outlast.report.numbers import counted, micros, percent, seconds, short, signed, text
 from outlast.why.limit import Limit, limit_of
 from outlast.why.parts import parts_of
 
@@ -64,7 +64,7 @@ def _rebuilt(summary: dict[str, Any]) -> str:
 def _erred(summary: dict[str, Any]) -> str:
     own = summary["reliability"]
     if own["medium_errors"]:
-        return f"{findings.counted(own['medium_errors'], 'request')} ended with a medium error"
+        return f"{counted(own['medium_errors'], 'request')} ended with a medium error"
     if own["twin"] and own["twin"]["read_mean_ratio"] is not None:
         return f"reads take {short(own['twin']['read_mean_ratio'])} times as long as without errors"
     last = own["exact"]["after_stripe"] if own["exact"] else None

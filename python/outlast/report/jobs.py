@@ -30,4 +30,4 @@ def job_table(summary: dict[str, Any]) -> str:
     """The rows as a card; empty without jobs."""
     heads = [tip(f"host.jobs[0].read.{name}") if name else "" for name in _FIGURES]
     heads[-1] = tip("host.jobs[0].runtime_s")
-    return rows_card("By job", JOB_COLUMNS, job_rows(summary), wide=True, heads=heads)
+    return rows_card("Rate and latency by job", JOB_COLUMNS, job_rows(summary), wide=True, heads=heads)

@@ -37,7 +37,7 @@ _WORDS = {
     "reliability.medium_errors": "medium errors",
     "reliability.uncorrectable_reads": "uncorrectable reads",
     "reliability.scrubbed.superblocks": "superblocks scrubbed",
-    "reliability.twin.read_mean_ratio": "mean read latency over the twin’s",
+    "reliability.twin.read_mean_ratio": "mean read latency, ratio to the error-free twin’s",
     "wear.mean_pe": "P/E cycles, mean",
     "wear.max_pe": "P/E cycles, maximum",
     "wear.min_pe": "P/E cycles, minimum",

@@ -14,6 +14,9 @@ from outlast import _core
 
 Floats = NDArray[np.float64]
 
+YEAR_HOURS = 8760.0
+"""Hours of a year, as in `data_loss` of a result."""
+
 
 def short(value: float | None, digits: int = 3) -> str:
     """1234567 as `1.23 M`; absent figures as a dash."""
@@ -96,6 +99,11 @@ def raised(exponent: int) -> str:
 def percent(value: float | None, digits: int = 3) -> str:
     """A share in 0..1 as a percentage."""
     return "–" if value is None else f"{_significant(100 * value, digits)} %"
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things."""
+    return f"{short(number)} {thing}" + ("" if number == 1 else "s")
 
 
 def signed(change: float, same: str = "the same") -> str:

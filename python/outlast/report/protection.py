@@ -6,7 +6,7 @@ from typing import Any
 
 from outlast.report.figure import CAUSES, Figure, axis, broken
 from outlast.report.names import label, tip
-from outlast.report.numbers import micros, short, text
+from outlast.report.numbers import counted, micros, short, text
 from outlast.report.page import Section
 
 PARTS = {
@@ -43,9 +43,12 @@ def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
             "of it for incomplete stripes."
         )
     exposed = sum(own["unprotected_page_seconds"] for own in figures["by_class"])
-    sentences.append(f"Data was without its parity for {short(exposed)} page-seconds.")
+    sentences.append(f"Data waited {short(exposed)} page-seconds for its parity.")
     if by["stripe"] or by.get("block"):
-        sentences.append(f"{short(by['stripe'])} units came from stripes, {short(by.get('block') or 0)} from blocks.")
+        sentences.append(
+            f"Parity across dies restored {counted(by['stripe'], 'unit')}, parity within blocks "
+            f"{short(by.get('block') or 0)}."
+        )
     if figures["outdated_superblocks"]:
         left, of = short(figures["outdated_superblocks"]), short(figures["superblocks"])
         sentences.append(f"<b>{left}</b> of {of} superblocks still have the previous code of their class.")

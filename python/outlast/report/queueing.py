@@ -98,4 +98,4 @@ def queue_table(summary: dict[str, Any]) -> str:
                 rows.append((str(own["queue"]), own.get("class", "equal"), op, short(latency["count"]), *times))
     figures = ("queue", "class", "", "requests", "read.mean", "read.p99", "read.p99_9")
     heads = [tip(f"queues[0].{name}") if name else "" for name in figures]
-    return rows_card("By submission queue", QUEUE_COLUMNS, rows, wide=True, heads=heads)
+    return rows_card("Latency by submission queue", QUEUE_COLUMNS, rows, wide=True, heads=heads)

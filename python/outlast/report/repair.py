@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlast.report.figure import Figure, axis
 from outlast.report.names import label, tip
-from outlast.report.numbers import micros, plain, seconds, short, size, text, tiny
+from outlast.report.numbers import YEAR_HOURS, micros, plain, seconds, short, size, text, tiny
 from outlast.report.page import Section
 from outlast.report.repair_time import during, phases
 
@@ -143,7 +143,7 @@ def table(found: Sequence[tuple[str, dict[str, Any]]]) -> str:
             chances = [tiny(repair["risk"][name]) if repair["risk"] else "–" for _, repair in found]
             body.append(_row(said, chances, tip(f"repair[0].risk.{name}")))
         hours = [repair["risk"]["mttdl_hours"] if repair["risk"] else None for _, repair in found]
-        years = ["–" if h is None else f"{short(h / 8766)} years" for h in hours]
+        years = ["–" if h is None else f"{short(h / YEAR_HOURS)} years" for h in hours]
         body.append(_row("mean time to data loss", years, tip("repair[0].risk.mttdl_hours")))
     hint = ""
     if any(repair.get("scaled") for _, repair in found):

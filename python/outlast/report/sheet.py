@@ -36,7 +36,7 @@ def _bandwidth(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
             rate, promised = measured * 2**20 / 1e6, float(bytes_per_s(sheet[kind])) / 1e6
             shown = (f"{short(rate)} MB/s", f"{short(promised)} MB/s")
             own = f"throughput.{kind}_mib_s"
-            found.append(Beside(f"sequential {kind}s", rate, promised, shown, is_limit=True, figure=own))
+            found.append(Beside(f"sequential {kind}s", rate, promised, shown, is_limit=True, figure=own, of=SHEET))
     return found
 
 
@@ -48,7 +48,7 @@ def _rates(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
             rate = latency["count"] / summary["time"]["simulated_s"]
             shown = (f"{short(rate)} IOPS", f"{short(promised)} IOPS")
             own = f"throughput.{kind}_iops"
-            found.append(Beside(f"random {kind}s", rate, promised, shown, is_limit=True, figure=own))
+            found.append(Beside(f"random {kind}s", rate, promised, shown, is_limit=True, figure=own, of=SHEET))
     return found
 
 
@@ -61,10 +61,11 @@ def _latencies(summary: dict[str, Any], sheet: dict[str, Any], synthetic: dict[s
         if latency and promised:
             us = float(nanos(promised)) / 1e3
             shown = (micros(latency["p50"]), micros(us))
-            found.append(Beside(f"{kind}, median", latency["p50"], us, shown, figure=f"latency_us.{kind}.p50"))
+            found.append(Beside(f"{kind} latency, median", latency["p50"], us, shown, figure=f"latency_us.{kind}.p50"))
     return found
 
 
+SHEET = "the data sheet’s"
 COLUMNS = ("figure", "measured", "data sheet", "difference")
 
 

@@ -112,7 +112,7 @@ def _why(summary: dict[str, Any]) -> Section:
     """What limits the drive, in sentences; nothing of a result that an earlier version made and that lacks figures."""
     from outlast.why.explanation import of_summary
 
-    section = Section("why", "What limits it", columns="one")
+    section = Section("why", "What limits the drive", columns="one")
     try:
         explained = of_summary(summary)
     except KeyError:
@@ -210,7 +210,7 @@ def _dies(result: Result) -> Section:
     if (chart := states.busy_map(over_time, "die", "dies")) is not None:
         section.add(replace(chart, whole=True))
     if section.cards and not over_time:
-        section.finding = "When each die was busy is shown with <code>run.utilisation</code>."
+        section.finding = "<code>run.utilisation = true</code> shows when each die was busy."
     return section
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from outlast.report.errors import REASONS
 from outlast.report.figure import Figure, axis
 from outlast.report.numbers import Floats, floats, percent, plain, short
 from outlast.report.tables import rows_card
@@ -57,7 +58,7 @@ def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
     count = there.sum(axis=1)
     total = np.where(there, folded, 0.0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    name = what if each == 1 else f"{each} {several} from"
+    name = what if each == 1 else f"{each} {several} starting at"
     trace = {
         "type": "heatmap",
         "x": plain(middles),
@@ -132,15 +133,16 @@ def victims(table: dict[str, Any]) -> Figure | None:
     data = []
     for reason in sorted(set(reasons)):
         own = [index for index in chosen if reasons[index] == reason]
+        name = _spelt(reason)
         data.append(
             {
                 "type": "scatter",
                 "mode": "markers",
-                "name": reason,
+                "name": name,
                 "x": plain(age[own]),
                 "y": plain(valid[own]),
                 "marker": {"size": 5, "opacity": 0.6, "color": REASON_COLOURS.get(reason, "var:--scrub")},
-                "hovertemplate": f"{reason}: %{{y:.1%}} valid after %{{x:.3~g}} drive writes<extra></extra>",
+                "hovertemplate": f"{name}: %{{y:.1%}} valid after %{{x:.3~g}} drive writes<extra></extra>",
             }
         )
     layout = {
@@ -149,11 +151,16 @@ def victims(table: dict[str, Any]) -> Figure | None:
         "hovermode": "closest",
     }
     hint = "age: what the host has written since it was filled"
-    hint += f"; every {step}th superblock" if step > 1 else ""
+    hint += f"; one in {step} superblocks shown" if step > 1 else ""
     return Figure("victims", data, layout, "Relocations by age", hint)
 
 
-VICTIM_COLUMNS = ("reason", "class", "superblocks", "valid, mean", "age, drive writes", "of units moved")
+def _spelt(reason: str) -> str:
+    """A reason of a relocation in the words of the other charts."""
+    return REASONS[reason][0] if reason in REASONS else reason
+
+
+VICTIM_COLUMNS = ("reason", "class", "superblocks", "valid, mean", "age, drive writes", "share of units moved")
 
 
 def victim_table(table: dict[str, Any]) -> str:
@@ -167,7 +174,7 @@ def victim_table(table: dict[str, Any]) -> str:
     whole = float(valid.sum())
     rows: list[tuple[str, ...]] = [
         (
-            reason,
+            _spelt(reason),
             str(class_),
             short(len(own)),
             percent(float(valid[own].mean())),

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from outlast.report import sweep_load, sweep_points
 from outlast.report.figure import RUN_COLOURS, Figure, axis
-from outlast.report.findings import counted
 from outlast.report.names import setting as in_words
 from outlast.report.names import titled, words, written
-from outlast.report.numbers import plain, text
+from outlast.report.numbers import counted, plain, text
 from outlast.report.page import Section, document
 from outlast.report.sweep_points import MEASURED, THEORY, Point, place, value
 from outlast.sweeps import figures
@@ -192,13 +191,13 @@ def _front(summary: dict[str, Any]) -> Section:
     chosen = set(pareto["front"])
     of = " and ".join(f"{text(words(each['figure']))} ({each['best']} is best)" for each in wanted)
     section.finding = (
-        f"<b>{len(chosen)} of {len(summary['points'])}</b> points are beaten by no other in {of}, by their means."
+        f"<b>{len(chosen)} of {len(summary['points'])}</b> points are dominated by no other in {of}, by their means."
     )
     if pareto["left_out"]:
         section.finding += f" {len(pareto['left_out'])} points lack one of these and are left out."
     out = set(pareto["left_out"])
     data = []
-    for label, colour, size, keep in (("beaten", "var:--muted", 6, False), ("on the front", "var:--read", 10, True)):
+    for label, colour, size, keep in (("dominated", "var:--muted", 6, False), ("on the front", "var:--read", 10, True)):
         own = [p for p in summary["points"] if p["point"] not in out and (p["point"] in chosen) == keep]
         x, y = ([p["figures"][each["figure"]]["mean"] for p in own] for each in wanted[:2])
         data.append(
@@ -238,7 +237,7 @@ def _asked(summary: dict[str, Any]) -> Section:
     said = text(json.dumps(summary["sweep"], indent=2, ensure_ascii=False))
     if summary["sweep"]["repeats"] > 1:
         section.finding = (
-            "A repeat has one seed at all points, so that points are compared under the same requests: their "
-            "differences are surer than their error bars say."
+            "Each repeat uses the same seed at all points, so that points are compared under the same requests: "
+            "differences between points are more certain than their error bars suggest."
         )
     return section.add(f'<details class="card"><summary>What was asked</summary><pre>{said}</pre></details>')

@@ -89,7 +89,7 @@ def curve(summary: dict[str, Any], load: str, op: str) -> Figure | None:
         "hovermode": "closest",
     }
     left = len(groups) - MOST_CURVES
-    hint = f"and {left} choices more" if left > 0 else "each point a load"
+    hint = f"{left} more combinations are not drawn" if left > 0 else "one point for each load"
     return Figure(f"load-{op}", data, layout, f"{op.capitalize()}s", hint, 400)
 
 

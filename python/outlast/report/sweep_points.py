@@ -117,7 +117,7 @@ def table(summary: dict[str, Any]) -> str:
             cells.append(f"<td>{'yes' if point['point'] in front else ''}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     left = len(summary["points"]) - len(body)
-    more = f'<p class="note">and {short(left)} points more: sweep.json has them all</p>' if left else ""
+    more = f'<p class="note">and {short(left)} more points: sweep.json has them all</p>' if left else ""
     return (
         f'<div class="card scroll"><table class="figures points"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table>{more}</div>"
@@ -198,7 +198,8 @@ def _theory(summary: dict[str, Any]) -> list[str]:
     off = [one / two - 1 for one, two in pairs if one is not None and two]
     if not off:
         return []
-    return [f"Measured write amplification differs from its closed form by {signed(min(off))} to {signed(max(off))}."]
+    least, most = (signed(value, "0.0 %") for value in (min(off), max(off)))
+    return [f"Measured write amplification differs from its closed form by {least} to {most}."]
 
 
 def _front(summary: dict[str, Any]) -> list[str]:

@@ -33,8 +33,8 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
     count = np.bincount(cell[good], minlength=shape[0] * shape[1])
     total = np.bincount(cell[good], weights=cycles[good], minlength=shape[0] * shape[1])
     mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0).reshape(shape)
-    blocks = "block" if per_column == 1 else f"{per_column} blocks from"
-    dies = "die" if per_row == 1 else f"{per_row} dies from"
+    blocks = "block" if per_column == 1 else f"{per_column} blocks starting at"
+    dies = "die" if per_row == 1 else f"{per_row} dies starting at"
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": plain(np.arange(shape[1]) * per_column),

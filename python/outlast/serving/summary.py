@@ -14,7 +14,7 @@ def lines(state: dict[str, Any]) -> Iterator[str]:
     pace = "virtual clock" if clock["mode"] == "virtual" else f"wall clock at {clock['speed']:g}x"
     yield f"{machine['name']}: {machine['model']}, {machine['capacity'] / 2**20:.0f} MiB, {power}"
     paused = ", paused" if clock["paused"] else ""
-    yield f"time {clock['now_ns'] / 1e9:.3f} s, {pace}{paused}, {state['clients']} clients"
+    yield f"time {clock['now_ns'] / 1e9:.3f} s, {pace}{paused}, {counted(state['clients'], 'client')}"
     for export in state["exports"]:
         access = " (read-only)" if export["read_only"] else ""
         yield f"export {export['name']}{access}: {export['uri']}"
@@ -26,15 +26,20 @@ def lines(state: dict[str, Any]) -> Iterator[str]:
         yield f"{event['at_ns'] / 1e9:12.3f} s  {event['text']}"
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things, exact; without what reports import."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
 def _drive(drive: dict[str, Any], in_array: bool) -> str:
     states = Counter(die["state"] for die in drive["dies"])
-    dies = ", ".join(f"{count} dies {name.replace('-', ' ')}" for name, count in states.items())
+    dies = ", ".join(f"{counted(count, 'die')} {name.replace('-', ' ')}" for name, count in states.items())
     host = drive["units"]["host"]
     written = sum(drive["units"].values())
     name = "left the array" if drive["device"] is None else f"drive {drive['device']}" if in_array else "drive"
     amplification = f"write amplification {written / host:.2f}" if host else "nothing written"
     free, total = drive["superblocks"]["free"], drive["superblocks"]["total"]
-    lost = f", {drive['lost_units']} units lost" if drive["lost_units"] else ""
+    lost = f", {counted(drive['lost_units'], 'unit')} lost" if drive["lost_units"] else ""
     ready = drive["ready_at_ns"]
     mounting = "" if ready is None else f"; mounts until {ready / 1e9:.3f} s"
     return f"{name}: {dies}; {free} of {total} superblocks free; {amplification}{lost}{mounting}"
@@ -42,8 +47,8 @@ def _drive(drive: dict[str, Any], in_array: bool) -> str:
 
 def _array(array: dict[str, Any]) -> Iterator[str]:
     up = "".join("U" if member["in_sync"] else "_" for member in array["members"])
-    lost = f", {array['lost_sectors']} sectors lost" if array["lost_sectors"] else ""
-    yield f"array: {array['level']} [{up}], {array['condition']}, {array['spares']} spares{lost}"
+    lost = f", {counted(array['lost_sectors'], 'sector')} lost" if array["lost_sectors"] else ""
+    yield f"array: {array['level']} [{up}], {array['condition']}, {counted(array['spares'], 'spare')}{lost}"
     if (run := array["pass"]) is not None:
         yield f"array: {run['kind']} {100 * run['done'] / max(run['total'], 1):.1f} %"
     for repair in array["repairs"]:

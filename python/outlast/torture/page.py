@@ -47,7 +47,7 @@ def _header(result: Result) -> str:
         for group, risk in result.risks_of(model).items():
             about = "exact" if risk.exact else f"{percent(risk.low)} to {percent(risk.high)}"
             value = "–" if risk.value is None else percent(risk.value)
-            tiles.append(Tile(f"loss at a random instant, {text(group)}", value, about))
+            tiles.append(Tile(f"power loss at a random instant, {text(group)}", value, about))
     if result.checked_now:
         workers = f"{asked.jobs} worker{'s' if asked.jobs > 1 else ''}"
         tiles.append(
@@ -71,7 +71,9 @@ def _card(failure: Failure, result: Result) -> str:
     smallest, first = failure.smallest, failure.states[0]
     meaning = ALLOWED.get(first.model, "")
     checks = f" ({failure.checks} checks)" if failure.checks else ""
-    how = f"; none of them can go{checks}" if failure.minimal else f"; whether that is the fewest is not known{checks}"
+    how = (
+        f"; each of them is needed{checks}" if failure.minimal else f"; whether that is the fewest is not known{checks}"
+    )
     enough = f"{smallest.lost} of {first.lost} lost pieces of writes {'is' if smallest.lost == 1 else 'are'} enough"
     lost = f"{enough}{how}" if smallest.lost else NOTHING
     count = len(failure.states)
@@ -98,10 +100,14 @@ def _when(result: Result) -> Section:
     for model in result.planned:
         for group, risk in result.risks_of(model).items():
             low, high = risk.bounds
-            rest = "" if risk.exact else f"; whatever the rest is, {percent(low)} to {percent(high)} of the time"
+            rest = (
+                ""
+                if risk.exact
+                else f"; whatever the unchecked states are, {percent(low)} to {percent(high)} of the time"
+            )
             told.append(f"{text(group)} <b>{risk_text(risk)}</b>{rest}")
     if told:
-        section.finding = f"Probability that a loss at a random instant leaves a bad state: {'; '.join(told)}."
+        section.finding = f"Probability that a power loss at a random instant leaves a bad state: {'; '.join(told)}."
     return section
 
 
@@ -112,7 +118,7 @@ def _models(result: Result) -> Section:
         cells = [f"<td>{short(counts[name])}</td>" for name in ("planned", "checked", "bad")]
         risks = "<br>".join(f"{named(group, model)}{risk_text(risk)}" for group, risk in result.risks_of(model).items())
         rows.append(f'<tr><th scope="row">{text(model)}</th>{"".join(cells)}<td>{risks or "–"}</td></tr>')
-    names = ("states", "checked", "bad", "loss at a random instant")
+    names = ("states", "checked", "bad", "power loss at a random instant")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     return section.add(
         '<div class="card scroll"><table class="figures"><thead><tr><th></th>'

@@ -131,7 +131,7 @@ class Journal:
             raise TortureError(f"{self.folder}: cannot be read: {error.strerror}") from error
         others = [name for name in names if name not in FILES and not name.startswith(".")]
         if others:
-            raise TortureError(f"{self.folder}: holds {others[0]}, which is no part of a check; name another folder")
+            raise TortureError(f"{self.folder}: holds {others[0]}, which is not part of a check; name another folder")
         check_writable(self.folder / RUN)
 
     def _check_agreement(self) -> None:

@@ -19,13 +19,13 @@ MOST_FAILURES = 5
 MOST_LINES = 6
 """Lost writes, and lines of output, that are shown of a failure."""
 ALLOWED = {
-    "contract": "any drive that keeps its promises may leave it",
-    "drive": "this drive leaves it",
-    **dict.fromkeys(LIAR, "only a drive that breaks its promises leaves it"),
+    "contract": "any drive that keeps its promises may be left in this state",
+    "drive": "this drive is left in this state",
+    **dict.fromkeys(LIAR, "only a drive that breaks its promises is left in this state"),
 }
 """What it means that a state of a model is bad."""
 
-NOTHING = "nothing is lost: by then the drive had not been asked for more"
+NOTHING = "no write is lost: the program had submitted no more by then"
 
 
 def show(result: Result, console: Console | None = None) -> None:
@@ -41,7 +41,7 @@ def show(result: Result, console: Console | None = None) -> None:
     table.add_column("model")
     for name in ("states", "checked", "bad"):
         table.add_column(name, justify="right")
-    table.add_column("loss at a random instant")
+    table.add_column("power loss at a random instant")
     for model, counts in result.by_model().items():
         risks = [f"{named(group, model)}{risk_text(risk)}" for group, risk in result.risks_of(model).items()]
         cells = [str(counts[name]) for name in ("planned", "checked", "bad")]
@@ -50,7 +50,7 @@ def show(result: Result, console: Console | None = None) -> None:
     for failure in result.failures[:MOST_FAILURES]:
         _failure(failure, result, console)
     if len(result.failures) > MOST_FAILURES:
-        console.print(f"and {len(result.failures) - MOST_FAILURES} failures more that look different")
+        console.print(f"and {len(result.failures) - MOST_FAILURES} more failures that look different")
 
 
 def speed(result: Result) -> str:

@@ -162,7 +162,7 @@ def function_of(spec: str) -> Function:
         raise TortureError(f"--check-in-process {spec}: there is no file {place}")
     module_spec = importlib.util.spec_from_file_location("outlast_check", path)
     if module_spec is None or module_spec.loader is None:
-        raise TortureError(f"--check-in-process {spec}: {place} is no Python file")
+        raise TortureError(f"--check-in-process {spec}: {place} is not a Python file")
     module = importlib.util.module_from_spec(module_spec)
     try:
         module_spec.loader.exec_module(module)

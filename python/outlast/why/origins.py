@@ -7,8 +7,8 @@ from typing import Any
 from outlast.causes import LATENCY
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
-from outlast.report.findings import TAILS, counted
-from outlast.report.numbers import micros, percent, seconds, short, signed, tiny
+from outlast.report.findings import TAILS
+from outlast.report.numbers import counted, micros, percent, seconds, short, signed, tiny
 from outlast.why.parts import Figures, named, value_of
 from outlast.why.quantity import bytes_of
 
@@ -87,13 +87,13 @@ def collection(summary: dict[str, Any]) -> Told:
         return None
     span = summary["time"]["simulated_s"]
     moved, valid = counted(gc["victims"], "superblock"), percent(gc["mean_valid"])
-    text = f"Collection moved {moved}, {valid} of their units still valid"
+    text = f"Collection, wear levelling and scrubbing moved {moved}, {valid} of their units still valid"
     own = "gc" in summary["scenario"].get("policies", {})
     policy = "scenario.policies.gc" if own else "scenario.device.ftl.gc.policy"
     names = ["gc.victims", "gc.mean_valid", "gc.blocked_s", policy]
     if span:
-        text += f"; host writes waited for space for {percent(gc['blocked_s'] / span)} of the time"
-    more = "more spare space or another policy would leave fewer valid units to move"
+        text += f"; host writes waited for space for {seconds(gc['blocked_s'])}, summed over the flash cores"
+    more = "more spare space would leave fewer valid units to move, and under skewed writes another policy may, too"
     return f"{text}; {more}.", named(summary, *names)
 
 
@@ -102,19 +102,21 @@ def wear(summary: dict[str, Any]) -> Told:
     own, rated = summary["wear"], (summary["scenario"]["device"].get("defects") or {}).get("endurance")
     if own["mean_pe"] is None:
         return None
-    text = f"Blocks have {short(own['mean_pe'])} cycles on average, {short(own['min_pe'])} to {short(own['max_pe'])}"
+    text = (
+        f"Blocks have {short(own['mean_pe'])} P/E cycles on average, {short(own['min_pe'])} to {short(own['max_pe'])}"
+    )
     names = ["wear.mean_pe", "wear.min_pe", "wear.max_pe"]
     blocks, span = summary["device"]["raw_bytes"] / _block_bytes(summary), summary["time"]["simulated_s"]
     a_day = summary["flash"]["erases"] / blocks / span * DAY_S if span and value_of(summary, "throughput.iops") else 0.0
     if a_day:
-        text += f", and {short(a_day)} more in a day like this"
+        text += f", and gain {short(a_day)} a day under this load"
         names += ["flash.erases", "device.raw_bytes", "time.simulated_s"]
         if rated:
             left = max(rated - own["mean_pe"], 0) / a_day * DAY_S
             days = f"{short(left / DAY_S)} days" if left >= DAY_S else seconds(left)
-            text += f": the {short(rated)} that they are rated for are reached in {days}"
+            text += f": the {short(rated)} cycles that they are rated for are reached in {days}"
             names.append("scenario.device.defects.endurance")
-    text += f"; {short(own['bad_blocks'])} are bad, {short(own['spare_blocks_left'])} spare ones left."
+    text += f"; {counted(own['bad_blocks'], 'bad block')}, {counted(own['spare_blocks_left'], 'spare block')} left."
     return text, named(summary, *names, "wear.bad_blocks", "wear.spare_blocks_left")
 
 

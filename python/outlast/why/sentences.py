@@ -40,7 +40,7 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
 def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     queue, part = summary["queue"], limit.part
     if part is None:
-        text = "The run was made without time (run.timing): nothing limits its rate, and only counts are told."
+        text = "The run has no timing (run.timing = none): nothing limits its rate, and only counts are reported."
         return Sentence("limit", text, named(summary, "scenario.run.timing"))
     iops = summary["throughput"]["iops"]
     figures = dict(named(summary, "throughput.iops")) | dict(part.figures)
@@ -50,13 +50,14 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
             f"busiest part, {part.label}, is busy {percent(part.busy)} of the time."
         )
         if part.busy > 0:
-            text = text[:-1] + f"; it would be full at {short(iops / part.busy)} requests a second."
+            text = text[:-1] + f"; it would saturate at {short(iops / part.busy)} requests a second."
         return Sentence("limit", text, figures)
     if limit.name == "queue_depth":
         depth = queue["host_queue_depth"]
         text = (
-            f"The host's queue depth limits the rate: with {depth} in flight no part is full, and the busiest one, "
-            f"{part.label}, is busy {percent(part.busy)} of the time; more in flight, or a shorter latency, gives more."
+            f"The host's queue depth limits the rate: with {depth} requests in flight no part is saturated, and the "
+            f"busiest one, {part.label}, is busy {percent(part.busy)} of the time; more requests in flight, or a "
+            "shorter latency, give more."
         )
         return Sentence("limit", text, figures | dict(named(summary, "queue.host_queue_depth")))
     name = part.label[0].upper() + part.label[1:]
@@ -76,7 +77,7 @@ def _dies(summary: dict[str, Any], part: Part) -> Sentence:
     text = (
         f"A die is busy {percent(part.mean)} of the time ({percent(least)} to {percent(most)}): about "
         f"{percent(work['program'], 2)} programming, {percent(work['erase'], 2)} erasing, and {percent(rest, 2)} "
-        "sensing, moving data or holding it."
+        "sensing, transferring data, or holding data until the channel is free."
     )
     counts = named(summary, "flash.programs", "flash.erases", "flash.multi_plane_programs")
     return Sentence("dies", text, {**part.figures, **counts})
@@ -87,7 +88,10 @@ def _channels(summary: dict[str, Any], part: Part) -> Sentence:
     if len(shares) == 1:
         return Sentence("channels", f"The channel is busy {percent(part.busy)} of the time.", part.figures)
     number = shares.index(part.busy)
-    text = f"Channels are busy {percent(part.mean)} of the time, the busiest, {number}, {percent(part.busy)}."
+    text = (
+        f"Channels are busy {percent(part.mean)} of the time on average; the busiest, channel {number}, is busy "
+        f"{percent(part.busy)}."
+    )
     return Sentence("channels", text, part.figures)
 
 
@@ -105,9 +109,13 @@ def _firmware(by_name: dict[str, Part]) -> Sentence | None:
     parts = [by_name[name] for name in ("master", "cores") if name in by_name]
     if not parts:
         return None
-    told = " and ".join(f"{part.label} {percent(part.busy)}" for part in parts)
+    told = " and ".join(
+        f"{part.label} {'are' if part.label.endswith('s') else 'is'} busy {percent(part.busy)}" for part in parts
+    )
     figures = {name: value for part in parts for name, value in part.figures.items()}
-    return Sentence("firmware", f"Firmware is busy: {told} of the time, by the units and commands handled.", figures)
+    measured = any(name.startswith("queue.controller.") for name in figures)
+    how = "" if measured else ", estimated from the commands and units handled"
+    return Sentence("firmware", f"Firmware: {told} of the time{how}.", figures)
 
 
 def _host(summary: dict[str, Any]) -> Sentence:
@@ -131,7 +139,7 @@ def _trust(summary: dict[str, Any]) -> Sentence:
     state = {
         True: "was steady during the measurement, so that its figures can be trusted",
         False: "was not steady during the measurement, and a longer run would give other figures",
-        None: "was measured too shortly to judge whether it was steady",
+        None: "was not measured long enough to judge whether it was steady",
     }[measured["reached"]]
     why = f" ({measured['why']})" if measured.get("why") else ""
     text = f"The drive {state}{why}; {seconds(summary['time']['simulated_s'])} were measured."

@@ -17,7 +17,7 @@ pub struct LogConfig {
     pub bitmap_delay: Nanos,
 }
 
-/// See [`LogConfig::place`].
+/// Where the records that outlive a loss of power are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogPlace {
@@ -111,11 +111,11 @@ impl Default for BackgroundConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EjectionConfig {
-    /// Corrected read errors; half are forgotten every hour. Default: 20, the limit of md's mirrors (`max_corr_read_errors`, since Linux
+    /// Corrected read errors above which a member is ejected; half are forgotten every hour. Default: 20, the limit of md's mirrors (`max_corr_read_errors`, since Linux
     /// 6.9 for `raid1`, too). md's parity levels have another rule, which is not modelled: a member goes after more errors than there are
     /// stripes in the cache (256), and each read that succeeds forgets them all.
     pub read_errors: u32,
-    /// Runs of bad sectors kept per member. Default: 512, as fit into md's log.
+    /// Runs of bad sectors above which a member is ejected. Default: 512, as many as fit into md's log.
     pub bad_blocks: u32,
 }
 

@@ -28,7 +28,7 @@ pub struct RepairConfig {
     pub fakes: FakeWay,
 }
 
-/// See [`RepairConfig::way`].
+/// What is recovered, and where to.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
 )]
@@ -41,7 +41,7 @@ pub enum RepairWay {
     /// member leaves: Rebuild Assist, Reparo's baseline. Waits for a spare.
     Assist,
     /// The member counts as failed, and is rebuilt on a spare from the others. Waits until the array can do without the member, and for
-    /// members that said to be beyond repair and are replaced with their help.
+    /// members that report to be beyond repair and are replaced with their help.
     Rebuild,
 }
 
@@ -59,7 +59,7 @@ impl RepairWay {
     }
 }
 
-/// See [`RepairConfig::order`].
+/// What is recovered first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairOrder {
@@ -75,7 +75,7 @@ impl RepairOrder {
     pub const ALL: [Self; 2] = [Self::Address, Self::Exposure];
 }
 
-/// See [`RepairConfig::fakes`].
+/// What is done with sectors that are to be written again though they can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FakeWay {

@@ -115,7 +115,8 @@ impl<D: Device> Array<D> {
         if let Some(share) = config.repair.share
             && identities.iter().any(|identity| identity.link.is_none())
         {
-            let limit = "is a share of the bandwidth of a link, of which a member tells nothing";
+            let limit =
+                "needs device.controller.link: without a link bandwidth there is nothing to take a share of";
             return Err(ConfigError::new("array.repair.share", share, limit));
         }
         let mut ledger = Ledger::default();

@@ -2,7 +2,7 @@
 
 use crate::by_queue::QueueFigures;
 use crate::facts::Facts;
-use crate::overload::{Overload, Stretch, overload};
+use crate::overload::{Arrivals, Overload, Stretch, overload};
 use crate::summary::host::per;
 use crate::window::Window;
 use outlast_workload::Pacing;
@@ -107,7 +107,9 @@ pub(crate) fn overloaded(facts: &Facts<'_>) -> Option<Overload> {
             in_flight: per(window.area as f64 * 1e-9, seconds),
         }
     };
-    overload(&facts.recorder.windows.closed().iter().map(stretch).collect::<Vec<_>>())
+    let (commands, time) = facts.recorder.arrivals();
+    let arrivals = Arrivals { commands: commands as f64, seconds: time.as_secs_f64() };
+    overload(&facts.recorder.windows.closed().iter().map(stretch).collect::<Vec<_>>(), arrivals)
 }
 
 /// The same in words.

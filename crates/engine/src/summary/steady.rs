@@ -85,7 +85,7 @@ pub(crate) fn measured_state(facts: &Facts<'_>) -> MeasuredState {
     MeasuredState {
         reached: Some(is_steady(&values, STEADY_RANGE, STEADY_EXCURSION)),
         why: format!(
-            "{what} over five equal rounds: range within 20 %, linear trend within 10 % of the mean (SNIA PTS)"
+            "criterion of SNIA PTS: {what} over five equal rounds, range at most 20 % and linear trend at most 10 % of the mean"
         ),
     }
 }

@@ -19,7 +19,7 @@ pub struct CodeRule {
     /// Pages of it that were read again in its last use. Needs `device.reliability`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rereads: Option<u32>,
-    /// Units of it that neither ECC nor the re-reads before the stripe gave in its last use, whether parity gave them or nothing.
+    /// Units of it that neither ECC nor the re-reads before the stripe could correct in its last use, whether or not parity recovered them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncorrectable: Option<u32>,
     /// Program units of data in a stripe.

@@ -22,7 +22,7 @@ pub struct GcConfig {
     /// "token". Absent: until more than `start_free` are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_free: Option<u32>,
-    /// Of the slots that collection gains on its way to `stop_free`, the share that host writes may take meanwhile; 0 to 1. Default: 1.
+    /// Share of the space that collection frees on its way to `stop_free` that host writes may use meanwhile; 0 to 1. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_share: Option<f64>,
     /// How host writes are paced by collection: `true` or "smooth", `false` or "none", "burst", "token".
@@ -164,7 +164,19 @@ impl<'de> Deserialize<'de> for Pacing {
     }
 }
 
-outlast_units::schema_of!(Pacing, { "anyOf": [{ "type": "boolean" }, { "enum": Self::NAMES }] });
+outlast_units::schema_of!(Pacing, { "anyOf": [
+    { "type": "boolean" },
+    {
+        "const": "smooth",
+        "description": "Each unit that collection moves lets in its share of the host's writes: smooth latency. The same as true.",
+    },
+    {
+        "const": "none",
+        "description": "Host writes run ahead until no superblock is free and then wait for a whole victim. The same as false.",
+    },
+    { "const": "burst", "description": "Collection runs from the low mark to the high one, and not in between." },
+    { "const": "token", "description": "As smooth, and host writes enter at a rate that follows their recent one." },
+] });
 
 /// The rate of host writes while collection runs: each takes a token, and tokens come at `factor` times the rate at which the host has
 /// written over the last `window`, but no slower than collection has let in over that time, and no slower than `depth` a window.
@@ -175,7 +187,8 @@ pub struct TokenConfig {
     pub window: Nanos,
     /// Rate of tokens over the host's recent one; 0.01 to 4.
     pub factor: f64,
-    /// Data that tokens may be saved for, over all flash cores; so far collection may be ahead of the host, too. At least a mapping unit for each core.
+    /// How much data the saved tokens may cover, over all flash cores; collection may be ahead of the host by as much. At least a mapping
+    /// unit for each core.
     pub depth: Bytes,
 }
 

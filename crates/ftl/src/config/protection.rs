@@ -64,7 +64,7 @@ pub enum ProtectedStreams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PartialConfig {
-    /// Where its parity goes. Default: nowhere.
+    /// Where the parity of an incomplete stripe goes. Default: nowhere.
     pub place: PartialPlace,
     /// The open stripe of a stream is protected after this time without a write. Default: 50 ms (mSAPL, section 4.4).
     pub timeout: Nanos,

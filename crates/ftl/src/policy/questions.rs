@@ -18,7 +18,7 @@ question! {
         expected_errors: f64,
         /// Pages of it that were read again in its last use.
         rereads: u32,
-        /// Units of it that neither ECC nor the re-reads before the stripe gave in its last use.
+        /// Units of it that neither ECC nor the re-reads before the stripe could correct in its last use.
         uncorrectable: u32,
         /// Program units of data in a stripe of the class's own code, the strongest that it may have.
         data: u16,

@@ -31,7 +31,7 @@ pub enum FaultKind {
     Erase,
     /// The power fails and is back at once, of the drive, or of an array and all its devices: no place. With `device`, that of one device
     /// of an array; with `force`, an array starts although parity is in doubt and a member missing. With `shorn` or `torn`, programs under way
-    /// leave something that the drive takes for good.
+    /// leave data that the drive accepts as valid.
     Power,
     /// The non-volatile parity cache loses its contents (`device.protection.partial.place = "cache"`): no further field.
     ParityCache,
@@ -185,7 +185,7 @@ impl FaultSpec {
             TransientRead => (Use::Refused, Use::Optional),
             Plane | Die | Chip | Power | ParityCache => (Use::Refused, Use::Refused),
             FaultKind::Device | FaultKind::Replace => {
-                let limit = "is no fault of flash";
+                let limit = "is not a fault of flash";
                 return Err(ConfigError::new(&format!("{field}.kind"), kind, limit));
             }
         };

@@ -5,9 +5,9 @@ use crate::ConfigError;
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A bounded-distance decoder: it corrects up to `strength` wrong bits of a codeword, detects up to twice as many (mSAPL,
-/// Equation 3), and knows nothing beyond. All probabilities are natural logarithms, `-inf` for what cannot happen; their
-/// relative accuracy is 1e-12 or better at any size. Every `rber` is within 0..=1 errors per bit.
+// All probabilities are natural logarithms, `-inf` for what cannot happen; their relative accuracy is 1e-12 or better at any size.
+// Every `rber` is within 0..=1 errors per bit.
+/// A bounded-distance decoder: it corrects up to `strength` wrong bits of a codeword and detects up to twice as many (mSAPL, Equation 3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ecc {

@@ -3,8 +3,8 @@
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// From where to where the source of a chip's error rates measured them, or itself used them; absent: it does not say, or the chip's rates do
-/// not depend on it. Outside, the rates are what the form of the model makes of them.
+/// The range in which the source of a chip's error rates measured or used them; absent: the source does not say, or the rates do not depend
+/// on it. Outside, the model extrapolates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Range {

@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 /// The highest meaningful RBER: a bit that is wrong half of the time carries no information.
 pub const SATURATED_RBER: f64 = 0.5;
 
-/// How the raw bit error rate grows. All forms are non-decreasing in each of their arguments, which validation ensures and
-/// the `…_to_reach` searches rely on.
+// Validation ensures that no form falls, and the `…_to_reach` searches rely on it.
+/// How the raw bit error rate grows with wear, retention and reads. No form falls with any of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "form", rename_all = "kebab-case")]
 pub enum RberModel {

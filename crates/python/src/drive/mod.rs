@@ -260,7 +260,7 @@ impl Drive {
             if offset.checked_add(length).is_none_or(|end| end > self.capacity) {
                 let capacity = self.capacity;
                 return Err(refused(format!(
-                    "offset = {offset}, length = {length}: reaches beyond the end, {capacity}"
+                    "offset = {offset}, length = {length}: reaches beyond the end of the drive, {capacity} bytes"
                 )));
             }
             written += if ask == Ask::Write { length } else { 0 };

@@ -265,9 +265,9 @@ fn texts_that_are_too_much() {
 #[test]
 fn presets_and_files_that_do_not_exist() {
     let message = load_scenario(&[Layer::Preset("hrm-200".to_owned())], &[]).unwrap_err().to_string();
-    assert_eq!(message, "no preset \"hrm-200\"; did you mean `hrm-200g`?");
+    assert_eq!(message, "no preset or file \"hrm-200\"; did you mean `hrm-200g`?");
     let message = super::message("seed = 1\nextends = \"dmeo\"\n");
-    assert_eq!(message, "s.toml:2: no preset \"dmeo\"; did you mean `demo`?");
+    assert_eq!(message, "s.toml:2: no preset or file \"dmeo\"; did you mean `demo`?");
     let message = super::message("extends = \"zzzzzzzzzzzz\"\n");
     assert!(message.contains("known are demo, hrm-200g,"), "{message}");
     let message = super::message("\nextends = \"sub/other.toml\"\n");

@@ -19,7 +19,7 @@ pub(super) fn tear(service: &mut Service, action: Action, fault: &FaultSpec) -> 
         return Ok(());
     }
     if matches!(action, Action::On) {
-        return Err("shorn = and torn = belong to cut and off".to_owned());
+        return Err("shorn and torn belong to cut and off".to_owned());
     }
     if machine.is_off() {
         return Err(Refused::Off.to_string());
@@ -37,7 +37,7 @@ pub(super) fn switch(
 ) -> Result<Value, String> {
     let now = service.now;
     let (power, back) = match (action, span) {
-        (Action::On, Some(_)) => return Err("for = belongs to cut and off".to_owned()),
+        (Action::On, Some(_)) => return Err("for belongs to cut and off".to_owned()),
         (Action::On, None) => (Power::On { force }, None),
         (Action::Cut, None) => (Power::Cut { force }, None),
         (Action::Off, None) => (Power::Off, None),

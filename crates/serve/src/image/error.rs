@@ -41,8 +41,8 @@ pub enum ImageError {
     },
     /// Replies have left that more of the log decided than there is.
     #[error(
-        "{}: ends at byte {found}, and replies have left that what lay before byte {promised} of segment {segment} decided; the host must have \
-         crashed (serving with sync prevents that, salvage serves what is left)",
+        "{}: ends at byte {found}, but replies that depend on the log up to byte {promised} of segment {segment} were already sent: the machine \
+         must have crashed (serving with sync prevents this; salvage serves what is left)",
         path.display()
     )]
     Short {

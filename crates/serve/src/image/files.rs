@@ -57,7 +57,7 @@ impl Files {
     }
 
     pub(super) fn is_none(&self) -> ImageError {
-        let why = "is no image; name a scenario to make one of".to_owned();
+        let why = "is not an Outlast image; to create one: outlast serve SCENARIO --image DIR".to_owned();
         ImageError::Foreign { path: self.folder.clone(), why }
     }
 
@@ -70,7 +70,8 @@ impl Files {
         for entry in entries {
             let name = entry.map_err(|source| io_error(self.folder.clone(), source))?.file_name();
             if !OWN.iter().any(|own| name == *own) {
-                let why = format!("holds {}, and is no image: name an empty folder", name.display());
+                let why =
+                    format!("holds {} and is not an Outlast image: name an empty folder", name.display());
                 return Err(ImageError::Foreign { path: self.folder.clone(), why });
             }
         }
@@ -121,7 +122,7 @@ impl Files {
         let words: Vec<&str> = line.split_whitespace().collect();
         let foreign = |why: String| ImageError::Foreign { path: self.image(), why };
         let ["outlast", "image", version, number, sum] = words[..] else {
-            return Err(foreign("is no Outlast image".to_owned()));
+            return Err(foreign("is not an Outlast image".to_owned()));
         };
         if version != VERSION.to_string() {
             let why = format!("has version {version}; this program reads version {VERSION}: {ELSEWHERE}");
@@ -161,7 +162,7 @@ impl Files {
             let Some(number) = number_of(&entry.path()) else {
                 return Err(ImageError::Foreign {
                     path: entry.path(),
-                    why: "is no segment of the log".to_owned(),
+                    why: "is not a segment of the log".to_owned(),
                 });
             };
             segments.push(number);

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum Damage {
     /// It is no segment of a log.
-    #[error("is no log of an Outlast image")]
+    #[error("is not a log of an Outlast image")]
     Foreign,
     /// It is one of another version.
     #[error("has version {found}; this program reads version {VERSION}")]

@@ -127,7 +127,7 @@ impl Machine {
                 self.events.note(
                     now,
                     "repair",
-                    "the array reads all of itself and makes redundancy fit".to_owned(),
+                    "the array is scrubbed: all of it is read, and redundancy is repaired".to_owned(),
                 );
                 Ok(())
             }),

@@ -16,10 +16,10 @@ pub struct ChangeConfig {
     /// When, from the start of the run. Give this, `pe_cycles` or `medium_errors`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Nanos>,
-    /// When the most worn block has been erased so often, what it came with included.
+    /// When the most-worn block has been erased this many times, initial wear included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<u32>,
-    /// When so many units have been unreadable since the drive was made, for the host or for the drive itself. (`smart.media_errors` counts
+    /// When this many units have been unreadable since the drive was made, for the host or for the drive itself. (`smart.media_errors` counts
     /// commands of the host.)
     #[serde(skip_serializing_if = "Option::is_none")]
     pub medium_errors: Option<u64>,

@@ -17,13 +17,13 @@ pub struct DataSheet {
     /// Random reads of 4 KiB, or of a mapping unit where that is larger, a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_read: Option<u64>,
-    /// Random writes of as much a second, in the steady state.
+    /// Random writes of 4 KiB, or of a mapping unit where that is larger, a second, in the steady state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_write: Option<u64>,
-    /// A read of as much that waits for no other.
+    /// Latency of a read of that size that waits for no other command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_latency: Option<Nanos>,
-    /// A write of as much that waits for no other.
+    /// Latency of a write of that size that waits for no other command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_latency: Option<Nanos>,
 }

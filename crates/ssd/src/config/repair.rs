@@ -110,9 +110,9 @@ pub enum Rebuild {
 pub struct PredictConfig {
     /// Bad blocks of the die, found while it is in use; below `bad_blocks`. Default: 8 (assumed).
     pub bad_blocks: u32,
-    /// Units of the die that its own ECC and re-reads did not give within `window`; 0: do not count. Default: 0.
+    /// Units of the die that its own ECC and re-reads could not correct within `window`; 0: do not count. Default: 0.
     pub uncorrectable: u32,
-    /// Default: 1 hour (assumed).
+    /// Time over which `uncorrectable` units are counted. Default: 1 hour (assumed).
     pub window: Nanos,
 }
 

@@ -174,8 +174,7 @@ impl FromStr for What {
             _ => late(text).or_else(|| without(text)).or_else(|| fault(text)),
         };
         found.ok_or_else(|| {
-            let limit =
-                "is no model of states: contract, drive, ignore, late (or late:2ms), fault, array are";
+            let limit = "must be contract, drive, ignore, late (or late:2ms), fault or array";
             setting("model", text, limit)
         })
     }

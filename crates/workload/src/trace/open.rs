@@ -20,7 +20,7 @@ impl TraceSpec {
         self.probe(&mut replay)?;
         replay.rewind()?;
         if self.addresses == Addresses::Fit && !target.unit.0.is_multiple_of(SECTOR_BYTES) {
-            notes.push(format!("mapping unit {} is no whole number of sectors", target.unit));
+            notes.push(format!("mapping unit {} is not a whole number of sectors", target.unit));
         }
         let pacing = self.queue_depth.map_or(Pacing::Open, |queue_depth| Pacing::Closed { queue_depth });
         let label = self.file.rsplit('/').next().unwrap_or(&self.file).to_owned();

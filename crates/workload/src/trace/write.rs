@@ -204,7 +204,9 @@ fn request(
             record[24..32].copy_from_slice(&(at / 1000).to_le_bytes());
             out.write_all(&record)
         }
-        Format::Auto => Err(io::Error::new(io::ErrorKind::InvalidInput, "auto is no format to write")),
+        Format::Auto => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "auto cannot be written: name a format"))
+        }
     }
 }
 

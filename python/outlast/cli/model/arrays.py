@@ -50,7 +50,7 @@ Examples:
     help="Which device has failed.",
 )
 @click.option(
-    "--device-bytes", type=Size(), default=80e9, show_default=True, help="Bytes read from each surviving device."
+    "--device-bytes", type=Size(), default=80e9, show_default="80GB", help="Bytes read from each surviving device."
 )
 @click.option("--n", type=int, default=4148, show_default=True, help="Bits of a codeword.")
 @click.option("--k", type=int, default=4, show_default=True, help="Bits that are corrected in a codeword.")
@@ -127,7 +127,7 @@ Examples:
     type=Numbers(),
     help="Percentage of parity on each device; the sum is 100 for each parity. Default: 80,5,5,5,5.",
 )
-@click.option("--rates", type=Numbers(), help="Aging rates by position instead, of any workload.")
+@click.option("--rates", type=Numbers(), help="Aging rates by position, of any workload, in place of --parity.")
 @_parity_options
 @click.option(
     "--limit", type=float, default=10_000.0, show_default=True, help="P/E cycles at which devices are replaced."
@@ -207,7 +207,11 @@ Examples:
     "--devices", type=Counts(), default="4:24:1", show_default=True, help="Devices of the array, parity included."
 )
 @click.option(
-    "--parities", type=Counts(), default="1,2", show_default=True, help="Number of failures survived: a curve for each."
+    "--parities",
+    type=Counts(),
+    default="1,2",
+    show_default=True,
+    help="Parities of a stripe, that is, failures survived: a curve for each.",
 )
 @click.option(
     "--copies",
@@ -221,7 +225,7 @@ Examples:
     "--uber", type=float, default=0.0, show_default=True, help="Uncorrectable bit error rate of a rebuild's reads."
 )
 @click.option(
-    "--device-bytes", type=Size(), default=32e12, show_default=True, help="Bytes of a device, all read in a rebuild."
+    "--device-bytes", type=Size(), default=32e12, show_default="32TB", help="Bytes of a device, all read in a rebuild."
 )
 @click.option("--latent-mttf", type=float, help="Mean hours to a latent error of a device; none if not given.")
 @click.option("--scrub", type=float, help="Mean hours until scrubbing finds it; never if not given.")
@@ -244,9 +248,9 @@ def mttdl_command(
     import numpy as np
 
     from outlast import models
+    from outlast.report.numbers import YEAR_HOURS
 
-    rate = {"--latent-mttf": latent_mttf, "--scrub": scrub}
-    for name, hours in rate.items():
+    for name, hours in (("--latent-mttf", latent_mttf), ("--scrub", scrub)):
         if hours is not None and not hours > 0:
             raise click.UsageError(f"{name} = {hours:g}: must be above 0 hours", click.get_current_context())
     x = np.asarray(devices)
@@ -264,15 +268,14 @@ def mttdl_command(
             scrub_rate=0.0 if scrub is None else 1.0 / scrub,
             read_failure=read,
         )
-        curves.append(
-            Curve(parity_name(m), hours / 8760.0, {"parities": int(m), "read_failure": read, "mttdl_hours": hours})
-        )
+        facts = {"parities": int(m), "read_failure": read, "mttdl_hours": hours}
+        curves.append(Curve(parity_name(m), hours / YEAR_HOURS, facts))
     for c in copies or ():
         # A critical repair reads one other device.
         read = models.read_failure(uber, np.full(len(x), 8.0 * device_bytes))
         hours = models.mttdl_mirrors(x, c, mttf, mttr, read_failure=read)
         facts = {"copies": int(c), "read_failure": read, "mttdl_hours": hours}
-        curves.append(Curve(f"RAID-10, {int(c)} copies", hours / 8760.0, facts))
+        curves.append(Curve(f"RAID-10, {int(c)} copies", hours / YEAR_HOURS, facts))
     Sheet(
         model="mttdl",
         title="Mean time to data loss",

@@ -42,7 +42,9 @@ Examples:
 @click.option(
     "--target", type=Numbers(), default="1e-15", show_default=True, help="Page error rates that end the life."
 )
-@click.option("--years", type=float, default=5.0, show_default=True, help="For drive writes per day.")
+@click.option(
+    "--years", type=float, default=5.0, show_default=True, help="Years over which drive writes per day are counted."
+)
 @chip_options
 @output_options
 def lifetime_command(

@@ -92,7 +92,7 @@ impl<R: Read + Seek> Reader<R> {
         }
         let is_mark = flags & flag::MARK != 0;
         if !is_mark && head[ENTRY] != 0 {
-            return damage(at + ENTRY as u64, "an entry that is no mark has something behind its head");
+            return damage(at + ENTRY as u64, "an entry that is not a mark has data behind its head");
         }
         let has_data = flags & flag::DISCARD == 0;
         let scale = self.sector / SECTOR_BYTES;
