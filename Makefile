@@ -64,9 +64,10 @@ test-rust: ## the simulator's own tests
 	else cargo test $(CARGO_FLAGS); fi
 
 # Tests of one file share what they prepare, so they go to one process; 0: all in this one. Files begin in the order of tests/hooks.py.
-WORKERS ?= 2
+# One for each processor, from two to four: more would wait for the longest file.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(max(len(os.sched_getaffinity(0)), 2), 4))' 2>/dev/null || echo 2)
 
-test-python: setup ## tests of the command line, the Python package, reports and the documentation, WORKERS=2 files at a time
+test-python: setup ## tests of the command line, the Python package, reports and the documentation, WORKERS files at a time (one for each processor, 2 to 4)
 	@echo "== Python tests"
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
