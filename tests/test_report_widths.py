@@ -121,6 +121,23 @@ def test_a_real_report_is_not_cut_off(browser: Any, window: Any, demo_result: Pa
         assert browser.execute_script(OUT_OF_SIGHT) == [], width
 
 
+def test_the_whole_table_of_latencies_is_seen_on_a_phone(browser: Any, window: Any, tmp_path: Path) -> None:
+    result = sample_result()
+    for op in ("read", "write"):
+        result.summary["latency_us"][op]["mean_interval"] = {
+            "low": 1277.4,
+            "high": 30912.0,
+            "level": 0.95,
+            "batches": 30,
+        }
+    (tmp_path / "page.html").write_text(render([result]), encoding="utf-8")
+    window(WIDTHS["phone"])
+    assert opened(browser, tmp_path / "page.html") == []
+    beyond = "const own = document.querySelector('#latency .scroll'); return own.scrollWidth - own.clientWidth"
+    assert browser.execute_script(beyond) <= 0
+    assert "1.28 to 30.9 ms" in browser.find_element("id", "latency").text.replace("\n", " ")
+
+
 @pytest.mark.parametrize("kind", ["single", "comparison", "sweep"])
 def test_tables_fit_the_paper(browser: Any, written: dict[str, Path], kind: str) -> None:
     assert opened(browser, written[kind]) == []

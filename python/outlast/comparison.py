@@ -49,7 +49,7 @@ class Comparison:
         self.differences: dict[str, Any] = with_measured(self.results) if self.measured else of_runs(self.runs)
         """What `outlast compare --json` prints: `settings` and `figures` that differ, by dotted name."""
         self.names = numbered(self.differences["names"]) if self.measured else labels(self.runs)
-        """A name for each; where names repeat, a number is added."""
+        """A name for each; where names repeat, with what differs, the folder or a number."""
 
     def __repr__(self) -> str:
         counts = " and ".join(f"{len(self.differences[kind])} {kind}" for kind in reversed(TABLES))

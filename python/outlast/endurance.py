@@ -9,6 +9,8 @@ from typing import Any
 YEARS = 5
 """Of the warranty over which drive writes a day are counted: what makers of drives for servers give."""
 DAYS = 365 * YEARS
+WORN = 0.01
+"""Mean wear, as a share of the rating, above which what is left of a life is told beside the whole of it."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Endurance:
     """Bytes that the host can write until the average block reaches its rating."""
     dwpd: float
     """The same in capacities a day, over `YEARS` years."""
+    left_bytes: float | None = None
+    """What is left of `tbw_bytes` at the wear of the end of the run; `None` where hardly anything is worn."""
 
     def figures(self) -> dict[str, float]:
         """By the names of the reference, below `endurance`."""
@@ -54,4 +58,6 @@ def of(summary: Mapping[str, Any]) -> Endurance | None:
     cycles, source = rated
     # Each byte of flash is programmed once in a cycle; of what is programmed, 1 / total is the host's.
     written = device["raw_bytes"] * cycles / total
-    return Endurance(cycles, source, written, written / device["capacity_bytes"] / DAYS)
+    worn = ((summary.get("wear") or {}).get("mean_pe") or 0.0) / cycles
+    left = written * max(1.0 - worn, 0.0) if worn > WORN else None
+    return Endurance(cycles, source, written, written / device["capacity_bytes"] / DAYS, left)

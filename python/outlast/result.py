@@ -100,6 +100,8 @@ class Result:
         """Whether Ctrl-C or the progress function ended the run early."""
         self.log = log
         """Every request as a row, where the scenario asks for that: `log.scan()` is a polars LazyFrame."""
+        self.folder: Path | None = None
+        """The folder from which it was read; `None` of a run of this session."""
 
     def __getattr__(self, name: str) -> Any:
         summary = self.__dict__.get("summary", {})
@@ -200,7 +202,9 @@ def load(path: str | Path) -> Result:
         raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
     scenario = folder / "scenario.toml"
     toml = scenario.read_text(encoding="utf-8") if scenario.is_file() else ""
-    return Result(summary, _tables(folder), toml, log=_log(toml, folder))
+    result = Result(summary, _tables(folder), toml, log=_log(toml, folder))
+    result.folder = folder
+    return result
 
 
 def _log(toml: str, folder: Path) -> RequestLog | None:

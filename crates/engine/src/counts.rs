@@ -68,17 +68,21 @@ impl Snapshot {
 pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> Snapshot {
     let drives: Vec<&Ssd> = drives.collect();
     let blocks = (WINDOW_BLOCKS / drives.len().max(1)).max(16);
-    let all: Vec<Snapshot> = drives.iter().map(|ssd| Snapshot::of(ssd, now, blocks)).collect();
+    // A spare holds no data yet, and says nothing of the others.
+    let levels: Vec<RberLevels> = drives.iter().filter_map(|ssd| ssd.rber_levels(now, blocks)).collect();
     Snapshot {
-        counts: all.iter().map(|own| own.counts).sum(),
-        rber: mean_levels(&all.iter().map(|own| own.rber).collect::<Vec<_>>()),
-        free_superblocks: all.iter().map(|own| own.free_superblocks).sum(),
+        counts: drives.iter().map(|ssd| Counts::of(ssd)).sum(),
+        rber: mean_levels(&levels),
+        free_superblocks: drives.iter().map(|ssd| u64::from(ssd.free_superblocks())).sum(),
     }
 }
 
 /// Error rates of several drives as one: means of mean and median, the worst of the 99th percentiles and maxima.
 pub(crate) fn mean_levels(levels: &[RberLevels]) -> RberLevels {
-    let count = levels.len().max(1) as f64;
+    if levels.is_empty() {
+        return RberLevels::default();
+    }
+    let count = levels.len() as f64;
     RberLevels {
         mean: levels.iter().map(|level| level.mean).sum::<f64>() / count,
         p50: levels.iter().map(|level| level.p50).sum::<f64>() / count,

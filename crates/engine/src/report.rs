@@ -4,6 +4,8 @@ use crate::array_report::array_summary;
 use crate::facts::Facts;
 use crate::repair_report::{self, RepairSummary};
 use crate::summary::{self, Memory, SCHEMA, SteadyState, Summary};
+use outlast_device::{Device, Op};
+use outlast_scenario::Overwrite;
 use outlast_units::Nanos;
 
 pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
@@ -54,6 +56,7 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     notes.extend(facts.prepared.note.clone());
     notes.extend(summary::overload_note(facts));
     notes.extend(facts.prepared.unsteady(facts.ssd.identify().capacity));
+    notes.extend(prepared_otherwise(facts));
     let unmapped = facts.measured.counts.drives.unmapped_reads;
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
@@ -64,6 +67,21 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     notes.extend(warmed(facts));
     notes.extend(ending(facts));
     notes
+}
+
+/// Says where the drive was prepared by uniform writes and measured under others, too shortly for these to have made it theirs.
+fn prepared_otherwise(facts: &Facts<'_>) -> Option<String> {
+    let written = facts.recorder.completed.bytes[Op::Write as usize] as f64;
+    let drive_writes = written / facts.ssd.identify().capacity.0 as f64;
+    let is_prepared =
+        facts.scenario.precondition.overwrite == Overwrite::Random && !facts.prepared.rounds.is_empty();
+    let is_short = written > 0.0 && drive_writes < 1.0 && !facts.prepared.stopped;
+    (is_prepared && is_short && !summary::writes_uniformly(facts)).then(|| {
+        format!(
+            "The drive was prepared by uniform random writes and measured under others, for {drive_writes:.2} drive writes: its write \
+             amplification is still on its way from one to the other. precondition.overwrite = \"workload\" prepares it by the workload."
+        )
+    })
 }
 
 /// Says where a warm-up took most of the requests.

@@ -93,10 +93,16 @@ impl Layout {
             || logical_units >= u64::from(u32::MAX)
         {
             let limit = format!(
-                "gives {slots} slots per flash core; at most {} can be mapped: enlarge the mapping unit or add flash cores",
+                "gives {slots} slots of {} per flash core; at most {} can be mapped: fewer or smaller blocks, a larger device.ftl.mapping_unit, \
+                 or more device.controller.flash_cores",
+                config.mapping_unit,
                 u32::MAX - 1
             );
-            return Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
+            return Err(ConfigError::new(
+                "device.geometry.blocks_per_plane",
+                geometry.blocks_per_plane,
+                limit,
+            ));
         }
         let mut lanes_of_die: IndexVec<LocalDie, Vec<LaneIndex>> = IndexVec::filled(Vec::new(), dies.len());
         for (position, lane) in lanes.iter_indexed() {

@@ -63,7 +63,10 @@ fn a_workload_says_how_long_it_may_take_and_whether_only_time_ends_it() {
     );
     // The longer of the first group, and the second.
     assert_eq!((workload.duration, workload.endless), (Some(Nanos::millis(5_500)), true));
-    assert_eq!(workload.pacing, Pacing::Lanes { queue_depth: 9, held: true });
+    // Job a asks as fast as it is served, whatever the others are held to.
+    assert_eq!(workload.pacing, Pacing::Lanes { queue_depth: 9, held: false });
+    let all = "[a]\nrw=randread\nrate_iops=100\niodepth=8\n[b]\nrw=write\nrate_iops=500\n";
+    assert_eq!(open(all).pacing, Pacing::Lanes { queue_depth: 9, held: true });
     assert_eq!(open("[a]\nrw=read\n").duration, None);
     assert_eq!(open("[a]\nramp_time=2\n[b]\nramp_time=3\n").ramp, Nanos::secs(3));
 }

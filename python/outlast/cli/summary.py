@@ -116,7 +116,8 @@ def _wear(summary: dict[str, Any]) -> list[Row]:
         rows.append(("P/E cycles, mean", short(own["mean_pe"]), spread))
     if (worn := endurance.of(summary)) is not None:
         said = f"{short(worn.rated_cycles)} rated cycles ({worn.source})"
-        rows.append(("TBW", terabytes(worn.tbw_bytes), f"at this write amplification; {said}"))
+        left = "" if worn.left_bytes is None else f"{terabytes(worn.left_bytes)} of it left; "
+        rows.append(("TBW", terabytes(worn.tbw_bytes), f"{left}at this write amplification; {said}"))
         rows.append(("DWPD", short(worn.dwpd), f"drive writes a day over {endurance.YEARS} years"))
     return rows
 

@@ -103,22 +103,18 @@ def sweep_command(
 
 def _show(done: Sweep) -> None:
     """Prints the points with their figures, and which of them no other beats."""
-    from rich.markup import escape
-
-    from outlast.cli.paper import console as paper
-    from outlast.cli.paper import ruled
+    from outlast.cli import paper
+    from outlast.report import sweep_steady
     from outlast.report.names import spoken
+    from outlast.report.sweep_load import summary_of
     from outlast.report.sweep_points import points_table
 
-    summary, varied = done.summary, len(done.summary["sweep"]["vary"])
+    summary, varied = summary_of(done), len(done.summary["sweep"]["vary"])
     titles, rows = points_table(summary)
-    console, table = paper(), ruled()
-    for index, title in enumerate(titles):
-        left = index < varied or title == "front"
-        table.add_column(escape(title), overflow="fold", justify="left" if left else "right")
-    for row in rows[:MOST_ROWS]:
-        table.add_row(*map(escape, row))
-    console.print(table)
+    left = [index < varied or title == "front" for index, title in enumerate(titles)]
+    for table in paper.whole(titles, rows[:MOST_ROWS], left, varied, paper.room()):
+        paper.show(table)
+    console = paper.console()
     if any(mark in cell for row in rows for cell in row for mark in (" *", " ~")):
         console.print("* the best, ~ within error of the best")
     if len(done.points) > MOST_ROWS:
@@ -126,5 +122,5 @@ def _show(done: Sweep) -> None:
     if done.front:
         figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
         console.print(f"front: no other point is as good in all of {figures} and better in one")
-    if summary["not_steady"]:
-        console.print(f"{summary['not_steady']} of {summary['runs']} runs were not in steady state")
+    if said := sweep_steady.note(summary):
+        console.print(said)

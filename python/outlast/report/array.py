@@ -12,17 +12,18 @@ from outlast.report.tables import rows_card
 STATES = {"clean": "var:--good", "degraded": "var:--warn", "failed": "var:--bad"}
 
 
-def finding(array: dict[str, Any]) -> str:
+def finding(summary: dict[str, Any]) -> str:
     """What the array is, what became of its members, and whether a rebuild now would lose data."""
+    array = summary["array"]
     parts = [f"{array['level'].upper()} of {array['members']} members; <b>{array['state']}</b> at the end."]
     if rebuild := array["rebuild"]:
-        parts.append(_rebuilt(rebuild))
+        parts.append(_rebuilt(rebuild, unloaded_s(summary)))
     if array["degraded_s"]:
         parts.append(f"The array was degraded for {seconds(array['degraded_s'])}.")
     if share := array["writes"]["full_stripe_share"]:
         parts.append(f"{percent(share)} of its stripe writes covered full stripes.")
     if loss := array["data_loss"]:
-        parts.append(_a_year(loss))
+        parts.append(_a_year(loss, summary))
     if loss := array["data_loss_after_failures"]:
         names = {0: "With no member failed", 1: "Once the oldest member has failed"}
         who = names.get(loss["failures"], f"Once the {loss['failures']} oldest members have failed")
@@ -37,14 +38,26 @@ def finding(array: dict[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _a_year(loss: dict[str, Any]) -> str:
+def unloaded_s(summary: dict[str, Any]) -> float:
+    """How much of the last rebuild came after the workload, without its load."""
+    rebuild, time = summary["array"]["rebuild"], summary["time"]
+    if rebuild is None or rebuild["finished_s"] is None or not summary.get("after_host"):
+        return 0.0
+    ended = float(time["warm_up_s"] + time["simulated_s"])
+    return max(float(rebuild["finished_s"]) - max(ended, float(rebuild["started_s"])), 0.0)
+
+
+def _a_year(loss: dict[str, Any], summary: dict[str, Any]) -> str:
     years = loss["mttdl_hours"] / YEAR_HOURS
     said = f"Within a year the array loses data with probability <b>{_probability(loss['per_year'])}</b>"
     said += f" (MTTDL {short(years)} years"
     if loss["repair_hours"] is not None:
         source = "as measured" if loss["repair_measured"] else "at the minimum rebuild rate"
+        if loss["repair_measured"] and unloaded_s(summary):
+            source += ", partly without load"
         said += f", a rebuild taking {seconds(3600.0 * loss['repair_hours'])} {source}"
-    return said + ")."
+    mttf = summary["scenario"].get("run", {}).get("member_mttf_hours")
+    return said + (f", each member failing once in {short(mttf)} hours)." if mttf else ").")
 
 
 KEYS = ("mean", "p50", "p99", "p99_9", "max")
@@ -71,7 +84,7 @@ def _probability(value: float) -> str:
     return tiny(value)
 
 
-def _rebuilt(rebuild: dict[str, Any]) -> str:
+def _rebuilt(rebuild: dict[str, Any], unloaded: float) -> str:
     volume = f"{size(rebuild['bytes_written'])} written, {size(rebuild['bytes_read'])} read"
     rate = f"{short(rebuild['rate_mib_s'])} MiB/s"
     if rebuild["finished_s"] is None:
@@ -79,7 +92,8 @@ def _rebuilt(rebuild: dict[str, Any]) -> str:
         done = f"{percent(rebuild['done'])} done{left}"
         return f"Rebuilding since {seconds(rebuild['started_s'])}: {done} ({volume}, {rate})."
     span = rebuild["finished_s"] - rebuild["started_s"]
-    return f"Rebuilding took {seconds(span)} from {seconds(rebuild['started_s'])} on ({volume}, {rate})."
+    beside = f", {seconds(unloaded)} of that after the workload, without its load" if unloaded else ""
+    return f"Rebuilding took {seconds(span)} from {seconds(rebuild['started_s'])} on{beside} ({volume}, {rate})."
 
 
 def states(table: dict[str, Any]) -> Figure | None:

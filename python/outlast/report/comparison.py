@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from outlast.differences import of_runs
 from outlast.report import closed, differences, errors, latency, names, repair, sheet, timeline, writes
 from outlast.report.figure import RUN_COLOURS, Figure, axis, latency_axis, line
-from outlast.report.numbers import plain, share, text, thinned
+from outlast.report.labels import labels, numbered
+from outlast.report.labels import written as as_set
+from outlast.report.numbers import counted, plain, share, text, thinned
 from outlast.report.page import Section, document
 from outlast.report.tables import rows_card
 
 if TYPE_CHECKING:
     from outlast.result import Result
 
+__all__ = ["headline", "labels", "numbered", "page", "sections", "shown_rows"]
 
+MOST_SETTINGS = 12
+"""Of those that differ, before the reader asks for the rest: runs of two presets differ in most."""
 ROWS = (
     "throughput.iops",
     "throughput.read_mib_s",
@@ -52,18 +58,6 @@ def shown_rows(summaries: Sequence[dict[str, Any]]) -> list[str]:
     return shown
 
 
-def labels(results: Sequence[Result]) -> list[str]:
-    """A name for each result; a number is added where names repeat."""
-    return numbered([str(result.summary["name"]) for result in results])
-
-
-def numbered(own: Sequence[str]) -> list[str]:
-    """The names, with a number added where they repeat."""
-    return [
-        name if own.count(name) == 1 else f"{name} #{own[:index].count(name) + 1}" for index, name in enumerate(own)
-    ]
-
-
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
     own = labels(results)
@@ -94,6 +88,7 @@ def sections(results: Sequence[Result]) -> list[Section]:
     """The parts of the page; those that have nothing to show are empty."""
     runs = _runs(results)
     return [
+        _settings(runs),
         repair.side_by_side(runs),
         Section("headline", "Side by side").add(headline(results)),
         _distributions(runs),
@@ -105,13 +100,44 @@ def sections(results: Sequence[Result]) -> list[Section]:
     ]
 
 
-def headline(results: Sequence[Result]) -> str:
-    """The figures that a person compares first, each with its change against the first result's."""
-    runs = _runs(results)
-    head = "".join(
+def _settings(runs: Runs) -> Section:
+    """The settings that differ."""
+    section = Section("settings", "What differs", columns="one")
+    differing: dict[str, list[Any]] = of_runs([result for result, _, _ in runs])["settings"]
+    if not differing:
+        section.finding = "All settings are the same."
+        return section
+    section.finding = f"{counted(len(differing), 'setting')} differ{'' if len(differing) > 1 else 's'}."
+    rows = [
+        f'<tr><th scope="row">{names.label(text(setting), names.setting_tip(setting))}</th>'
+        f"{''.join(f'<td>{text(as_set(value))}</td>' for value in values)}</tr>"
+        for setting, values in differing.items()
+    ]
+    card = _settings_table(runs, rows[:MOST_SETTINGS])
+    if rest := rows[MOST_SETTINGS:]:
+        more = _settings_table(runs, rest)
+        card += f"<details><summary>and {counted(len(rest), 'more setting')}</summary>{more}</details>"
+    return section.add(f'<div class="card scroll">{card}</div>')
+
+
+def _settings_table(runs: Runs, rows: Sequence[str]) -> str:
+    return (
+        f'<table class="figures wide settings"><thead><tr><th></th>{_heads(runs)}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _heads(runs: Runs) -> str:
+    """The results as headings of columns, each with the colour of its curves."""
+    return "".join(
         f'<th scope="col"><i class="dot" style="background:{_css(colour)}"></i>{text(name)}</th>'
         for _, name, colour in runs
     )
+
+
+def headline(results: Sequence[Result]) -> str:
+    """The figures that a person compares first, each with its change against the first result's."""
+    runs = _runs(results)
     body = []
     for figure in shown_rows([result.summary for result, _, _ in runs]):
         values = [names.figure_of(result.summary, figure) for result, _, _ in runs]
@@ -133,7 +159,7 @@ def headline(results: Sequence[Result]) -> str:
     body.append(f'<tr><th scope="row">steady state</th>{"".join(states)}</tr>')
     return (
         '<div class="card scroll"><table class="figures wide"><thead><tr><th></th>'
-        f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        f"{_heads(runs)}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
 

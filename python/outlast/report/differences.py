@@ -42,12 +42,18 @@ def change(name: str, first: tuple[Any, dict[str, Any]], other: tuple[Any, dict[
         return ""
     if value == further:
         return "the same"
+    if name.startswith("array.data_loss.") and _rebuild_source(summary) != _rebuild_source(against):
+        return "not comparable: the time of a rebuild is measured in one run, assumed in the other"
     if name.endswith("log10_uber"):
         return f"× {tiny(None, further - value)}"
     if not value:
         return ""
     said = signed(further / value - 1)
     return f"{said}, within error" if said != "the same" and _overlap(name, summary, against) else said
+
+
+def _rebuild_source(summary: dict[str, Any]) -> Any:
+    return figure_of(summary, "array.data_loss.repair_measured")
 
 
 def _overlap(name: str, *summaries: dict[str, Any]) -> bool:

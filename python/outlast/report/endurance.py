@@ -17,11 +17,22 @@ def sentence(summary: dict[str, Any]) -> str:
     own = endurance.of(summary)
     if own is None:
         return ""
+    amount = f"<b>{terabytes(own.tbw_bytes)}</b>"
+    if own.left_bytes is not None:
+        amount = f"over its whole life {amount}, of which <b>{terabytes(own.left_bytes)}</b> is left,"
     return (
-        f"At this write amplification the host can write <b>{terabytes(own.tbw_bytes)}</b> until blocks reach the "
+        f"At this write amplification{_doubt(summary)} the host can write {amount} until blocks reach the "
         f"{short(own.rated_cycles)} cycles they are rated for: <b>{short(own.dwpd)}</b> drive writes a day over "
         f"{endurance.YEARS} years."
     )
+
+
+def _doubt(summary: dict[str, Any]) -> str:
+    """A reservation where the run was not, or is not known to have been, in its steady state."""
+    reached = ((summary.get("steady_state") or {}).get("measured") or {}).get("reached")
+    if reached is True:
+        return ""
+    return f" ({'not' if reached is False else 'not known to be'} that of the steady state)"
 
 
 def table(summary: dict[str, Any]) -> str:
@@ -40,4 +51,7 @@ def table(summary: dict[str, Any]) -> str:
     if worn is not None:
         rows.insert(1, ("worn at the end", percent(worn / own.rated_cycles), "mean P/E cycles / rated cycles"))
         sides.insert(1, tip("wear.mean_pe"))
+    if own.left_bytes is not None:
+        rows.insert(3, ("left", terabytes(own.left_bytes), "TBW × (rated cycles − mean P/E cycles) / rated cycles"))
+        sides.insert(3, tip("endurance.tbw_bytes"))
     return rows_card("Endurance", COLUMNS, rows, wide=True, sides=sides)

@@ -9,7 +9,7 @@ import numpy as np
 
 from outlast.report.figure import READ, WRITE, Figure, axis, latency_axis, line
 from outlast.report.latency import tail_axis
-from outlast.report.numbers import Floats, floats, micros, plain, raised, share, short, tiny
+from outlast.report.numbers import Floats, floats, micros, plain, raised, share, short, text, tiny
 from outlast.report.timeline import OVER_TIME, middles
 
 MOST_POINTS = 4000
@@ -29,12 +29,16 @@ REASONS = {
 }
 
 
+NOT_OF_FLASH = ("device", "power", "replace", "parity-cache")
+"""Kinds of `[[faults]]` after which flash reads as well as before."""
+
+
 def can_fail(summary: dict[str, Any]) -> bool:
     """Whether anything in the drive of this run could fail."""
     device = summary["scenario"].get("device") or {}
     hazards = device.get("hazards") or {}
-    sudden = summary["scenario"].get("faults") or any(hazards.values())
-    return "reliability" in summary and bool(device.get("reliability") or sudden)
+    of_flash = [fault for fault in summary["scenario"].get("faults") or () if fault.get("kind") not in NOT_OF_FLASH]
+    return "reliability" in summary and bool(device.get("reliability") or of_flash or any(hazards.values()))
 
 
 def ecc(summary: dict[str, Any]) -> tuple[int | None, int]:
@@ -91,38 +95,53 @@ def again(series: dict[str, Floats]) -> Figure | None:
     return Figure("read-again", data, layout, "Re-reads", "pages of flash per second")
 
 
-def log_ticks(low: int, high: int) -> dict[str, Any]:
-    """Ticks of an axis whose values are common logarithms."""
-    step = max(1, -(-(high - low) // 8))
-    ticks = list(range(low, high + 1, step))
-    return {"tickvals": ticks, "ticktext": [f"10{raised(tick)}" for tick in ticks], "range": [low, high]}
+def decades(lowest: float, highest: float) -> tuple[list[int], list[int]]:
+    """Range and ticks of an axis of common logarithms: two decades of room or more, not beyond 1, and round steps."""
+    room = max(2, math.ceil(0.1 * (highest - lowest)))
+    low, high = math.floor(lowest) - room, min(math.ceil(highest) + room, 0)
+    step = next(
+        step for power in range(9) for step in (10**power, 2 * 10**power, 5 * 10**power) if high - low <= 8 * step
+    )
+    return [low, high], [tick for tick in range(low, high + 1) if tick % step == 0]
 
 
 def tails(runs: list[tuple[str, str, dict[str, Any]]]) -> Figure | None:
     """The exact bit error rate that is left after each mechanism; `runs` are name, colour and `reliability.exact`."""
-    known = [exact[key]["log10_uber"] for _, _, exact in runs for key in TAILS]
-    known = [value for value in known if value is not None]
+    all_logs = [[exact[key]["log10_uber"] for key in TAILS] for _, _, exact in runs]
+    known = [value for logs in all_logs for value in logs if value is not None]
     if not known:
         return None
-    low = math.floor(min(known)) - 1
+    (low, high), ticks = decades(min(known), max(known))
+    # Beside the dots of several runs there is no room for values.
+    steps, alone = list(TAILS.values()), len(runs) == 1
     data, notes = [], []
-    for name, colour, exact in runs:
-        logs = [exact[key]["log10_uber"] for key in TAILS]
-        heights = [None if value is None else value - low for value in logs]
+    for place, ((name, colour, _), logs) in enumerate(zip(runs, all_logs, strict=True)):
+        at = plain([step + 0.8 * ((place + 0.5) / len(runs) - 0.5) for step in range(len(steps))])
+        dots = {
+            "type": "scatter",
+            "mode": "markers+text" if alone else "markers",
+            "name": name,
+            "x": at,
+            "y": plain(logs),
+        }
         words = ["never" if value is None else tiny(None, value) for value in logs]
-        bar = {"type": "bar", "name": name, "x": list(TAILS.values()), "y": heights, "base": low, "text": words}
-        hover = f"{name}, %{{x}}: %{{text}} per bit<extra></extra>"
-        data.append(bar | {"marker": {"color": colour}, "textposition": "auto", "textangle": 0, "hovertemplate": hover})
-        if len(runs) == 1:
-            places = [label for label, value in zip(TAILS.values(), logs, strict=True) if value is None]
-            notes += [{"x": label, "y": low, "text": "never", "showarrow": False, "yshift": 12} for label in places]
+        told: dict[str, Any] = {"text": words, "customdata": steps, "cliponaxis": False}
+        # Close to the top a value stands below its dot.
+        top = high - 0.1 * (high - low)
+        told["textposition"] = ["top center" if value is None or value <= top else "bottom center" for value in logs]
+        hover = f"{text(name)}, %{{customdata}}: %{{text}} per bit<extra></extra>"
+        data.append(dots | told | {"marker": {"color": colour, "size": 9}, "hovertemplate": hover})
+        never = [x for x, value in zip(at, logs, strict=True) if value is None and alone]
+        notes += [{"x": x, "y": low, "text": "never", "showarrow": False, "yshift": 12} for x in never]
+    lines = [step.replace(" ", "<br>", 1) for step in steps]
+    named = {"tickvals": list(range(len(steps))), "ticktext": lines, "range": [-0.5, len(steps) - 0.5]}
+    rates = {"tickvals": ticks, "ticktext": [f"10{raised(tick)}" for tick in ticks], "range": [low, high]}
     layout = {
-        "xaxis": {"showgrid": False, "tickangle": 0, "type": "category", "categoryarray": list(TAILS.values())},
-        "yaxis": axis("uncorrectable bit error rate", **log_ticks(low, 0)),
+        "xaxis": axis("", showgrid=False, tickangle=0, **named),
+        "yaxis": axis("uncorrectable bit error rate", **rates),
         "annotations": notes,
         "showlegend": len(runs) > 1,
         "hovermode": "closest",
-        "bargap": 0.35,
     }
     return Figure("tails", data, layout, "Exact tails", "computed for each unit read, not counted")
 

@@ -105,7 +105,8 @@ REASONS = {
 def errors(summary: dict[str, Any]) -> str:
     """How often the flash erred, what gave the data then, what was lost, and what all of it cost."""
     figures = summary["reliability"]
-    return " ".join(part for part in (_flash_errs(figures), _had(figures), _moved(figures), _twin(figures)) if part)
+    had = _had(figures, in_array="array" in summary)
+    return " ".join(part for part in (_flash_errs(figures), had, _moved(figures), _twin(figures)) if part)
 
 
 def _flash_errs(figures: dict[str, Any]) -> str:
@@ -124,13 +125,15 @@ def _flash_errs(figures: dict[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _had(figures: dict[str, Any]) -> str:
+def _had(figures: dict[str, Any], *, in_array: bool) -> str:
     by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
+    asked = "could not be read from their drive" if in_array else "that the host asked for could not be read"
     sentence = (
         f"Of the units read, {short(by['ecc'])} were correct at the first read, {short(by['reread'])} after re-reads, "
-        f"{short(by['stripe'])} were rebuilt from their stripe; <b>{short(lost)}</b> that the host asked for could not "
-        "be read."
+        f"{short(by['stripe'])} were rebuilt from their stripe; <b>{short(lost)}</b> {asked}."
     )
+    if in_array:
+        sentence += f" {counted(figures['medium_errors'], 'request')} of the host ended with a medium error."
     if exact := figures["exact"]:
         last = exact["after_stripe"]
         if last["log10_uber"] is None:
@@ -164,15 +167,36 @@ def _twin(figures: dict[str, Any]) -> str:
     return f"Reads took <b>{short(twin['read_mean_ratio'])}</b> times as long as without errors{beside}."
 
 
+GOES_BAD = (
+    ("defects", "factory_bad"),
+    ("defects", "endurance"),
+    ("hazards", "block_per_year"),
+    ("hazards", "program_failure"),
+    ("hazards", "erase_failure"),
+)
+"""Settings of a device, by section and name, that make blocks go bad."""
+
+
+def blocks_lost(summary: dict[str, Any]) -> list[str]:
+    """Bad and spare blocks, where there can be any."""
+    figures, device = summary["wear"], (summary.get("scenario") or {}).get("device") or {}
+    found = []
+    if figures["bad_blocks"] or any((device.get(name) or {}).get(key) for name, key in GOES_BAD):
+        found.append(counted(figures["bad_blocks"], "bad block"))
+    if figures["spare_blocks_left"] or (device.get("ftl") or {}).get("spare_blocks"):
+        found.append(f"{counted(figures['spare_blocks_left'], 'spare block')} left")
+    return found
+
+
 def wear(summary: dict[str, Any]) -> str:
-    """The spread of the cycles and the state of the spares."""
+    """The spread of the cycles; bad and spare blocks where there can be any."""
     figures = summary["wear"]
     if figures["mean_pe"] is None:
         return ""
+    blocks = blocks_lost(summary)
     return (
         f"Blocks have <b>{short(figures['mean_pe'])}</b> P/E cycles on average, {short(figures['min_pe'])} to "
-        f"{short(figures['max_pe'])}; {counted(figures['bad_blocks'], 'bad block')}, "
-        f"{counted(figures['spare_blocks_left'], 'spare block')} left."
+        f"{short(figures['max_pe'])}{'; ' if blocks else ''}{', '.join(blocks)}."
     )
 
 

@@ -12,6 +12,7 @@ from outlast.why.parts import parts_of
 
 MOST = 5
 """Sentences."""
+HOST = ("reads", "writes", "trims", "flushes")
 
 
 def question(summary: dict[str, Any]) -> str:
@@ -32,8 +33,15 @@ def _met(own: dict[str, Any]) -> bool:
     return bool(own["twin"] or own["scrubbed"]["superblocks"] or any(own.get(name) for name in happened))
 
 
+def nothing_measured(summary: dict[str, Any]) -> bool:
+    """Whether the run was stopped while the drive was being prepared."""
+    return bool(summary["partial"]) and not any(summary["host"][kind] for kind in HOST)
+
+
 def title(summary: dict[str, Any]) -> str:
     """The name of the scenario and the answer to its question."""
+    if nothing_measured(summary):
+        return f"{summary['name']}: stopped before anything was measured"
     said = {"repair": _repaired, "array": _rebuilt, "errors": _erred}.get(question(summary), _served)(summary)
     name = str(summary["name"])
     # A scenario named after its way of repair says it once.
@@ -58,7 +66,9 @@ def _rebuilt(summary: dict[str, Any]) -> str:
         return f"the array was {own['state']} at the end"
     if rebuild["finished_s"] is None:
         return f"the rebuild was {percent(rebuild['done'])} done when the run ended"
-    return f"the rebuild took {seconds(rebuild['finished_s'] - rebuild['started_s'])}"
+    unloaded = array.unloaded_s(summary)
+    beside = f", {seconds(unloaded)} of that after the workload" if unloaded else ""
+    return f"the rebuild took {seconds(rebuild['finished_s'] - rebuild['started_s'])}{beside}"
 
 
 def _erred(summary: dict[str, Any]) -> str:
@@ -116,12 +126,14 @@ def _tail(summary: dict[str, Any]) -> str:
 
 def sentences(summary: dict[str, Any]) -> list[str]:
     """Three to five sentences with numbers, as HTML: first what the scenario is about, then what holds for any."""
+    if nothing_measured(summary):
+        return ["The run was stopped before anything was measured."]
     about = question(summary)
     said: list[str] = []
     if about == "repair":
         said.append(repair.finding(repair.repairs(summary)[:2]))
     elif about == "array":
-        said.append(array.finding(summary["array"]))
+        said.append(array.finding(summary))
     elif about == "errors":
         said.append(findings.errors(summary))
     steady = summary["steady_state"]["measured"]["reached"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from outlast.report.latency import FEW, FEW_NOTE, marked
 from outlast.report.names import tip
-from outlast.report.numbers import micros, seconds, short
+from outlast.report.numbers import seconds, short
 from outlast.report.tables import rows_card
 
 JOB_COLUMNS = ("job", "", "IOPS", "MiB/s", "mean", "99 %", "99.9 %", "requests", "ran for")
@@ -20,7 +21,7 @@ def job_rows(summary: dict[str, Any]) -> list[tuple[str, ...]]:
             if (found := job[op]) is None:
                 continue
             latency = found["latency_us"]
-            times = (micros(latency[key]) for key in ("mean", "p99", "p99_9"))
+            times = (marked(latency, key) for key in ("mean", "p99", "p99_9"))
             rates = (short(found["iops"]), short(found["mib_s"]))
             rows.append((job["name"], op, *rates, *times, short(found["ios"]), seconds(job["runtime_s"])))
     return rows
@@ -30,4 +31,8 @@ def job_table(summary: dict[str, Any]) -> str:
     """The rows as a card; empty without jobs."""
     heads = [tip(f"host.jobs[0].read.{name}") if name else "" for name in _FIGURES]
     heads[-1] = tip("host.jobs[0].runtime_s")
-    return rows_card("Rate and latency by job", JOB_COLUMNS, job_rows(summary), wide=True, heads=heads)
+    rows = job_rows(summary)
+    card = rows_card("Rate and latency by job", JOB_COLUMNS, rows, wide=True, heads=heads)
+    if any(cell.endswith(FEW) for row in rows for cell in row[4:7]):
+        card = f'{card.removesuffix("</div>")}<p class="note">{FEW_NOTE}</p></div>'
+    return card

@@ -30,6 +30,7 @@ TAIL_TEXT = ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "si
 
 #: Beside percentiles that fewer than ten requests lie above.
 FEW = " *"
+FEW_SHORT = "; * too few requests"
 FEW_NOTE = "* fewer than ten requests are slower than this: too few for a reliable percentile"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +57,8 @@ _WORDS = {
     "array.data_loss.mttdl_hours": "mean time to data loss",
 }
 """Figures whose name a person says otherwise than the key does."""
+_HYPHENED = {"over_provisioning": "over-provisioning", "warm_up": "warm-up"}
+"""Ends of settings that a person writes with a hyphen."""
 _CARRIED = {"µs", "ns", "s", "seconds", "s, simulated", "bytes", "share", "probability", "1/bit", "errors/bit"}
 """Units that the written value has itself, or does not need."""
 
@@ -150,6 +154,27 @@ def written(name: str, value: float | None, digits: int | None = None) -> str:
     return shown(value) if shown is not None else short(value, digits)
 
 
+_NUMBER = re.compile(r"[-−]?[\d\u202f]+(?:\.\d+)?")
+_SCALES = (*(10.0**power for power in range(-320, 40)), *(1024.0**power for power in range(1, 6)), 60.0, 3600.0)
+"""How many of a figure's unit one of a `written` unit may be."""
+
+
+def spread(name: str, half: float, mean: float, digits: int | None = None) -> str:
+    """A deviation in the unit in which a mean is `written`, with as many decimals, but two digits at least."""
+    told = written(name, mean, digits)
+    shown = _NUMBER.match(told)
+    number = float(shown[0].replace("−", "-").replace("\u202f", "")) if shown else 0.0
+    if shown is None or not number or not mean or not half:
+        return written(name, half, 2)
+    # What was rounded off is far less than the distance of two scales.
+    near = math.log(abs(mean / number))
+    scaled = half / min(_SCALES, key=lambda scale: abs(math.log(scale) - near))
+    if scaled < 1e-5:
+        return written(name, half, 2)
+    decimals = max(len(shown[0].partition(".")[2]), 1 - math.floor(math.log10(scaled)))
+    return f"{scaled:,.{decimals}f}".replace(",", "\u202f") + told[shown.end() :]
+
+
 def tip(name: str) -> str:
     """Attributes of an element that make it explain a figure: name, unit and meaning as the reference has them."""
     meaning = figures.meaning(name)
@@ -182,6 +207,8 @@ def called(name: str, said: str | None = None) -> str:
 def setting(name: str) -> str:
     """A setting in words: the end of its dotted name, with what it is of where that is one word."""
     parts = name.split(".")
+    if parts[-1] in _HYPHENED:
+        return _HYPHENED[parts[-1]]
     last = parts[-1] if "_" in parts[-1] or len(parts) < 2 else " ".join(parts[-2:])
     return last.replace("_", " ").replace(" iops", " (IOPS)")
 

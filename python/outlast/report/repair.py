@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlast.report.figure import Figure, axis
+from outlast.report.figure import Figure, axis, broken
 from outlast.report.names import label, tip
 from outlast.report.numbers import YEAR_HOURS, micros, plain, seconds, short, size, text, tiny
 from outlast.report.page import Section
@@ -166,21 +167,36 @@ def _row(said: str, cells: Sequence[str], told: str = "") -> str:
     return f'<tr><th scope="row">{label(said, told)}</th>{"".join(f"<td{told}>{cell}</td>" for cell in cells)}</tr>'
 
 
-def times(runs: Runs) -> Figure:
-    """Identifying and recovering, on a logarithmic scale beside each other."""
-    names = [name for _, name, _ in runs]
-    bars: list[dict[str, Any]] = []
-    for said, key, colour in (
-        ("identifying", "identify_s", "var:--padding"),
-        ("recovering", "recover_s", "var:--scrub"),
-        ("in all", "total_s", "var:--muted"),
-    ):
-        values = [sum(sized(own, key) for own in repairs(result.summary)) or None for result, _, _ in runs]
-        hover = f"{said}: %{{y:,.4~r}} s<extra></extra>"
-        bars.append({"type": "bar", "name": said, "x": names, "y": values, "hovertemplate": hover})
-        bars[-1]["marker"] = {"color": colour}
-    layout = {"barmode": "group", "yaxis": axis("seconds", type="log", dtick=1), "hovermode": "closest"}
-    return Figure("repair-times", bars, layout, "How long it took")
+TIMES = (
+    ("identifying", "identify_s", "var:--padding"),
+    ("recovering", "recover_s", "var:--scrub"),
+    ("in all", "total_s", "var:--muted"),
+)
+
+
+def times(runs: Runs) -> Figure | None:
+    """Identifying and recovering, as dots with their values in rows of each run, on a logarithmic scale."""
+    data: list[dict[str, Any]] = []
+    known: list[float] = []
+    for place, (said, key, colour) in enumerate(TIMES):
+        values = [sum(sized(own, key) or 0 for own in repairs(result.summary)) or None for result, _, _ in runs]
+        known += [value for value in values if value is not None]
+        dots = {"type": "scatter", "mode": "markers+text", "name": said, "x": values, "textposition": "middle right"}
+        dots |= {"y": plain([row + 0.27 * (place - 1) for row in range(len(runs))]), "text": list(map(seconds, values))}
+        hover = f"{said}: %{{x:,.4~r}} s<extra></extra>"
+        data.append(dots | {"marker": {"color": colour, "size": 9}, "cliponaxis": False, "hovertemplate": hover})
+    if not known:
+        return None
+    # To the right there is room for the longest of the values.
+    low, high = math.log10(min(known)), math.log10(max(known))
+    span = [low - 0.08 * (high - low) - 0.1, high + 0.25 * (high - low) + 0.3]
+    names = {"tickvals": list(range(len(runs))), "ticktext": [broken(name) for _, name, _ in runs]}
+    layout = {
+        "xaxis": axis("seconds", type="log", dtick=1, range=span),
+        "yaxis": axis("", showgrid=False, range=[len(runs) - 0.5, -0.5], **names),
+        "hovermode": "closest",
+    }
+    return Figure("repair-times", data, layout, "How long it took", height=max(300, 100 + 66 * len(runs)))
 
 
 def traffic(runs: Runs) -> Figure:
@@ -205,29 +221,34 @@ def utilisation(runs: Runs) -> Figure | None:
     shown = [run for run in runs if repairs(run[0].summary)[-1]["way"] not in ("assist", "rebuild")]
     if not shown:
         return None
-    width, data, lowest = 0.8 / len(shown), [], 1.0
+    width, data, all_values = 0.8 / len(shown), [], list[float]()
     for place, (result, name, colour) in enumerate(shown):
         values = repairs(result.summary)[-1]["space_utilisation_by_core"]
         at = [core - 0.4 + width * (place + 0.5) for core in range(len(values))]
         hover = f"{text(name)}, core %{{customdata}}: %{{y:.4f}}<extra></extra>"
-        bar = {"type": "bar", "name": name, "x": plain(at), "y": plain(values), "width": width * 0.92}
+        dots: dict[str, Any] = {"type": "scatter", "mode": "markers", "name": name}
+        dots |= {"x": plain(at), "y": plain(values)}
         cores = list(range(len(values)))
-        data.append(bar | {"customdata": cores, "marker": {"color": colour}, "hovertemplate": hover})
+        marker = {"color": colour, "size": 10}
+        data.append(dots | {"customdata": cores, "marker": marker, "hovertemplate": hover})
+        all_values += values
         if (expected := expected_utilisation(result.summary)) is not None:
             mark = {"symbol": "line-ew-open", "size": 16, "color": "var:--ink", "line": {"width": 2.5}}
             hover = f"closed form, {text(name)}: %{{y:.4f}}<extra></extra>"
             point = {"type": "scatter", "mode": "markers", "name": "closed form", "x": plain(at), "y": plain(expected)}
             shared = {"legendgroup": "form", "showlegend": place == 0}
             data.append(point | shared | {"marker": mark, "hovertemplate": hover})
-        lowest = min(lowest, *values)
-    cores = list(range(len(values)))
+            all_values += expected
+    # Whole twentieths, at least a hundredth beyond the outermost dots.
+    low = max(math.floor(20 * (min(all_values) - 0.01)) / 20, 0.0)
+    high = max(math.ceil(20 * (max(all_values) + 0.01)) / 20, low + 0.05)
     layout = {
-        "barmode": "overlay",
         "xaxis": axis("", tickvals=cores, ticktext=[f"core {core}" for core in cores]),
-        "yaxis": axis("logical over physical space", range=[max(0.0, lowest - 0.1), 1.0]),
+        "yaxis": axis("logical over physical space", range=[low, high]),
         "hovermode": "closest",
     }
-    return Figure("repair-utilisation", data, layout, "Space utilisation by core", "Reparo, Tables 1 and 2")
+    hint = f"Reparo, Tables 1 and 2; scale from {low:.2f} to {high:.2f}"
+    return Figure("repair-utilisation", data, layout, "Space utilisation by core", hint)
 
 
 def expected_utilisation(summary: dict[str, Any]) -> list[float] | None:

@@ -193,7 +193,7 @@ def _array(result: Result) -> Section:
     figures, section = result.summary.get("array"), Section("array", "Array", columns="wide-narrow")
     if figures is None:
         return section
-    section.finding = array.finding(figures)
+    section.finding = array.finding(result.summary)
     section.add(array.states(dict(result.tables.get("array_states", {})))).add(array.members(figures))
     section.add(array.latencies(figures)).add(array.member_table(figures))
     return section.add(array.events(dict(result.tables.get("array_events", {}))))
@@ -204,7 +204,7 @@ def _dies(result: Result) -> Section:
     section = Section("dies", "Dies and channels")
     over_time = dict(result.tables.get("dies_over_time", {}))
     section.add(dies.busy(over_time) or dies.busy_all_along(result.summary["queue"]))
-    section.add(dies.cycles(dict(result.tables.get("wear", {}))))
+    section.add(dies.cycles(dict(result.tables.get("wear", {})), dies.failed(result.summary)))
     section.add(queueing.utilisation(result.summary["queue"]))
     section.add(states.busy_map(dict(result.tables.get("channels_over_time", {})), "channel", "channels"))
     if (chart := states.busy_map(over_time, "die", "dies")) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from outlast.report import sweep_load, sweep_points
 from outlast.report.figure import RUN_COLOURS, Figure, axis
 from outlast.report.names import setting as in_words
 from outlast.report.names import titled, words, written
-from outlast.report.numbers import counted, plain, text
+from outlast.report.numbers import counted, plain, raised, text
 from outlast.report.page import Section, document
 from outlast.report.sweep_points import MEASURED, THEORY, Point, place, value
 from outlast.sweeps import figures
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_SERIES = 12
 """More curves than this cannot be told apart; then points are drawn over each axis by itself."""
+MOST_TICKS = 10
+"""Powers of ten that a logarithmic axis names, or little more."""
 _QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([A-Za-z%/]+)")
 
 
@@ -146,23 +149,32 @@ def _chart(
         if name == MEASURED and THEORY in spec["figures"]:
             data += _theory(x, own, colour, more=any(each["name"].startswith("closed form") for each in data))
     means = [point["figures"][name]["mean"] for own in groups.values() for point in own]
-    logarithmic = min(means) > 0 and max(means) / min(means) > 100
     layout: dict[str, Any] = {
         "xaxis": axis(text(in_words(setting) + (f" ({unit})" if unit else ""))),
-        "yaxis": axis(text(titled(name)), exponentformat="power"),
+        "yaxis": _axis_of(name, means),
         "hovermode": "closest",
     }
-    if logarithmic:
-        layout["yaxis"] |= {"type": "log", "dtick": 1}
-    elif max(map(abs, means)) >= 1e4:
-        layout["yaxis"]["tickformat"] = "~s"
     if every and not isinstance(every[0], str) and varied.get("scale") == "log":
         layout["xaxis"]["type"] = "log"
     if every and isinstance(every[0], str):
         layout["xaxis"]["type"] = "category"
     bars = f"bars: {100 * spec['confidence']:g} % confidence from {spec['repeats']} runs" if spec["repeats"] > 1 else ""
-    title = f"over {text(in_words(setting))}"
+    title = f"by {text(in_words(setting))}"
     return Figure(f"{name.replace('.', '-')}-{number}", data, layout, title, bars, 380)
+
+
+def _axis_of(name: str, means: list[float]) -> dict[str, Any]:
+    """The axis of a figure: logarithmic where its means differ by more than two orders of magnitude."""
+    own = axis(text(titled(name)), exponentformat="power")
+    if min(means) > 0 and max(means) / min(means) > 100:
+        first, last = math.floor(math.log10(min(means))) - 1, math.ceil(math.log10(max(means))) + 1
+        powers = range(first, last + 1, 1 + (last - first) // MOST_TICKS)
+        return own | {
+            "type": "log",
+            "tickvals": [10.0**power for power in powers],
+            "ticktext": [f"{10.0**power:g}" if -3 <= power <= 3 else f"10{raised(power)}" for power in powers],
+        }
+    return own | {"tickformat": "~s"} if max(map(abs, means)) >= 1e4 else own
 
 
 def _theory(x: list[Any], own: list[Point], colour: str, *, more: bool) -> list[dict[str, Any]]:
@@ -206,7 +218,9 @@ def _front(summary: dict[str, Any]) -> Section:
             | {"hovertemplate": "%{customdata}<extra></extra>"}
         )
     titles = [text(titled(each["figure"])) for each in wanted]
-    layout = {"xaxis": axis(titles[0]), "yaxis": axis(titles[1]), "hovermode": "closest"}
+    whole = [point for point in summary["points"] if point["point"] not in out]
+    axes = (_axis_of(each["figure"], [point["figures"][each["figure"]]["mean"] for point in whole]) for each in wanted)
+    layout = dict(zip(("xaxis", "yaxis"), axes, strict=False)) | {"hovermode": "closest"}
     hint = f"hold the pointer over a point for {', '.join(titles[2:])}" if len(titles) > 2 else ""
     return section.add(Figure("front", data, layout, "All points", hint, 420))
 

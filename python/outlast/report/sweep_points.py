@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from outlast.report import names as named
+from outlast.report import sweep_steady
 from outlast.report.names import called, heading, label, setting, setting_tip, spoken, tip, written
 from outlast.report.numbers import short, signed, text
 from outlast.sweeps import figures
@@ -68,7 +70,9 @@ def shown_figures(summary: dict[str, Any]) -> list[str]:
 
 def spread(name: str, own: dict[str, Any]) -> str:
     """Half of the confidence interval of a mean; empty where there is none, or where it would be one of a logarithm."""
-    return "" if not own["half"] or name.endswith("log10_uber") else f"± {written(name, own['half'], 2)}"
+    if not own["half"] or name.endswith("log10_uber"):
+        return ""
+    return f"± {named.spread(name, own['half'], own['mean'], DIGITS)}"
 
 
 def value(name: str, own: dict[str, Any]) -> str:
@@ -79,13 +83,15 @@ def value(name: str, own: dict[str, Any]) -> str:
 def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Titles in words and a row of texts for each point: what varies, the means of figures that any has, the front.
 
-    The best mean of a figure has a `*`, those within error of it a `~`.
+    The best mean of a figure has a `*`, those within error of it a `~`, and a point with runs that were not in steady
+    state a dagger.
     """
     names, front = shown_figures(summary), set(summary["pareto"]["front"])
     best = {name: best_of(summary, name) for name in names}
     rows = []
     for point in summary["points"]:
         cells = [str(each) for each in point["values"].values()]
+        cells[-1] += sweep_steady.mark(point)
         for name in names:
             first, near = best[name]
             mark = " *" if point["point"] in first else " ~" if point["point"] in near else ""
@@ -106,7 +112,9 @@ def table(summary: dict[str, Any]) -> str:
     head += '<th scope="col">Pareto front</th>' if front else ""
     body = []
     for point in _chosen(summary, {number for first, _ in best.values() for number in first} | front):
-        cells = [f'<th scope="row">{text(each)}</th>' for each in point["values"].values()]
+        marks = [*[""] * (len(varied) - 1), sweep_steady.badge(point, summary["sweep"]["repeats"])]
+        values = zip(point["values"].values(), marks, strict=True)
+        cells = [f'<th scope="row">{text(each)}{unsteady}</th>' for each, unsteady in values]
         for name in names:
             mark, css = _mark(point["point"], *best[name])
             own = point["figures"][name]
@@ -118,6 +126,7 @@ def table(summary: dict[str, Any]) -> str:
         body.append(f"<tr>{''.join(cells)}</tr>")
     left = len(summary["points"]) - len(body)
     more = f'<p class="note">and {short(left)} more points: sweep.json has them all</p>' if left else ""
+    more += f'<p class="note">{note}</p>' if (note := sweep_steady.note(summary)) else ""
     return (
         f'<div class="card scroll"><table class="figures points"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table>{more}</div>"
@@ -144,18 +153,29 @@ def place(point: Point) -> str:
 
 
 def title(summary: dict[str, Any]) -> str:
-    """The name of the sweep, and from where to where its first figure goes."""
-    names = shown_figures(summary)
+    """The name of the sweep, and from where to where that figure goes which varies most."""
+    told = [(name, known) for name in shown_figures(summary) if (known := _varying(summary, name))]
     if any(str(each.get("setting", "")).endswith(LOADS) for each in summary["sweep"]["vary"]):
         # What is asked of a drive is no finding; how long requests then take is.
-        names = sorted(names, key=lambda name: not name.startswith("latency_us."))
-    for name in names:
-        known = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
-        low, high = _ends(known, name)
-        if name != THEORY and _mean(low, name) != _mean(high, name):
-            ends = (written(name, _mean(end, name), 3) for end in (low, high))
-            return f"{summary['name']}: {spoken(name)} from {' to '.join(ends)}"
-    return str(summary["name"])
+        told = [each for each in told if each[0].startswith("latency_us.")] or told
+    if not told:
+        return str(summary["name"])
+    name, known = max(told, key=lambda each: _range(each[1], each[0]))
+    ends = (written(name, _mean(end, name), 3) for end in _ends(known, name))
+    return f"{summary['name']}: {spoken(name)} from {' to '.join(ends)}"
+
+
+def _varying(summary: dict[str, Any], name: str) -> list[Point]:
+    """The points that have a measured figure; none where it reads the same at all of them."""
+    known = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
+    told = {written(name, _mean(point, name), 3) for point in known}
+    return known if name != THEORY and len(told) > 1 else []
+
+
+def _range(known: list[Point], name: str) -> float:
+    """The distance of the ends of a figure, relative to the one that is further from zero."""
+    low, high = (_mean(end, name) for end in _ends(known, name))
+    return (high - low) / max(abs(low), abs(high))
 
 
 def _mean(point: Point, name: str) -> float:
@@ -171,24 +191,37 @@ def sentences(summary: dict[str, Any]) -> list[str]:
     """What the sweep found, as HTML: where each figure is best and worst, how theory does, and what the front is."""
     said = []
     for name in shown_figures(summary):
-        known = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
-        low, high = _ends(known, name)
-        if name == THEORY or _mean(low, name) == _mean(high, name):
+        known = _varying(summary, name)
+        if not known:
             continue
+        low, high = _ends(known, name)
         if best_way(summary, name) == "highest":
             ends, ways = (high, low), ("highest", "lowest")
         else:
             ends, ways = (low, high), ("lowest", "highest")
-        near = best_of(summary, name)[1]
+        tied = [point["point"] for point in _tied(known, name, ends[0])]
+        near = set(best_of(summary, name)[1]) - set(tied)
         within = f"; {short(len(near))} other points are within error of it" if len(near) > 1 else ""
         within = "; one other point is within error of it" if len(near) == 1 else within
-        first, last = (f"<b>{written(name, _mean(end, name), 3)}</b> at {text(place(end))}" for end in ends)
+        first, last = (f"<b>{written(name, _mean(end, name), 3)}</b> at {_where(known, name, end)}" for end in ends)
         subject = spoken(name)
         said.append(f"{subject[0].upper()}{subject[1:]} is {ways[0]}, {first}, and {ways[1]}, {last}{within}.")
     theory = _theory(summary)
     front = _front(summary)
     room = MOST_SENTENCES - len(theory) - len(front)
     return [*said[:room], *theory, *front]
+
+
+def _tied(known: list[Point], name: str, end: Point) -> list[Point]:
+    """The points whose mean reads the same as that of one of the ends, which is among them."""
+    told = written(name, _mean(end, name), 3)
+    return [point for point in known if written(name, _mean(point, name), 3) == told]
+
+
+def _where(known: list[Point], name: str, end: Point) -> str:
+    """Where an end of a figure is, as HTML: in words, or at how many points where several share it."""
+    tied = len(_tied(known, name, end))
+    return text(place(end)) if tied == 1 else f"{short(tied)} of {short(len(known))} points"
 
 
 def _theory(summary: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from outlast import endurance
 from outlast.report.figure import amplification_by_cause
+from outlast.report.latency import FEW, FEW_SHORT, marked
 from outlast.report.names import terabytes, tip, tips, words
 from outlast.report.numbers import Floats, micros, plain, seconds, share, short, thinned
 from outlast.report.page import Tile, sparkline
@@ -53,12 +54,14 @@ def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
     for op, figures in (("read", read), ("write", write)):
         if figures:
             note = f"median {micros(figures['p50'])}, slowest {micros(figures['max'])}"
-            name = f"latency_us.{op}.p99"
-            made.append(Tile(words(name), micros(figures["p99"]), note, spark(op), tip(name)))
+            name, value = f"latency_us.{op}.p99", marked(figures, "p99")
+            note += FEW_SHORT if value.endswith(FEW) else ""
+            made.append(Tile(words(name), value, note, spark(op), tip(name)))
     if rate["iops"] is not None:
-        mib = f"{short(rate['read_mib_s'])} + {short(rate['write_mib_s'])}"
-        note = f"over {seconds(summary['time']['simulated_s'])} of simulated time"
-        made.append(Tile("MiB/s read + write", mib, note, tip=tips("throughput.read_mib_s", "throughput.write_mib_s")))
+        mib = short(rate["read_mib_s"] + rate["write_mib_s"])
+        note = f"{short(rate['read_mib_s'])} read, {short(rate['write_mib_s'])} written"
+        note += f", over {seconds(summary['time']['simulated_s'])} of simulated time"
+        made.append(Tile("MiB/s", mib, note, tip=tips("throughput.read_mib_s", "throughput.write_mib_s")))
     if wa["total"] is not None:
         formula = summary["closed_form"]["greedy_waf"]
         without = " without parity" if amplification_by_cause(wa)["parity"] else ""
@@ -75,6 +78,8 @@ def _wear(summary: dict[str, Any]) -> Tile | None:
     cycles = summary["wear"]
     if (worn := endurance.of(summary)) is not None:
         note = f"{short(worn.dwpd)} drive writes a day for {endurance.YEARS} years"
+        if worn.left_bytes is not None:
+            note = f"{terabytes(worn.left_bytes)} of it left; {note}"
         return Tile("TBW", terabytes(worn.tbw_bytes), note, tip=tips("endurance.tbw_bytes", "endurance.dwpd"))
     if cycles["mean_pe"] is None:
         return None

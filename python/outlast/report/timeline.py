@@ -8,9 +8,12 @@ import numpy as np
 
 from outlast.causes import MEMBERS
 from outlast.report.figure import CAUSES, OP_COLOURS, READ, WRITE, Figure, axis, latency_axis, line
-from outlast.report.numbers import Floats, plain, share
+from outlast.report.numbers import Floats, plain, share, short
 
 TIME_AXIS = axis("simulated time, s")
+LEVEL = "level once steady"
+USUAL, FAR = 1.3, 1.5
+"""An axis of write amplification ends at so many times its 95th percentile by bytes, if the maximum is far beyond."""
 OVER_TIME = {"xaxis": TIME_AXIS, "hovermode": "x unified"}
 
 
@@ -96,6 +99,47 @@ def amplification(
         return None
     # A window with hardly a write says nothing about a ratio.
     host = np.where(host >= 0.02 * host.max(), host, np.nan)
+    parts = _parts(series, host, unit_bytes, array=array, coalesces=coalesces)
+    x, span, data = middles(series), _spans(series), []
+    # Stacked bars and not areas: these would fall to 0 where a window is left out.
+    width = plain(span) if np.ptp(span) > 1e-3 * span.max() else float(f"{span[0]:.5g}")
+    for cause, values in parts.items():
+        label, colour = CAUSES[cause]
+        if cause == "host" or np.nansum(values) > 0:
+            bar = {"type": "bar", "x": x, "y": plain(values), "width": width, "name": label}
+            data.append(bar | {"marker": {"color": colour, "line": {"width": 0}}, "hovertemplate": "%{y:.3f}"})
+    if closed_form is not None:
+        ends = [x[0], x[-1]]
+        hover = "%{y:.3f}"
+        name = "closed form, greedy" + (", without parity" if np.nansum(parts.get("parity", 0.0)) else "")
+        data.append(line(ends, [closed_form] * 2, name, "var:--ink", dash="dash", hovertemplate=hover))
+    total = np.where(np.isfinite(host), np.nansum(list(parts.values()), axis=0), np.nan)
+    smooth, windows = rolling(total, host)
+    if windows > 1:
+        name = f"mean of {windows} windows"
+        data.append(line(x, plain(smooth), name, "var:--ink", width=1.6, hovertemplate="%{y:.3f}"))
+    most, top = float(np.nanmax(total)), _top(total, host, closed_form)
+    limits = {"rangemode": "tozero"} if top is None else {"range": [0, top]}
+    hint = "stacked by cause" + ("" if top is None else f"; axis cut, windows with few writes reach {short(most)}")
+    y_axis = axis("bytes programmed per byte written", **limits)
+    layout = OVER_TIME | {"yaxis": y_axis, "barmode": "stack", "bargap": 0}
+    return Figure("amplification", data, layout, "Write amplification over time", hint, 320)
+
+
+def _top(total: Floats, host: Floats, closed_form: float | None) -> float | None:
+    """The end of an axis that a few windows with little to write would make too long; `None` where it fits all."""
+    known = np.isfinite(total)
+    order = np.argsort(total[known])
+    values, weights = total[known][order], np.cumsum(host[known][order])
+    usual = float(values[np.searchsorted(weights, 0.95 * weights[-1])])
+    top = max(USUAL * usual, 1.05 * (closed_form or 0.0))
+    return top if values[-1] > FAR * top else None
+
+
+def _parts(
+    series: dict[str, Floats], host: Floats, unit_bytes: float, *, array: bool, coalesces: bool
+) -> dict[str, Floats]:
+    """Bytes programmed of each cause for each byte of `host`; not a number where that is none."""
     parts = {
         "host": np.where(np.isfinite(host), 1.0, np.nan),
         "partial_write": series["partial_write_bytes"] / host,
@@ -111,23 +155,7 @@ def amplification(
     if array:
         beside = series["host_units"] * unit_bytes / host - 1.0 - parts["partial_write"]
         parts["array"] = np.where(np.isfinite(host), np.maximum(beside, 0.0), np.nan)
-    x, data = middles(series), []
-    for cause, values in parts.items():
-        label, colour = CAUSES[cause]
-        if cause == "host" or np.nansum(values) > 0:
-            y = plain(np.nan_to_num(values))
-            data.append(line(x, y, label, colour, width=0.8, stackgroup="one", hovertemplate="%{y:.3f}"))
-    if closed_form is not None:
-        ends = [x[0], x[-1]]
-        hover = "%{y:.3f}"
-        name = "closed form, greedy" + (", without parity" if np.nansum(parts.get("parity", 0.0)) else "")
-        data.append(line(ends, [closed_form] * 2, name, "var:--ink", dash="dash", hovertemplate=hover))
-    smooth, width = rolling(np.nansum(list(parts.values()), axis=0), host)
-    if width > 1:
-        name = f"mean of {width} windows"
-        data.append(line(x, plain(smooth), name, "var:--ink", width=1.6, hovertemplate="%{y:.3f}"))
-    layout = OVER_TIME | {"yaxis": axis("bytes programmed per byte written", rangemode="tozero")}
-    return Figure("amplification", data, layout, "Write amplification over time", "stacked by cause", 320)
+    return parts
 
 
 def preconditioning(
@@ -139,12 +167,10 @@ def preconditioning(
     x, y = plain(rounds["drive_writes"]), plain(rounds["write_amplification"])
     trace = line(x, y, "round", WRITE, hovertemplate="after %{x:.2f} drive writes: %{y:.3f}<extra></extra>")
     trace |= {"mode": "lines+markers", "marker": {"size": 6, "color": WRITE}}
-    shapes = []
-    level = facts.get("write_amplification")
+    data, level = [trace], facts.get("write_amplification")
     if facts.get("reached") and level is not None:
-        line_style = {"color": "var:--good", "width": 1.2, "dash": "dash"}
-        shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": level, "y1": level, "line": line_style})
-    data = [trace]
+        own = {"width": 1.2, "dash": "dash", "hovertemplate": f"{LEVEL} %{{y:.3f}}<extra></extra>"}
+        data.append(line([x[0], x[-1]], [level] * 2, LEVEL, "var:--good", **own))
     if closed_form is not None:
         name = "closed form, without parity" if parity else "closed form"
         hover = f"{name} %{{y:.3f}}<extra></extra>"
@@ -152,7 +178,6 @@ def preconditioning(
     layout = {
         "xaxis": axis("drive writes"),
         "yaxis": axis("write amplification of the round", rangemode="tozero"),
-        "shapes": shapes,
         "hovermode": "closest",
     }
     return Figure("preconditioning", data, layout, "Preconditioning", "until it is steady", 320)

@@ -7,7 +7,7 @@ from typing import Any
 from outlast.causes import LATENCY
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
-from outlast.report.findings import TAILS
+from outlast.report.findings import TAILS, blocks_lost
 from outlast.report.numbers import counted, micros, percent, seconds, short, signed, tiny
 from outlast.why.parts import Figures, named, value_of
 from outlast.why.quantity import bytes_of
@@ -116,8 +116,10 @@ def wear(summary: dict[str, Any]) -> Told:
             days = f"{short(left / DAY_S)} days" if left >= DAY_S else seconds(left)
             text += f": the {short(rated)} cycles that they are rated for are reached in {days}"
             names.append("scenario.device.defects.endurance")
-    text += f"; {counted(own['bad_blocks'], 'bad block')}, {counted(own['spare_blocks_left'], 'spare block')} left."
-    return text, named(summary, *names, "wear.bad_blocks", "wear.spare_blocks_left")
+    if blocks := blocks_lost(summary):
+        text += f"; {', '.join(blocks)}"
+        names += ["wear.bad_blocks", "wear.spare_blocks_left"]
+    return text + ".", named(summary, *names)
 
 
 def _block_bytes(summary: dict[str, Any]) -> float:

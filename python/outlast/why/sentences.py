@@ -37,8 +37,13 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
     return [sentence for sentence in found if sentence is not None]
 
 
+HOST = ("reads", "writes", "trims", "flushes")
+
+
 def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     queue, part = summary["queue"], limit.part
+    if part is None and summary["partial"] and not any(summary["host"][kind] for kind in HOST):
+        return Sentence("limit", "The run was stopped before anything was measured.", {})
     if part is None:
         text = "The run has no timing (run.timing = none): nothing limits its rate, and only counts are reported."
         return Sentence("limit", text, named(summary, "scenario.run.timing"))
@@ -137,7 +142,7 @@ def _host(summary: dict[str, Any]) -> Sentence:
 def _trust(summary: dict[str, Any]) -> Sentence:
     measured = summary["steady_state"]["measured"]
     state = {
-        True: "was steady during the measurement, so that its figures can be trusted",
+        True: "was steady during the measurement",
         False: "was not steady during the measurement, and a longer run would give other figures",
         None: "was not measured long enough to judge whether it was steady",
     }[measured["reached"]]

@@ -69,16 +69,34 @@ pub(crate) fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
     }
 }
 
+/// Whether the host writes anywhere in the capacity with the same probability.
+pub(crate) fn writes_uniformly(facts: &Facts<'_>) -> bool {
+    why_not_drawn_uniformly(facts).is_none() && covers_all(facts)
+}
+
+fn why_not_drawn_uniformly(facts: &Facts<'_>) -> Option<&'static str> {
+    let Some(synthetic) = &facts.scenario.workload.synthetic else {
+        return Some("the workload is recorded or a fio job");
+    };
+    let is_uniform = synthetic.pattern.unwrap_or_default() == Pattern::Uniform && synthetic.phases.is_empty();
+    (!is_uniform).then_some("the workload is skewed, sequential or has phases")
+}
+
+fn covers_all(facts: &Facts<'_>) -> bool {
+    facts.workload.footprint.as_ref().is_none_or(|range| {
+        let sectors = facts.ssd.units() * u64::from(facts.ssd.sectors_per_unit());
+        // An alignment may leave a rest of less than a unit at the end.
+        range.start.0 == 0 && range.end.0 * 100 >= sectors * 99
+    })
+}
+
 /// Why the workload is not uniform random writing of whole mapping units over the whole capacity, if it is not.
 fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
     if facts.ssd.array.is_some() {
         return Some("an array adds writes of its own");
     }
-    let Some(synthetic) = &facts.scenario.workload.synthetic else {
-        return Some("the workload is recorded or a fio job");
-    };
-    if synthetic.pattern.unwrap_or_default() != Pattern::Uniform || !synthetic.phases.is_empty() {
-        return Some("the workload is skewed, sequential or has phases");
+    if let Some(why) = why_not_drawn_uniformly(facts) {
+        return Some(why);
     }
     let written = &facts.measured.counts.written;
     let is_any = |causes: &[ProgramCause]| causes.iter().any(|&cause| written[cause] != 0);
@@ -117,12 +135,7 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
     if written[ProgramCause::Host] == 0 {
         return Some("nothing is written");
     }
-    let whole = facts.workload.footprint.as_ref().is_none_or(|range| {
-        let sectors = facts.ssd.units() * u64::from(facts.ssd.sectors_per_unit());
-        // An alignment may leave a rest of less than a unit at the end.
-        range.start.0 == 0 && range.end.0 * 100 >= sectors * 99
-    });
-    if !whole {
+    if !covers_all(facts) {
         return Some("the workload covers a part of the capacity");
     }
     if facts.recorder.completed.bytes[Op::Write as usize]

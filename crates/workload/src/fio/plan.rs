@@ -92,7 +92,8 @@ fn workload(jobs: &[Job], lanes: Vec<Lane>, footprint: Range<u64>, notes: Vec<St
     });
     let depth: u64 =
         lanes.iter().filter(|lane| lane.info.group == 0).map(|lane| u64::from(lane.info.depth)).sum();
-    let held = lanes.iter().any(|lane| lane.info.rate.iter().any(Option::is_some) || lane.course.think != 0);
+    // Beside a job that asks as fast as it is served, one that is held to a rate makes no open loop.
+    let held = lanes.iter().all(|lane| lane.info.rate.iter().any(Option::is_some) || lane.course.think != 0);
     let first = lanes.iter().filter(|lane| lane.info.group == 0);
     let ramp = first.map(|lane| lane.info.ramp).max().unwrap_or(Nanos::ZERO);
     let duration = duration(&lanes);

@@ -1,0 +1,46 @@
+"""Which points of a sweep have runs that were not in steady state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from outlast.report.numbers import short
+
+if TYPE_CHECKING:
+    from outlast.sweeps.result import Sweep
+
+MARK = "†"
+_STEADY = "steady_state.measured.reached"
+
+
+def counted(sweep: Sweep) -> dict[str, Any]:
+    """The summary of a sweep, each point with the number of its runs that were not in steady state."""
+    summary, columns = sweep.summary, sweep.columns
+    if not {_STEADY, "point"} <= set(columns):
+        return summary
+    pairs = zip(columns["point"], columns[_STEADY], strict=True)
+    # Of runs that failed, and of those that were not judged, the column has no value.
+    found = Counter(int(point) for point, reached in pairs if reached is not None and reached == 0)
+    return summary | {"points": [point | {"not_steady": found[point["point"]]} for point in summary["points"]]}
+
+
+def mark(point: dict[str, Any]) -> str:
+    """What stands behind the values of a point; empty where all of its runs were in steady state."""
+    return f" {MARK}" if point.get("not_steady") else ""
+
+
+def badge(point: dict[str, Any], repeats: int) -> str:
+    """The same as HTML, with the number of runs under the pointer."""
+    if not mark(point):
+        return ""
+    said = f"{short(point['not_steady'])} of {short(repeats)} runs not in steady state"
+    return f' <span class="change" title="{said}">{MARK}</span>'
+
+
+def note(summary: dict[str, Any]) -> str:
+    """The line below a table that says what the mark means; empty where all runs were in steady state."""
+    if not summary["not_steady"]:
+        return ""
+    said = f"{short(summary['not_steady'])} of {short(summary['runs'])} runs were not in steady state"
+    return f"{said}: at the points with {MARK}" if any(map(mark, summary["points"])) else said
