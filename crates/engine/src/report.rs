@@ -4,7 +4,7 @@ use crate::array_report::array_summary;
 use crate::facts::Facts;
 use crate::repair_report::{self, RepairSummary};
 use crate::summary::{self, Memory, SCHEMA, SteadyState, Summary};
-use outlast_device::{Device, Op};
+use outlast_device::Op;
 use outlast_scenario::Overwrite;
 use outlast_units::Nanos;
 

@@ -43,7 +43,8 @@ def change(name: str, first: tuple[Any, dict[str, Any]], other: tuple[Any, dict[
     if value == further:
         return "the same"
     if name.startswith("array.data_loss.") and _rebuild_source(summary) != _rebuild_source(against):
-        return "not comparable: the time of a rebuild is measured in one run, assumed in the other"
+        # The time of a rebuild is measured in one run, and assumed in the other.
+        return "not comparable"
     if name.endswith("log10_uber"):
         return f"× {tiny(None, further - value)}"
     if not value:
