@@ -101,7 +101,7 @@ class Result:
         self.log = log
         """Every request as a row, where the scenario asks for that: `log.scan()` is a polars LazyFrame."""
         self.folder: Path | None = None
-        """The folder from which it was read; `None` of a run of this session."""
+        """The folder from which it was read; `None` where it was not read from one."""
 
     def __getattr__(self, name: str) -> Any:
         summary = self.__dict__.get("summary", {})
@@ -114,8 +114,9 @@ class Result:
 
     def reach(self) -> str:
         """What the figures of a run that was stopped are of."""
-        host = self.summary["host"]
-        if any(host[kind] for kind in ("reads", "writes", "trims", "flushes")):
+        from outlast.why.parts import was_asked
+
+        if was_asked(self.summary):
             return "the figures cover the run up to then"
         return "nothing was measured yet"
 

@@ -14,7 +14,7 @@ from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.findings import workload
 from outlast.report.jobs import JOB_COLUMNS, job_rows
 from outlast.report.latency import FEW, FEW_NOTE, OPS, ROWS, marked, mean_interval
-from outlast.report.names import terabytes
+from outlast.report.names import JUDGED, terabytes
 from outlast.report.numbers import YEAR_HOURS, counted, micros, percent, seconds, short, signed, size, tiny
 from outlast.report.queueing import EXACT
 
@@ -207,7 +207,7 @@ def _errors(summary: dict[str, Any]) -> list[Row]:
 def _state(result: Result) -> list[Row]:
     summary = result.summary
     measured, before = summary["steady_state"]["measured"], summary["steady_state"]["precondition"]
-    words = {True: "yes", False: "no", None: "not judged"}[measured["reached"]]
+    words = JUDGED[measured["reached"]]
     rows = [("steady state", words, measured.get("why") or "")]
     if before["reached"] is False:
         rows.append(("preconditioning", "not steady", "the write amplification was still changing when it ended"))

@@ -154,7 +154,7 @@ def headline(results: Sequence[Result]) -> str:
     states = []
     for result, _, _ in runs:
         reached = result.summary["steady_state"]["measured"]["reached"]
-        words = {True: "yes", False: "no", None: "not judged"}[reached]
+        words = names.JUDGED[reached]
         states.append(f"<td>{words}{', partial' if result.summary['partial'] else ''}</td>")
     body.append(f'<tr><th scope="row">steady state</th>{"".join(states)}</tr>')
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import CAUSES, amplification_by_cause
-from outlast.report.names import label, tips
+from outlast.report.names import JUDGED, label, tips
 from outlast.report.numbers import counted, micros, percent, seconds, short, signed, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
@@ -224,7 +224,7 @@ def facts(summary: dict[str, Any]) -> str:
     if before["reached"] is not None:
         reached += f" after {short(before['drive_writes'])} drive writes"
     measured = state["measured"]
-    verdict = {True: "yes", False: "no", None: "not judged"}[measured["reached"]]
+    verdict = JUDGED[measured["reached"]]
     if measured.get("why"):
         verdict += f"; {text(measured['why'])}"
     rate = summary["throughput"]["requests_per_cpu_s"]

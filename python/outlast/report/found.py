@@ -8,11 +8,10 @@ from outlast.report import array, endurance, errors, findings, repair
 from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import counted, micros, percent, seconds, short, signed, text
 from outlast.why.limit import Limit, limit_of
-from outlast.why.parts import parts_of
+from outlast.why.parts import parts_of, was_asked
 
 MOST = 5
 """Sentences."""
-HOST = ("reads", "writes", "trims", "flushes")
 
 
 def question(summary: dict[str, Any]) -> str:
@@ -35,7 +34,7 @@ def _met(own: dict[str, Any]) -> bool:
 
 def nothing_measured(summary: dict[str, Any]) -> bool:
     """Whether the run was stopped while the drive was being prepared."""
-    return bool(summary["partial"]) and not any(summary["host"][kind] for kind in HOST)
+    return bool(summary["partial"]) and not was_asked(summary)
 
 
 def title(summary: dict[str, Any]) -> str:

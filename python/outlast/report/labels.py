@@ -74,6 +74,6 @@ def written(value: Any) -> str:
 
 
 def _by_folder(runs: Sequence[Result]) -> list[str]:
-    """Names of the folders from which the runs were read; empty ones of runs of this session."""
+    """Names of the folders from which the runs were read; empty for runs that no folder holds."""
     folders = (getattr(run, "folder", None) for run in runs)
     return [Path(folder).resolve().name if folder is not None else "" for folder in folders]

@@ -57,6 +57,8 @@ _WORDS = {
     "array.data_loss.mttdl_hours": "mean time to data loss",
 }
 """Figures whose name a person says otherwise than the key does."""
+JUDGED = {True: "yes", False: "no", None: "not judged"}
+"""Whether a run was in steady state, in a word."""
 _HYPHENED = {"over_provisioning": "over-provisioning", "warm_up": "warm-up"}
 """Ends of settings that a person writes with a hyphen."""
 _CARRIED = {"µs", "ns", "s", "seconds", "s, simulated", "bytes", "share", "probability", "1/bit", "errors/bit"}

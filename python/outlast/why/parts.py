@@ -29,6 +29,11 @@ class Part:
     figures: Figures
 
 
+def was_asked(summary: Mapping[str, Any]) -> bool:
+    """Whether a request of the host was measured: not in a run that was stopped while the drive was being prepared."""
+    return any(summary["host"][kind] for kind in ("reads", "writes", "trims", "flushes"))
+
+
 def value_of(summary: Mapping[str, Any], name: str) -> Any:
     """The figure of that name: `queue.channel_utilisation[2]`."""
     value: Any = summary

@@ -8,7 +8,7 @@ from typing import Any
 from outlast.report.numbers import percent, seconds, short
 from outlast.why.limit import Limit
 from outlast.why.origins import collection, errors, tail, wear, writes
-from outlast.why.parts import Figures, Part, die_work, named
+from outlast.why.parts import Figures, Part, die_work, named, was_asked
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,9 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
     return [sentence for sentence in found if sentence is not None]
 
 
-HOST = ("reads", "writes", "trims", "flushes")
-
-
 def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     queue, part = summary["queue"], limit.part
-    if part is None and summary["partial"] and not any(summary["host"][kind] for kind in HOST):
+    if part is None and summary["partial"] and not was_asked(summary):
         return Sentence("limit", "The run was stopped before anything was measured.", {})
     if part is None:
         text = "The run has no timing (run.timing = none): nothing limits its rate, and only counts are reported."
