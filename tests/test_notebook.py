@@ -179,7 +179,7 @@ def test_every_chart_of_the_report_is_a_plot_with_its_data(name: str, shade: the
     charts = [chart for section in single.sections(result) for chart in section.figures]
     assert plot.names == [chart.name for chart in charts]
     for chart in charts:
-        assert f'<figure class="card chart" id="{chart.name}">' in page
+        assert f'<figure class="card chart{" whole" if chart.whole else ""}" id="{chart.name}">' in page
         figure = plot(chart.name, shade)
         assert "var:" not in figure.to_json()
         assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"

@@ -12,7 +12,7 @@ import pytest
 import outlast
 from conftest import Outlast
 from outlast import endurance, models
-from outlast.report import dies, found, render, sweep_load, sweep_points
+from outlast.report import causes, dies, found, render, sweep_load, sweep_points
 from outlast.report.differences import change
 from outlast.report.names import heading, words, written
 from outlast.report.single import sections
@@ -138,6 +138,53 @@ def test_the_first_part_answers_the_scenarios_question() -> None:
         assert 3 <= len(found.sentences(result.summary)) <= 5
         # A title says a number.
         assert re.search(r"\d", found.title(result.summary).partition(": ")[2])
+
+
+def test_where_the_load_changes_latency_over_time_comes_first() -> None:
+    result = sample_result()
+    result.summary["scenario"]["workload"]["synthetic"] = {"phases": [{"duration": "3s"}, {"duration": "2s"}]}
+    first = sections(result)[0]
+    assert first.name == "time" == found.question(result.summary)
+    assert [chart.name for chart in first.figures] == ["latency-time", "throughput", "bandwidth"]
+
+
+def test_latency_stands_beside_the_state_of_a_degraded_array() -> None:
+    result = with_array(sample_result())
+    result.summary["repair"] = None
+    parts = {part.name: [chart.name for chart in part.figures] for part in sections(result)}
+    assert parts["array"] == ["latency-time", "array-states", "array-wear"]
+    assert parts["time"] == ["throughput", "bandwidth"]
+    chart = sections(result)[0].figures[0]
+    spans = [(box["x0"], box["x1"], box["fillcolor"]) for box in chart.layout["shapes"]]
+    assert spans == [(3.0, 7.0, "var:--warn")]
+    # An array that was clean all along has it where a drive has it.
+    result.summary["array"] |= {"rebuild": None}
+    states = result.tables["array_states"]
+    states["state"] = ["clean"] * len(states["state"])
+    parts = {part.name: [chart.name for chart in part.figures] for part in sections(result)}
+    assert "latency-time" not in parts["array"] and "latency-time" in parts["time"]
+
+
+def caused(parts: dict[str, float], tail: dict[str, float], to_tail: float = 99.0) -> dict[str, Any]:
+    """A summary of reads that spend their time so, the slowest of them so."""
+    bands = [
+        {"from": 0.0, "to": to_tail, "requests": 99.0, "latency_ns": 1.0, "mean_ns": parts},
+        {"from": to_tail, "to": 100.0, "requests": 1.0, "latency_ns": 1.0, "mean_ns": tail},
+    ]
+    return {"latency_causes": {"read": {"count": 100, "mean_ns": parts, "bands": bands}, "write": None}}
+
+
+def test_a_comparison_tells_where_the_time_of_each_goes() -> None:
+    quick = caused({"sensing": 60_000.0}, {"sensing": 60_000.0, "die_erase": 3_000_000.0})
+    slow = caused({"sensing": 60_000.0, "queue": 20_000.0}, {"sensing": 60_000.0, "die_erase": 9_000_000.0})
+    every, slowest = causes.side_by_side([("a", quick), ("b", slow)], "read")
+    assert {bar["name"]: bar["x"] for bar in every.data} == {"queue": [0.0, 20.0], "sensing": [60.0, 60.0]}
+    assert {bar["name"]: bar["x"] for bar in slowest.data} == {"die: erasures": [3000.0, 9000.0], "sensing": [60.0] * 2}
+    assert slowest.title == "The slowest reads, above 99 %"
+    # Runs without such a band in common are compared by their means alone; one run with causes, not at all.
+    other = caused({"sensing": 1.0}, {"sensing": 1.0}, to_tail=99.9)
+    assert [chart.name for chart in causes.side_by_side([("a", quick), ("b", other)], "read")] == ["causes-read"]
+    assert causes.side_by_side([("a", quick), ("b", {})], "read") == []
 
 
 def test_noise_is_told_from_a_difference() -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from outlast.errors import TortureError
 from outlast.torture import device, linux, loop
 from outlast.torture.mounts import BACKENDS, Disk, Ran, Worker, choose
 from served import needs, within
-from tortured import MAKE, attached, disk, image, in_threads, lacks, needs_loop
+from tortured import MAKE, disk, image, in_threads, lacks, needs_loop
 
 file_systems = pytest.mark.parametrize(
     "fs", [pytest.param(fs, marks=pytest.mark.skipif(bool(lacks(fs)), reason=f"{fs}: {lacks(fs)}")) for fs in MAKE]
@@ -217,65 +216,6 @@ def test_a_state_may_be_a_drive(tmp_path: Path) -> None:
             assert shell(worker, drive, "ext4", 'cat "$OUTLAST_MOUNT/file"; setsid sleep 79 &').output == "1\n"
 
         with_worker("ext4", use)
-
-
-KILLED = (
-    """
-import sys, threading
-from pathlib import Path
-from outlast.torture.mounts import choose
-sys.path.insert(0, {tests!r})
-from tortured import disk
-
-SCRIPT = """
-    + "'''"
-    + """
-{leave}
-cd $(dirname $OUTLAST_DEVICE)
-echo $OUTLAST_DEVICE $OUTLAST_MOUNT > {out}/place.new
-mv {out}/place.new {out}/place
-sleep 80
-:
-"""
-    + "'''"
-    + """
-
-def work():
-    with choose({fs!r}).worker() as worker:
-        worker.run(disk(Path({state!r})), {fs!r}, ["sh", "-c", SCRIPT], {{}}, 60, False)
-
-thread = threading.Thread(target=work)
-thread.start()
-thread.join()
-"""
-)
-
-
-def killed(fs: str, folder: Path, leave: str = "") -> list[str]:
-    """Kills a process in the middle of a check; device and mount of that check."""
-    program = KILLED.format(
-        tests=str(Path(__file__).parent), out=folder, state=str(folder / "state"), fs=fs, leave=leave
-    )
-    with subprocess.Popen([sys.executable, "-c", program]) as process:
-        assert within(20, (folder / "place").exists)
-        process.kill()
-    return (folder / "place").read_text().split()
-
-
-@needs_loop
-def test_nothing_is_left_when_the_process_is_killed(tmp_path: Path) -> None:
-    image("ext4", tmp_path / "state")
-    _, mount = killed("ext4", tmp_path, leave='cd $OUTLAST_MOUNT; (setsid sh -c "sleep 81; :" &)')
-    assert within(10, lambda: not Path(mount).parent.exists())
-    assert within(10, lambda: not attached(str(Path(mount).parent)))
-    assert within(10, lambda: subprocess.run(["pgrep", "-f", "^sleep 8[01]$"]).returncode == 1)
-
-
-def test_no_plain_file_is_left_when_the_process_is_killed(tmp_path: Path) -> None:
-    (tmp_path / "state").write_bytes(bytes(4096))
-    (device,) = killed("none", tmp_path)
-    assert within(10, lambda: not Path(device).parent.exists())
-    assert within(10, lambda: subprocess.run(["pgrep", "-f", "^sleep 80$"]).returncode == 1)
 
 
 @needs_loop

@@ -538,7 +538,7 @@ class DeviceFtl(Setting):
     row.
     """
     over_provisioning: Setting
-    """Spare space over user space, such as 0.28: (raw − user) / user. Give this or `capacity`."""
+    """Spare space over user space, such as 0.28: (raw − user) / user; at most 5. Give this or `capacity`."""
     spare_blocks: Setting
     """Blocks of each plane held back to replace bad ones.
     Default: 0.

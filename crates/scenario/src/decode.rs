@@ -18,7 +18,8 @@ const MOST_LISTED: usize = 10;
 /// Reads a `T` from the merged tree in `provenance`.
 ///
 /// # Errors
-/// Every setting that is unknown or unfit by itself: each is taken away once it is noted, so that the next one is found.
+/// Every setting that is unknown or unfit by itself, in the order of the lines: each is taken away once it is noted, so that the next one is
+/// found.
 pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, ScenarioError> {
     let mut errors = Vec::new();
     let first = match T::deserialize(Decoder { node: provenance.root() }) {
@@ -28,11 +29,12 @@ pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, 
     let (mut rest, mut error) = (provenance.root().clone(), first);
     loop {
         let path: Vec<Step> = error.path.iter().rev().cloned().collect();
+        let place = provenance.place_of(&path);
         let missing = matches!(error.what, What::Missing(_));
         if missing && !errors.is_empty() {
             break; // perhaps only because it was taken away, or because its name is what was misspelt
         }
-        errors.push(error.located(provenance));
+        errors.push((place, error.located(provenance)));
         if missing || !rest.remove(&path) || errors.len() == MOST_LISTED {
             break;
         }
@@ -41,6 +43,8 @@ pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, 
             Err(next) => error = next,
         }
     }
+    errors.sort_by_cached_key(|(place, _)| place.clone().map(|place| (place.file, place.line)));
+    let mut errors: Vec<ScenarioError> = errors.into_iter().map(|(_, error)| error).collect();
     match errors.pop() {
         Some(only) if errors.is_empty() => Err(only),
         last => {

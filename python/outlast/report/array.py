@@ -8,8 +8,12 @@ from outlast.report.figure import Figure, axis
 from outlast.report.names import PERCENTILES, tip
 from outlast.report.numbers import YEAR_HOURS, micros, percent, plain, seconds, short, size, tiny
 from outlast.report.tables import rows_card
+from outlast.report.timeline import Shade
 
-STATES = {"clean": "var:--good", "degraded": "var:--warn", "failed": "var:--bad"}
+DEGRADED = "var:--warn"
+"""The colour of what lacks redundancy: arrays that are degraded, drives under repair."""
+SHADES = "amber: degraded, red: failed"
+STATES = {"clean": "var:--good", "degraded": DEGRADED, "failed": "var:--bad"}
 
 
 def finding(summary: dict[str, Any]) -> str:
@@ -124,6 +128,12 @@ def states(table: dict[str, Any]) -> Figure | None:
         "hovermode": "closest",
     }
     return Figure("array-states", data, layout, "State over time", "", 170)
+
+
+def unclean(table: dict[str, Any]) -> list[Shade]:
+    """The spans in which the array was degraded or had failed, in the colours of its states."""
+    spans = zip(table["start_s"], table["end_s"], table["state"], strict=True) if table else ()
+    return [(float(start), float(end), STATES[state]) for start, end, state in spans if state != "clean"]
 
 
 def members(array: dict[str, Any]) -> Figure | None:

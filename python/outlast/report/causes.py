@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from outlast.causes import LATENCY
-from outlast.report.figure import Figure, axis
-from outlast.report.numbers import micros, percent, text
+from outlast.report.figure import Figure, axis, broken
+from outlast.report.numbers import micros, percent, plain, text
 
 OPS = ("read", "write")
 COLOURS = {
@@ -69,16 +70,13 @@ def stacked(causes: dict[str, Any], op: str) -> Figure | None:
         shares = [
             part / band["latency_ns"] if band["latency_ns"] else 0.0 for part, band in zip(parts, bands, strict=True)
         ]
-        marker: dict[str, Any] = {"color": COLOURS.get(cause.name, "var:--muted")}
-        if cause.name in DASHED:
-            marker["pattern"] = {"shape": "/"}
         data.append(
             {
                 "type": "bar",
                 "x": names,
                 "y": shares,
                 "name": cause.label,
-                "marker": marker,
+                "marker": _marker(cause.name),
                 "customdata": [[micros(part / 1e3)] for part in parts],
                 "hovertemplate": f"{cause.label}: %{{y:.1%}}, %{{customdata[0]}}<extra></extra>",
             }
@@ -102,6 +100,47 @@ def stacked(causes: dict[str, Any], op: str) -> Figure | None:
     }
     title, hint = f"What {op}s spend their time on", "from the fastest to the slowest"
     return Figure(f"causes-{op}", data, layout, title, hint, 372)
+
+
+def _marker(cause: str) -> dict[str, Any]:
+    hatched = {"pattern": {"shape": "/"}} if cause in DASHED else {}
+    return {"color": COLOURS.get(cause, "var:--muted"), **hatched}
+
+
+def side_by_side(named: Sequence[tuple[str, dict[str, Any]]], op: str) -> list[Figure]:
+    """Time by cause, a bar for each result: the mean over all requests, and over the slowest that all of them have."""
+    known = [(name, own) for name, summary in named if (own := (summary.get("latency_causes") or {}).get(op))]
+    if len(known) < 2:
+        return []
+    figures = [_bars(f"causes-{op}", f"All {op}s", [(name, own["mean_ns"]) for name, own in known])]
+    ends = [{(band["from"], band["to"]): band["mean_ns"] for band in own["bands"]} for _, own in known]
+    if (shared := set.intersection(*map(set, ends))) and (slowest := max(shared))[0] > 0:
+        title = f"The slowest {op}s, {band_name({'from': slowest[0], 'to': slowest[1]})}"
+        rows = [(name, bands[slowest]) for (name, _), bands in zip(known, ends, strict=True)]
+        figures.append(_bars(f"causes-{op}-tail", title, rows))
+    return figures
+
+
+def _bars(name: str, title: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Figure:
+    """Mean times by cause in nanoseconds, stacked, a bar for each row."""
+    data = []
+    for cause in LATENCY:
+        parts = [own.get(cause.name, 0.0) for _, own in rows]
+        if not any(parts):
+            continue
+        bar = {"type": "bar", "orientation": "h", "name": cause.label, "x": plain([part / 1e3 for part in parts])}
+        bar |= {"y": [broken(row) for row, _ in rows], "customdata": [[micros(part / 1e3)] for part in parts]}
+        hover = f"{cause.label}: %{{customdata[0]}}<extra></extra>"
+        data.append(bar | {"marker": _marker(cause.name), "hovertemplate": hover})
+    layout = {
+        "barmode": "stack",
+        "xaxis": axis("mean latency, µs", rangemode="tozero"),
+        "yaxis": {"autorange": "reversed", "automargin": True, "showgrid": False},
+        "hovermode": "closest",
+        "bargap": 0.35,
+        "showlegend": True,
+    }
+    return Figure(name, data, layout, title, "by cause", 190 + 40 * len(rows))
 
 
 def _named(band: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlast.differences import of_runs
-from outlast.report import closed, differences, errors, latency, names, repair, sheet, timeline, writes
+from outlast.report import causes, closed, differences, errors, latency, names, repair, sheet, timeline, writes
 from outlast.report.figure import RUN_COLOURS, Figure, axis, latency_axis, line
 from outlast.report.labels import labels, numbered
 from outlast.report.labels import written as as_set
@@ -92,6 +92,7 @@ def sections(results: Sequence[Result]) -> list[Section]:
         repair.side_by_side(runs),
         Section("headline", "Side by side").add(headline(results)),
         _distributions(runs),
+        _causes(runs),
         _over_time(runs),
         _amplification(runs),
         _errors(runs),
@@ -187,6 +188,14 @@ def _distributions(runs: Runs) -> Section:
                 "hovermode": "closest",
             }
             section.add(Figure(f"distribution-{op}", data, layout, f"{op.capitalize()}s", latency.SAME_HEIGHT, 360))
+    return section
+
+
+def _causes(runs: Runs) -> Section:
+    section = Section("causes", "Where the time goes")
+    for op in causes.OPS:
+        for chart in causes.side_by_side([(name, result.summary) for result, name, _ in runs], op):
+            section.add(chart)
     return section
 
 

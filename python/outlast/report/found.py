@@ -23,6 +23,8 @@ def question(summary: dict[str, Any]) -> str:
         return "array"
     if errors.can_fail(summary) and _met(summary["reliability"]):
         return "errors"
+    if len(((summary["scenario"].get("workload") or {}).get("synthetic") or {}).get("phases") or ()) > 1:
+        return "time"
     return "latency" if summary["throughput"]["iops"] is not None else "amplification"
 
 

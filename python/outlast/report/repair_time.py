@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outlast.report import timeline
+from outlast.report.array import DEGRADED
 from outlast.report.figure import Figure, latency_axis, line
 from outlast.report.numbers import Floats, micros, plain, short, text, thinned
 
@@ -34,9 +35,7 @@ def during(runs: Runs) -> Figure | None:
         bounds = {"domain": [max(top - room, 0.0), top - gap]}
         layout[f"yaxis{number}"] = latency_axis(min(reach), max(reach), title) | bounds
         data.append(trace | {"yaxis": f"y{number}", "showlegend": False})
-        for start, end in spans:
-            box = {"type": "rect", "xref": "x", "yref": f"y{number} domain", "y0": 0, "y1": 1, "x0": start, "x1": end}
-            shapes.append(box | {"fillcolor": trace["line"]["color"], "opacity": 0.12, "line": {"width": 0}})
+        shapes += timeline.shaded([(start, end, DEGRADED) for start, end in spans], f"y{number} domain")
         if len(panels) > 1:
             label = {
                 "text": f"<b>{trace['name']}</b>",

@@ -26,6 +26,7 @@ from outlast.report import (
     wear,
     writes,
 )
+from outlast.report.figure import Figure
 from outlast.report.names import label, tips
 from outlast.report.numbers import prose, short, size, text
 from outlast.report.page import Section, document
@@ -46,17 +47,16 @@ def page(results: Sequence[Result]) -> str:
 def sections(result: Result) -> list[Section]:
     """The parts of the page, that which answers the scenario's question first; without anything to show, empty."""
     summary, series = result.summary, series_of(result, MOST_WINDOWS)
-    rows = result.tables.get("timeseries", {})
     parts = [
         _latency(result),
         _causes(summary),
         _why(summary),
         _jobs(summary),
-        _over_time(series, len(rows.get("start_s", ()))),
+        _over_time(result, series),
         _amplification(result, series),
         protection.section(summary),
         _errors(result, series),
-        _array(result),
+        _array(result, series),
         repair.section(result),
         _dies(result),
         _wear(result),
@@ -145,13 +145,31 @@ def _jobs(summary: dict[str, Any]) -> Section:
     return section
 
 
-def _over_time(series: Series | None, windows: int) -> Section:
-    section = Section("time", "Over time")
-    if series is not None and len(series["start_s"]) > 1:
-        section.add(timeline.throughput(series)).add(timeline.bandwidth(series))
-        section.add(timeline.latency_over_time(series, joined=windows > len(series["start_s"]) + 1))
-        section.columns = "lead"
+def _over_time(result: Result, series: Series | None) -> Section:
+    """Rates and latencies, the latter first where the load changes; an array that was degraded has them in its part."""
+    section = Section("time", "Over time", columns="lead")
+    if series is None or len(series["start_s"]) < 2:
+        return section
+    own = None if _latency_is_of_array(result) else _latency_over_time(result, series)
+    rates = [timeline.throughput(series), timeline.bandwidth(series)]
+    for chart in (own, *rates) if found.question(result.summary) == "time" else (*rates, own):
+        section.add(chart)
     return section
+
+
+def _latency_over_time(result: Result, series: Series) -> Figure | None:
+    joined = len(result.tables["timeseries"]["start_s"]) > len(series["start_s"]) + 1
+    if _latency_is_of_array(result):
+        spans = array.unclean(dict(result.tables["array_states"]))
+        return timeline.latency_over_time(series, joined=joined, spans=spans, shades=array.SHADES)
+    return timeline.latency_over_time(series, joined=joined)
+
+
+def _latency_is_of_array(result: Result) -> bool:
+    """Whether latency over time shows what a degraded array costs; of repairs, their own chart shows it."""
+    return found.question(result.summary) == "array" and bool(
+        array.unclean(dict(result.tables.get("array_states", {})))
+    )
 
 
 def _amplification(result: Result, series: Series | None) -> Section:
@@ -189,11 +207,14 @@ def _errors(result: Result, series: Series | None) -> Section:
     return section.add(errors.decisions(moved, "expected_errors", strength))
 
 
-def _array(result: Result) -> Section:
+def _array(result: Result, series: Series | None) -> Section:
     figures, section = result.summary.get("array"), Section("array", "Array", columns="wide-narrow")
     if figures is None:
         return section
     section.finding = array.finding(result.summary)
+    if series is not None and len(series["start_s"]) > 1 and _latency_is_of_array(result):
+        chart = _latency_over_time(result, series)
+        section.add(None if chart is None else replace(chart, whole=True))
     section.add(array.states(dict(result.tables.get("array_states", {})))).add(array.members(figures))
     section.add(array.latencies(figures)).add(array.member_table(figures))
     return section.add(array.events(dict(result.tables.get("array_events", {}))))

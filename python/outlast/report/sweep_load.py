@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import sweep_steady
 from outlast.report.figure import RUN_COLOURS, Figure, axis, latency_axis
 from outlast.report.names import written
 from outlast.report.numbers import plain, text
@@ -33,11 +32,8 @@ def load_axis(summary: dict[str, Any]) -> str | None:
 
 
 def summary_of(sweep: Sweep) -> dict[str, Any]:
-    """The summary of a sweep, its points with what only the table of runs has.
-
-    That is how many runs were not in steady state, and, where the load varies, the figures of this chart.
-    """
-    summary = sweep_steady.counted(sweep)
+    """The summary of a sweep; where the load varies, its points have the figures of this chart, too."""
+    summary = sweep.summary
     if load_axis(summary) is None or not {IOPS, "point"} <= set(sweep.columns):
         return summary
     points = [dict(point) | {"figures": dict(point["figures"])} for point in summary["points"]]

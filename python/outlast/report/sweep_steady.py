@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outlast.report.numbers import short
 
-if TYPE_CHECKING:
-    from outlast.sweeps.result import Sweep
-
 MARK = "†"
-_STEADY = "steady_state.measured.reached"
-
-
-def counted(sweep: Sweep) -> dict[str, Any]:
-    """The summary of a sweep, each point with the number of its runs that were not in steady state."""
-    summary, columns = sweep.summary, sweep.columns
-    if not {_STEADY, "point"} <= set(columns):
-        return summary
-    pairs = zip(columns["point"], columns[_STEADY], strict=True)
-    # Of runs that failed, and of those that were not judged, the column has no value.
-    found = Counter(int(point) for point, reached in pairs if reached is not None and reached == 0)
-    return summary | {"points": [point | {"not_steady": found[point["point"]]} for point in summary["points"]]}
 
 
 def mark(point: dict[str, Any]) -> str:

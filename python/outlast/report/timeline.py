@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,14 @@ LEVEL = "level once steady"
 USUAL, FAR = 1.3, 1.5
 """An axis of write amplification ends at so many times its 95th percentile by bytes, if the maximum is far beyond."""
 OVER_TIME = {"xaxis": TIME_AXIS, "hovermode": "x unified"}
+Shade = tuple[float, float, str]
+"""A span of time, in seconds, and the colour behind it."""
+
+
+def shaded(spans: Sequence[Shade], y_ref: str = "y domain") -> list[dict[str, Any]]:
+    """Spans of time as shapes behind the curves of one chart."""
+    box = {"type": "rect", "xref": "x", "yref": y_ref, "y0": 0, "y1": 1, "opacity": 0.16, "line": {"width": 0}}
+    return [box | {"x0": start, "x1": end, "fillcolor": colour} for start, end, colour in spans]
 
 
 def middles(series: dict[str, Floats]) -> list[Any]:
@@ -52,8 +61,10 @@ def bandwidth(series: dict[str, Floats]) -> Figure:
     return Figure("bandwidth", data, layout, "Bandwidth")
 
 
-def latency_over_time(series: dict[str, Floats], *, joined: bool = False) -> Figure | None:
-    """Median and 99th percentile of each window, on a logarithmic scale."""
+def latency_over_time(
+    series: dict[str, Floats], *, joined: bool = False, spans: Sequence[Shade] = (), shades: str = ""
+) -> Figure | None:
+    """Median and 99th percentile of each window, on a logarithmic scale; `shades` says what the shaded spans are."""
     x, data = middles(series), []
     reach: list[float] = []
     for op, colour in (("read", READ), ("write", WRITE)):
@@ -70,10 +81,9 @@ def latency_over_time(series: dict[str, Floats], *, joined: bool = False) -> Fig
             data.append(line(x, plain(values), f"{op} {label}", colour, dash=dash, width=width, hovertemplate=hover))
     if not data:
         return None
-    layout = OVER_TIME | {"yaxis": latency_axis(min(reach), max(reach))}
-    return Figure(
-        "latency-time", data, layout, "Latency over time", "joined windows show their worst" if joined else ""
-    )
+    layout = OVER_TIME | {"yaxis": latency_axis(min(reach), max(reach)), "shapes": shaded(spans)}
+    hint = "; ".join(part for part in ("joined windows show their worst" if joined else "", shades) if part)
+    return Figure("latency-time", data, layout, "Latency over time", hint)
 
 
 def rolling(values: Floats, weights: Floats) -> tuple[Floats, int]:

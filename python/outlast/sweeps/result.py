@@ -190,18 +190,23 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
             known = [value for row in own if (value := figures.number(row, name)) is not None]
             means[name] = vars(mean_of(known, spec.confidence))
         values = {axis.name: own[0][axis.name] for axis in spec.axes}
-        listed.append({"point": number, "values": values, "figures": means})
+        listed.append({"point": number, "values": values, "not_steady": _not_steady(own), "figures": means})
     return {
         "schema": SCHEMA_NAME,
         "version": __version__,
         "name": spec.name,
         "sweep": spec.to_dict(),
         "runs": len(rows),
-        "not_steady": sum(row.get("steady_state.measured.reached") is False for row in rows),
+        "not_steady": _not_steady(rows),
         "failed": [{key: row[key] for key in ("point", "repeat", "error")} for row in rows if row["error"]],
         "points": listed,
         "pareto": _front(spec.pareto, listed),
     }
+
+
+def _not_steady(rows: list[Row]) -> int:
+    """How many runs were not in steady state; runs that failed or were not judged do not count."""
+    return sum(row.get("steady_state.measured.reached") is False for row in rows)
 
 
 def _front(wanted: tuple[tuple[str, str], ...], listed: list[dict[str, Any]]) -> dict[str, Any]:

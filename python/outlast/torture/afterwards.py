@@ -8,7 +8,7 @@ goes, in this order:
 | `group` | the processes of a process group, by its number |
 | `namespace` | the processes of a mount namespace, by its path below /proc; its mounts and loop devices go with them |
 | `mount` | a mount, by its path |
-| `folder` | a folder, by its path |
+| `folder` | the checks that were given a drive in a folder, by its path; and the folder |
 """
 
 from __future__ import annotations
@@ -112,10 +112,23 @@ class _Watch:
         return ours, answers
 
 
+def end_checks(folders: list[str]) -> None:
+    """Kills the checks that were given a drive in one of these folders: one may be too new for its group to be known."""
+    given = [f"\0OUTLAST_DEVICE={folder}/".encode() for folder in folders]
+    for entry in Path("/proc").iterdir() if given else ():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            # Whatever has ended meanwhile, or is another user's.
+            with suppress(OSError):
+                environ = b"\0" + (entry / "environ").read_bytes()
+                if any(each in environ for each in given):
+                    os.kill(int(entry.name), signal.SIGKILL)
+
+
 def _remove(kept: list[Kept], spaces: dict[Kept, int]) -> None:
     for _, number in (each for each in kept if each[0] == "group"):
         with suppress(OSError):
             os.killpg(int(number), signal.SIGKILL)
+    end_checks([str(place) for kind, place in kept if kind == "folder"])
     for handle in spaces.values():
         end_namespace(os.fstat(handle).st_ino)
         os.close(handle)

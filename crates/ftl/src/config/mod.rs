@@ -20,6 +20,9 @@ use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
+/// Spare over user space beyond which a number was meant as a percentage: no drive keeps five sixths of its flash spare.
+const MOST_OVER_PROVISIONING: f64 = 5.0;
+
 /// Mapping, streams, garbage collection and wear levelling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -30,7 +33,7 @@ pub struct FtlConfig {
     /// User capacity. Give this or `over_provisioning`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Bytes>,
-    /// Spare space over user space, such as 0.28: (raw − user) / user. Give this or `capacity`.
+    /// Spare space over user space, such as 0.28: (raw − user) / user; at most 5. Give this or `capacity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_provisioning: Option<f64>,
     /// Blocks of each plane held back to replace bad ones.
@@ -221,8 +224,10 @@ impl FtlConfig {
                     "give capacity or over_provisioning",
                 ));
             }
-            (None, Some(over)) if !(over > 0.0 && over <= 100.0) => {
-                let limit = "must be above 0 and at most 100 (spare over user space)";
+            (None, Some(over)) if !(over > 0.0 && over <= MOST_OVER_PROVISIONING) => {
+                let limit = format!(
+                    "must be above 0 and at most {MOST_OVER_PROVISIONING}: spare over user space, 0.07 for 7 %"
+                );
                 return Err(ConfigError::new("device.ftl.over_provisioning", over, limit));
             }
             _ => {}

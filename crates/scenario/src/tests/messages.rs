@@ -103,6 +103,16 @@ fn negative_numbers() {
 }
 
 #[test]
+fn over_provisioning_in_per_cent_is_refused() {
+    let text = changed("over_provisioning = 0.28", "over_provisioning = 7");
+    let expected = format!(
+        "s.toml:{}: device.ftl.over_provisioning = 7: must be above 0 and at most 5: spare over user space, 0.07 for 7 %",
+        line_of(&text, "over_provisioning")
+    );
+    assert_eq!(message(&text), expected);
+}
+
+#[test]
 fn wrong_types() {
     let cases = [
         ("channels = 2", "channels = \"two\"", "channels = \"two\": must be a whole number from 0 to 65535"),
@@ -322,8 +332,7 @@ fn a_list_of_tables_is_not_a_table() {
 fn mistakes_are_listed_together_each_with_its_line() {
     let text = "extends = \"demo\"\nsed = 3\n[run]\nwarmup = \"1s\"\nhistogram_digits = \"many\"\n[precondition]\nround = \"x\"\n";
     let message = complaint_of(&[layer("s.toml", text)]);
-    let mut lines: Vec<&str> = message.split('\n').map(|line| line.split(' ').next().unwrap()).collect();
-    lines.sort_unstable();
+    let lines: Vec<&str> = message.split('\n').map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(lines, ["s.toml:2:", "s.toml:4:", "s.toml:5:", "s.toml:7:"], "{message}");
     // Ten at most.
     let many = (0..30).map(|i| format!("nonsense_{i} = 1")).collect::<Vec<_>>().join("\n");

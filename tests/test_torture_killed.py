@@ -1,0 +1,85 @@
+"""Is nothing left of a check when the process that runs it is killed?"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from served import within
+from tortured import attached, image, needs_loop
+
+KILLED = (
+    """
+import sys, threading
+from pathlib import Path
+from outlast.torture.mounts import choose
+sys.path.insert(0, {tests!r})
+from tortured import disk
+
+SCRIPT = """
+    + "'''"
+    + """
+{leave}
+cd $(dirname $OUTLAST_DEVICE)
+echo $OUTLAST_DEVICE $OUTLAST_MOUNT > {out}/place.new
+mv {out}/place.new {out}/place
+sleep 80
+:
+"""
+    + "'''"
+    + """
+
+def work():
+    with choose({fs!r}).worker() as worker:
+        worker.run(disk(Path({state!r})), {fs!r}, ["sh", "-c", SCRIPT], {{}}, 60, False)
+
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+)
+
+
+def killed(fs: str, folder: Path, leave: str = "") -> list[str]:
+    """Kills a process in the middle of a check; device and mount of that check."""
+    program = KILLED.format(
+        tests=str(Path(__file__).parent), out=folder, state=str(folder / "state"), fs=fs, leave=leave
+    )
+    with subprocess.Popen([sys.executable, "-c", program]) as process:
+        assert within(20, (folder / "place").exists)
+        process.kill()
+    return (folder / "place").read_text().split()
+
+
+@needs_loop
+def test_nothing_is_left_when_the_process_is_killed(tmp_path: Path) -> None:
+    image("ext4", tmp_path / "state")
+    _, mount = killed("ext4", tmp_path, leave='cd $OUTLAST_MOUNT; (setsid sh -c "sleep 81; :" &)')
+    assert within(10, lambda: not Path(mount).parent.exists())
+    assert within(10, lambda: not attached(str(Path(mount).parent)))
+    assert within(10, lambda: subprocess.run(["pgrep", "-f", "^sleep 8[01]$"]).returncode == 1)
+
+
+def test_no_plain_file_is_left_when_the_process_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "state").write_bytes(bytes(4096))
+    (device,) = killed("none", tmp_path)
+    assert within(10, lambda: not Path(device).parent.exists())
+    assert within(10, lambda: subprocess.run(["pgrep", "-f", "^sleep 80$"]).returncode == 1)
+
+
+def test_a_check_that_had_just_begun_ends_with_the_process(tmp_path: Path) -> None:
+    """Killed after the check has begun, and before its group is known to whoever is to end it."""
+    program = (
+        "import os, signal, subprocess; from outlast.torture import afterwards\n"
+        "with afterwards.place() as folder:\n"
+        "    own = os.environ | {'OUTLAST_DEVICE': f'{folder}/drive'}\n"
+        "    check = subprocess.Popen(['sleep', '84'], env=own, start_new_session=True)\n"
+        f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(check.pid))\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == -signal.SIGKILL
+    check = (tmp_path / "pid").read_text()
+    ended = ["", "Z"]
+    assert within(10, lambda: subprocess.getoutput(f"ps -o state= -p {check}").strip() in ended)
