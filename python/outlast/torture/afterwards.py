@@ -113,7 +113,7 @@ class _Watch:
 
 
 def end_checks(folders: list[str]) -> None:
-    """Kills the checks that were given a drive in one of these folders: one may be too new for its group to be known."""
+    """Kills the checks that were given a drive in one of these folders, also those whose group is not known yet."""
     given = [f"\0OUTLAST_DEVICE={folder}/".encode() for folder in folders]
     for entry in Path("/proc").iterdir() if given else ():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
