@@ -16,6 +16,7 @@ from outlast.report import causes, dies, found, render, sweep_load, sweep_points
 from outlast.report.differences import change
 from outlast.report.names import heading, words, written
 from outlast.report.single import sections
+from outlast.result import Result
 from outlast.sweeps import figures
 from sample import sample_result, sample_summary, with_array, with_errors
 from test_report_comparison import repaired
@@ -159,8 +160,9 @@ def test_latency_stands_beside_the_state_of_a_degraded_array() -> None:
     assert spans == [(3.0, 7.0, "var:--warn")]
     # An array that was clean all along has it where a drive has it.
     result.summary["array"] |= {"rebuild": None}
-    states = result.tables["array_states"]
-    states["state"] = ["clean"] * len(states["state"])
+    tables = dict(result.tables)
+    tables["array_states"] = dict(tables["array_states"]) | {"state": ["clean"] * 3}
+    result = Result(result.summary, tables, result.scenario_toml)
     parts = {part.name: [chart.name for chart in part.figures] for part in sections(result)}
     assert "latency-time" not in parts["array"] and "latency-time" in parts["time"]
 
