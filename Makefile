@@ -19,12 +19,17 @@ CARGO_FLAGS := --locked --workspace
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
+# By the pip of that Python, where it has one: to give the environment its own first takes as long as all that follows.
+UV = "$$(grep -o '^uv==[^ ]*' requirements.lock)"
+BRING_UV = { rm -rf .venv; base=$$(command -v $(PYTHON)); \
+	  { $$base -m venv --without-pip .venv && $$base -m pip --python $(BIN)/python install --quiet $(UV) 2>/dev/null; } \
+	  || { $$base -m venv --clear .venv && $(BIN)/python -m pip install --quiet $(UV); }; }
+
 .venv/tools: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; say make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@command -v cargo >/dev/null || { echo "Rust is needed: no cargo on the PATH" >&2; exit 1; }
 	@echo "== Python packages into .venv"
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet "$$(grep -o '^uv==[^ ]*' requirements.lock)"
+	@test -x $(BIN)/uv || $(BRING_UV)
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 	@$(BIN)/python python/outlast/report/bundle.py
