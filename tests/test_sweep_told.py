@@ -13,6 +13,7 @@ import outlast
 from outlast.cli import paper
 from outlast.report import sweep, sweep_load, sweep_points, sweep_steady
 from outlast.report.names import setting, spread
+from outlast.sweeps import result
 from test_report_widths import swept
 
 
@@ -134,6 +135,12 @@ def test_columns_are_those_of_the_environment_where_there_is_no_terminal(monkeyp
     assert paper.room() == 132
     monkeypatch.setenv("COLUMNS", "wide")
     assert paper.room() is None
+
+
+def test_runs_that_failed_or_were_not_judged_do_not_count_as_not_steady() -> None:
+    name = "steady_state.measured.reached"
+    rows = [{name: False}, {name: True}, {name: None}, {"error": "no memory"}, {name: False}]
+    assert result._not_steady(rows) == 2
 
 
 def test_points_that_were_not_steady_are_marked() -> None:
