@@ -139,7 +139,7 @@ def test_columns_are_those_of_the_environment_where_there_is_no_terminal(monkeyp
 
 def test_runs_that_failed_or_were_not_judged_do_not_count_as_not_steady() -> None:
     name = "steady_state.measured.reached"
-    rows = [{name: False}, {name: True}, {name: None}, {"error": "no memory"}, {name: False}]
+    rows: list[dict[str, Any]] = [{name: False}, {name: True}, {name: None}, {"error": "no memory"}, {name: False}]
     assert result._not_steady(rows) == 2
 
 
