@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -58,7 +58,8 @@ demo: setup ## a die fails in a RAID-5 of eight drives and is repaired in four w
 	@$(BIN)/outlast report out/demo/assist $(DEMO:%=out/demo/%) -o out/demo/report.html
 	@echo "== Open $(CURDIR)/out/demo/report.html in a browser"
 
-test: test-rust test-python ## all tests
+test: ## all tests, Rust's and then Python's, whatever becomes of the first; the last line tells of both
+	@$(PYTHON) tests/run_both.py run "$(MAKE) --no-print-directory test-rust" "$(MAKE) --no-print-directory test-python"
 
 test-rust: ## the simulator's own tests
 	@echo "== Rust tests (the first build takes a few minutes)"
@@ -75,6 +76,13 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(max(len(os.sched_getaffini
 test-python: setup ## tests of the command line, the Python package, reports and the documentation, WORKERS files at a time (one for each processor, 2 to 4)
 	@echo "== Python tests"
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# How many random scenarios, and the seed of the first one.
+COUNT ?= 5000
+FIRST ?= 0
+
+random-scenarios: setup ## COUNT=5000 scenarios drawn at random from seed FIRST=0 on, two at a time: refused in one line, or every law kept; for nightly runs
+	@PYTHONPATH=tests $(BIN)/python -m random_scenarios run --first $(FIRST) --count $(COUNT) --processes 2
 
 show-causes: setup ## whether the parts of every request sum to its latency, on every preset
 	@$(BIN)/python tests/logged_presets.py
