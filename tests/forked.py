@@ -22,6 +22,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from patience import PATIENCE_S
+
 IMPORTED = (
     *("outlast.cli.run", "outlast.cli.sweep", "outlast.cli.model", "outlast.cli.scenario", "outlast.cli.summary"),
     *("outlast.cli.compare", "outlast.cli.explain", "outlast.cli.progress", "outlast.cli.report", "outlast.cli.trace"),
@@ -99,7 +101,7 @@ class Forks:
         """CPU time of the process and of the programs that have ended."""
         if self._process.poll() is not None:
             return 0.0
-        self._socket.settimeout(10)
+        self._socket.settimeout(PATIENCE_S)
         self._socket.sendall(bytes(4))
         return int.from_bytes(self._socket.recv(4, socket.MSG_WAITALL)) / 1000
 
@@ -124,9 +126,11 @@ def call(
     """Runs `outlast` as a person would, without a terminal. `anew`: from the start of Python, whose hashes differ."""
     command = [sys.executable, "-m", "outlast", *map(str, arguments)]
     if anew or not forks().fits():
-        done = subprocess.run(command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=280)
+        done = subprocess.run(
+            command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S
+        )
     else:
-        done = forks().run(command[3:], cwd, timeout=280)
+        done = forks().run(command[3:], cwd, timeout=PATIENCE_S)
     if check:
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done

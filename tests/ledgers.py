@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import outlast
+from patience import PATIENCE_S
 from served import SMALL, SYSTEM_PYTHON
 
 CHECK = """\
@@ -83,4 +84,4 @@ class _Client:
 
     def close(self) -> None:
         """Ends it."""
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=PATIENCE_S)

@@ -7,13 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from patience import PATIENCE_S
 
 SYSTEM_PYTHON = "/usr/bin/python3"
 """The one that Debian's python3-libnbd is for."""
@@ -54,7 +55,7 @@ class Served:
     def __init__(self, process: subprocess.Popen[str], uri: str, folder: Path) -> None:
         self.process, self.uri, self.folder = process, uri, folder
 
-    def run(self, *command: str, check: bool = True, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, check: bool = True, timeout: float = PATIENCE_S) -> subprocess.CompletedProcess[str]:
         """A client; it must succeed."""
         done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=timeout)
         assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -67,7 +68,7 @@ class Served:
     def stop(self, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
         """Ends the server; its exit code and what it said."""
         self.process.send_signal(by)
-        _, said = self.process.communicate(timeout=30)
+        _, said = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, said
 
 
@@ -87,7 +88,7 @@ def start(folder: Path, *arguments: str) -> Served:
     assert process.stdout is not None
     uri = process.stdout.readline().strip()
     if not uri:
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=PATIENCE_S)
         raise AssertionError(f"{command} ended with {process.returncode}: {said}")
     return Served(process, uri, folder)
 
@@ -118,13 +119,3 @@ def has_libnbd() -> bool:
 
 
 needs_libnbd = pytest.mark.skipif(not has_libnbd(), reason="the nbd module of the system's Python is absent")
-
-
-def within(seconds: float, holds: Callable[[], bool]) -> bool:
-    """Whether something comes to hold soon enough."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return holds()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast import _core, api
-from served import within
+from patience import PATIENCE_S, eventually
 
 ARRAY = """\
 extends = "die-repair"
@@ -63,7 +63,7 @@ class Server:
 
     def run(self, *command: str, code: int = 0) -> str:
         """A client's output."""
-        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=120)
+        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=PATIENCE_S)
         assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 
@@ -85,4 +85,4 @@ def serving(folder: Path, scenario: str, **settings: Any) -> Iterator[Server]:
         yield Server(server, folder)
     finally:
         server.stop()
-        assert within(20, lambda: server.wait(0.05)[0] == "ended")
+        assert eventually(lambda: server.wait(0.05)[0] == "ended")

@@ -20,6 +20,7 @@ import pytest
 from conftest import Outlast
 from outlast.cli import cli, completion, man
 from outlast.cli.completion import SHELLS
+from patience import PATIENCE_S
 
 PLAIN = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
@@ -51,8 +52,8 @@ class Terminal:
         self.seen = ""
 
     def type(self, text: str, until: str) -> str:
-        """Types, and returns what stands where `until` is matched, at most half a minute later."""
-        begin, end = len(self.seen), time.monotonic() + 30
+        """Types, and returns what stands where `until` is matched, however long it takes."""
+        begin, end = len(self.seen), time.monotonic() + PATIENCE_S
         os.write(self.screen, text.encode())
         while not (found := re.search(until, self.seen[begin:], re.M)):
             assert time.monotonic() < end, f"not seen: {until}\n{self.seen[begin:]!r}"
@@ -124,7 +125,7 @@ def asked(line: str, breaks: str = "=:") -> list[str]:
     """What bash is told, as its script asks."""
     own = {"COMP_WORDS": line, "COMP_BREAKS": breaks, "_OUTLAST_COMPLETE": "bash_complete"}
     done = subprocess.run(
-        [sys.executable, "-m", "outlast"], env=os.environ | own, text=True, capture_output=True, timeout=60
+        [sys.executable, "-m", "outlast"], env=os.environ | own, text=True, capture_output=True, timeout=PATIENCE_S
     )
     assert done.stderr == "" and done.returncode == 0
     return done.stdout.split()
@@ -174,7 +175,7 @@ def test_the_manual_page_is_typeset_without_a_warning(outlast: Outlast) -> None:
         pytest.skip("groff is not installed")
     page = outlast("man").stdout
     command = ["groff", "-man", "-Tutf8", "-Kutf8", "-ww", "-P-cbou"]
-    done = subprocess.run(command, input=page, text=True, capture_output=True, timeout=60)
+    done = subprocess.run(command, input=page, text=True, capture_output=True, timeout=PATIENCE_S)
     assert done.stderr == "" and done.returncode == 0
     for words in ("outlast - Simulate solid-state drives", "--preset NAME", "Exit codes: 0 done"):
         assert words in done.stdout

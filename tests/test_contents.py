@@ -16,6 +16,7 @@ import pytest
 
 import outlast
 from drives import ARRAY, PARITY, SMALL, UNIT, VOLATILE
+from patience import PATIENCE_S
 from served import SMALL as SERVED
 from served import SYSTEM_PYTHON, needs_libnbd, start
 
@@ -87,7 +88,7 @@ def test_a_full_disk_ends_in_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
         (tmp_path / "more").write_bytes(random.Random(1).randbytes(4 << 20))
         served.run("nbdcopy", "--flush", "more", served.uri, check=False)
         try:
-            _, said = served.process.communicate(timeout=60)
+            _, said = served.process.communicate(timeout=PATIENCE_S)
         finally:
             served.process.kill()
         assert served.process.returncode == 2
@@ -128,7 +129,7 @@ def test_memory_stays_bounded_while_a_gibibyte_is_written(tmp_path: Path) -> Non
     (tmp_path / "large.toml").write_text(LARGE)
     served = start(tmp_path, "large.toml", "--contents", "disk", "--clock", "virtual")
     before, _ = resident(served.process.pid)
-    served.run(SYSTEM_PYTHON, "-c", textwrap.dedent(FILL), served.uri, timeout=500)
+    served.run(SYSTEM_PYTHON, "-c", textwrap.dedent(FILL), served.uri, timeout=PATIENCE_S)
     after, most = resident(served.process.pid)
     mib = [value >> 20 for value in (before, after, most)]
     print(f"1 GiB written to a drive of 512 MiB: {mib[0]} MiB resident before, {mib[1]} after, {mib[2]} at most")
@@ -160,7 +161,7 @@ def test_a_served_image_is_killed_and_opened_again_from_python(tmp_path: Path, c
 
     def ask(served: outlast.Served, command: str) -> None:
         connect = "import nbd, sys; h = nbd.NBD(); h.connect_uri(sys.argv[1]); "
-        subprocess.run([SYSTEM_PYTHON, "-c", connect + command, served.uri], check=True, timeout=60)
+        subprocess.run([SYSTEM_PYTHON, "-c", connect + command, served.uri], check=True, timeout=PATIENCE_S)
 
     with outlast.serve(tmp_path / "small.toml", image=image, contents=contents) as served:
         state = served.state()
@@ -247,7 +248,7 @@ def test_a_served_drive_is_cut_shorn(tmp_path: Path) -> None:
                 if fill == b"o":
                     h.flush()
         """
-        subprocess.run([SYSTEM_PYTHON, "-c", textwrap.dedent(load), served.uri], check=True, timeout=60)
+        subprocess.run([SYSTEM_PYTHON, "-c", textwrap.dedent(load), served.uri], check=True, timeout=PATIENCE_S)
         with pytest.raises(outlast.ControlError, match=r"power\.torn = 100B: must be a multiple"):
             served.power_cut(torn=100)
         served.power_cut(shorn="3/8")

@@ -22,6 +22,7 @@ from outlast.serving import places
 from outlast.serving.client import Client, path_of
 from outlast.serving.control import LONGEST_REQUEST, MOST_CLIENTS, Control
 from outlast.serving.web import POSTS
+from patience import PATIENCE_S
 
 NAME = "under-test"
 
@@ -46,7 +47,7 @@ def asked(served: outlast.Served, method: str, path: str, body: Any = None, **he
     assert served.url is not None
     host, token = re.fullmatch(r"http://([\d.:]+)/#token=(\S+)", served.url).groups()  # type: ignore[union-attr]
     given = {"Authorization": f"Bearer {token}"} | {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection(host, timeout=30)
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE_S)
     try:
         connection.putrequest(method, path, skip_host="Host" in given)
         data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -230,7 +231,7 @@ def test_pages_of_another_origin_get_nothing(served: outlast.Served) -> None:
 
 def test_events_come_as_a_stream(served: outlast.Served) -> None:
     assert served.url is not None
-    connection = http.client.HTTPConnection(served.url.split("/")[2], timeout=30)
+    connection = http.client.HTTPConnection(served.url.split("/")[2], timeout=PATIENCE_S)
     connection.request("GET", "/v1/events")
     answer = connection.getresponse()
     assert answer.getheader("content-type", "").startswith("text/event-stream")

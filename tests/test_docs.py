@@ -20,6 +20,7 @@ from forked import forks
 from outlast import endurance
 from outlast.cli import cli
 from outlast.differences import flatten
+from patience import PATIENCE_S
 from tortured import lacks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -64,7 +65,13 @@ def test_examples_run(page: Path, tmp_path: Path, program_on_path: dict[str, str
 
 def run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
     done = subprocess.run(
-        command, cwd=folder, env=environment, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=200
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, f"{command[-1]}\n{done.stdout}\n{done.stderr}"
 

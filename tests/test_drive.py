@@ -13,6 +13,7 @@ import outlast
 from conftest import ROOT
 from drives import ARRAY, PARITY, SMALL, UNIT, VOLATILE, Model
 from outlast.drive import OPS
+from patience import PATIENCE_S
 
 
 def step(drive: outlast.Drive, model: Model, dice: random.Random) -> None:
@@ -267,6 +268,6 @@ def test_the_benchmark_runs() -> None:
     import sys
 
     command = [sys.executable, str(ROOT / "tests" / "bench_drive.py"), "--operations", "2000"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     assert "operations/s" in done.stdout

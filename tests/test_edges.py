@@ -23,6 +23,7 @@ from outlast.report import findings
 from outlast.report.names import written
 from outlast.report.numbers import short, thinned
 from outlast.sweeps.spec import read
+from patience import PATIENCE_S
 
 QUICK = ("--set", "precondition.overwrite=none", "--set", "workload.synthetic.duration=100ms")
 TRACE = "".join(
@@ -39,7 +40,7 @@ def limited(*arguments: str | Path, cwd: Path, most: int) -> subprocess.Complete
     # Python would keep, cut off there, what it compiles, for all programs after this one.
     command = [sys.executable, "-B", "-m", "outlast", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, preexec_fn=limit
+        command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S, preexec_fn=limit
     )
 
 
@@ -101,7 +102,7 @@ def test_full_standard_output_is_one_line(tiny: Path, tmp_path: Path, arguments:
 
 def piped(text: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "outlast", *arguments]
-    return subprocess.run(command, cwd=cwd, text=True, input=text, capture_output=True, timeout=120)
+    return subprocess.run(command, cwd=cwd, text=True, input=text, capture_output=True, timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize("place", ["-", "/dev/stdin"])
@@ -142,7 +143,7 @@ def test_a_named_pipe_gives_a_scenario(fifo: Path, tiny: Path, tmp_path: Path) -
     command = [sys.executable, "-m", "outlast", "run", fifo.name, *QUICK, "--json"]
     program = subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE)
     fifo.write_text(tiny.read_text())
-    assert json.loads(program.communicate(timeout=60)[0])["name"] == "tiny"
+    assert json.loads(program.communicate(timeout=PATIENCE_S)[0])["name"] == "tiny"
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ import pytest
 
 from conftest import ROOT
 from outlast import _core
+from patience import PATIENCE_S
 
 FOLDER = ROOT / "tests" / "fio"
 JOBS = sorted(FOLDER.glob("*.fio"))
@@ -81,7 +82,7 @@ def run_fio(job: Path, folder: Path) -> tuple[list[Lane], dict[str, Any]]:
         env=os.environ | VARIABLES,
         text=True,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((folder / "out.json").read_text()[(folder / "out.json").read_text().index("{") :])

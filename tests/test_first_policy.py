@@ -10,12 +10,13 @@ from pathlib import Path
 import first_policy
 import outlast
 from conftest import ROOT
+from patience import PATIENCE_S
 
 
 def test_what_a_new_user_writes_gives_a_plot_of_all_three(tmp_path: Path) -> None:
     first_policy.write_files(tmp_path)
     for step in ("run.py", "plot.py"):
-        subprocess.run([sys.executable, step], cwd=tmp_path, check=True, timeout=100)
+        subprocess.run([sys.executable, step], cwd=tmp_path, check=True, timeout=PATIENCE_S)
     page = (tmp_path / "latency.html").read_text()
     assert all(f'"name":"{name}"' in page for name in ("greedy", "cost-benefit", "keen"))
     assert re.search(r"<script[^>]* src=", page) is None

@@ -16,6 +16,7 @@ from outlast.errors import ScenarioError
 from outlast.fit import plan
 from outlast.fit.measured import of_text
 from outlast.fit.observe import observations
+from patience import PATIENCE_S
 
 RATES = {"READS": "2000", "WRITES_25": "1000", "WRITES_50": "2000", "WRITES_75": "3000"}
 TARGETS = [("/dev/nvme0n1", None), ("fit.dat", "10GB")]
@@ -30,7 +31,7 @@ def test_job_files_are_what_fio_takes(target: str, size: str | None, tmp_path: P
     heads = {file.read_text().partition("\n\n")[0] for file in files}
     assert len(heads) == 1
     command = ["fio", "--parse-only", *map(str, files)]
-    done = subprocess.run(command, env=os.environ | RATES, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=os.environ | RATES, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

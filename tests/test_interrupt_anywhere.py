@@ -18,6 +18,7 @@ import pytest
 
 from conftest import call, files_below
 from outlast.result import load
+from patience import PATIENCE_S
 
 MOMENTS = 64
 """Some seventy in a second of a run's life, and others by another seed."""
@@ -69,14 +70,14 @@ def interrupted(folder: Path, way: str, at: float, gap: float) -> End:
     if way == "SIGINT twice":
         time.sleep(gap)
         program.send_signal(signal.SIGINT)
-    _, messages = program.communicate(timeout=120)
+    _, messages = program.communicate(timeout=PATIENCE_S)
     return End(way, program.returncode, messages, folder)
 
 
 def life_s(folder: Path) -> float:
     began = time.monotonic()
     program = start(folder)
-    program.communicate(timeout=120)
+    program.communicate(timeout=PATIENCE_S)
     assert program.returncode == 0
     return time.monotonic() - began
 
@@ -192,7 +193,7 @@ def test_a_stop_in_preparation_is_not_giving_up(tiny: Path, tmp_path: Path) -> N
     while program.poll() is None and computed_s(program.pid) < 1.5:
         time.sleep(0.02)
     program.terminate()
-    _, messages = program.communicate(timeout=60)
+    _, messages = program.communicate(timeout=PATIENCE_S)
     assert program.returncode == 143
     assert "stopped by SIGTERM: nothing was measured yet; written to out, marked partial" in messages
     result = load(tmp_path / "out")
@@ -214,7 +215,7 @@ def test_a_long_look_into_a_trace_can_be_stopped(tmp_path: Path) -> None:
     while program.poll() is None and not any(os.path.realpath(file) == str(trace) for file in open_files.glob("*")):
         time.sleep(0.005)
     program.send_signal(signal.SIGINT)
-    _, messages = program.communicate(timeout=60)
+    _, messages = program.communicate(timeout=PATIENCE_S)
     assert (program.returncode, messages) == (130, "error: stopped by Ctrl-C; nothing was written\n")
 
 
@@ -238,7 +239,7 @@ def test_python_gets_a_result_or_a_keyboard_interrupt_and_never_a_panic(tiny: Pa
         if at is not None:
             time.sleep(at)
             program.send_signal(signal.SIGINT)
-        out, messages = program.communicate(timeout=60)
+        out, messages = program.communicate(timeout=PATIENCE_S)
         return time.monotonic() - began, out, messages
 
     life, out, messages = run(None)
@@ -265,7 +266,7 @@ def test_a_sweep_that_is_terminated_goes_on_later(tiny: Path, tmp_path: Path) ->
         while program.poll() is None and not (points.is_dir() and any(points.iterdir())):
             time.sleep(0.02)
         program.terminate()
-        _, messages = program.communicate(timeout=60)
+        _, messages = program.communicate(timeout=PATIENCE_S)
         assert program.returncode == 143, messages
         assert re.fullmatch(r"stopped by SIGTERM: \d+ of 80 runs are kept; the same command continues\n", messages)
 
@@ -280,7 +281,7 @@ def test_a_converted_trace_is_whole_or_not_there(tmp_path: Path) -> None:
         program = subprocess.Popen(command, cwd=tmp_path, text=True, stderr=subprocess.PIPE)
         time.sleep(0.15 + rng.random() * 0.3)
         program.send_signal(signal.SIGINT)
-        _, messages = program.communicate(timeout=60)
+        _, messages = program.communicate(timeout=PATIENCE_S)
         assert "Traceback" not in messages
         made = tmp_path / "big.iolog"
         if program.returncode == 130:

@@ -26,7 +26,7 @@ NEXTEST = """\
 PYTEST = """\
 == Python tests
 SKIPPED [1] tests/test_guest.py:3: 12 passed
-\x1b[31m==== \x1b[1m1 failed\x1b[0m, \x1b[32m900 passed\x1b[0m, 3 skipped, 1 error in 93.01s (0:01:33)\x1b[0m ====\x1b[0m
+\x1b[31m==== \x1b[1m1 failed\x1b[0m, 900 passed, 3 skipped, 1 error in 93.01s (0:01:33)\x1b[0m ====\x1b[0m
 """
 CARGO = """\
 test result: ok. 7 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.10s

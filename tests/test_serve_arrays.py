@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from served import needs, within
+from patience import PATIENCE_S, eventually
+from served import needs
 from served_here import ARRAY, Server, serving
 
 pytestmark = needs("fio", "nbdinfo")
@@ -29,9 +30,9 @@ def under_load(served: Server, *befalls: tuple[int, dict[str, Any]]) -> None:
     load = fio(served, "--rw=randwrite", "--loops=2")
     with subprocess.Popen(load, cwd=served.folder, stdout=subprocess.PIPE, text=True) as process:
         for writes, request in befalls:
-            assert within(60, lambda writes=writes: served.ask("metrics")["operations"][1]["count"] > writes)  # type: ignore[misc]
+            assert eventually(lambda writes=writes: served.ask("metrics")["operations"][1]["count"] > writes)  # type: ignore[misc]
             served.ask(**request)
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, said
 
 

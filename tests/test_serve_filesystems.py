@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import outlast
-from served import needs, serving, within
+from patience import PATIENCE_S, eventually
+from served import needs, serving
 
 MAKE = {
     "ext4": (["mkfs.ext4", "-q"], ["e2fsck", "-fn"]),
@@ -30,7 +31,7 @@ can_mount = pytest.mark.skipif(
 
 def run(*command: str) -> str:
     """What a program prints; it must succeed."""
-    done = subprocess.run(command, text=True, capture_output=True, timeout=120)
+    done = subprocess.run(command, text=True, capture_output=True, timeout=PATIENCE_S)
     assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -43,7 +44,7 @@ def device(uri: str, folder: Path) -> Iterator[str]:
     (folder / "nbd").touch()
     with subprocess.Popen(["nbdfuse", str(folder / "nbd"), uri]) as fuse:
         try:
-            assert within(10, lambda: (folder / "nbd").stat().st_size > 0)
+            assert eventually(lambda: (folder / "nbd").stat().st_size > 0)
             loop = run("losetup", "--find", "--show", "--direct-io=on", str(folder / "nbd")).strip()
             try:
                 yield loop
@@ -53,8 +54,8 @@ def device(uri: str, folder: Path) -> Iterator[str]:
             unmount = ["fusermount3", "-u", str(folder / "nbd")]
             try:
                 # A loop that another process happens to look at keeps the file until that one has done.
-                assert within(10, lambda: subprocess.run(unmount, capture_output=True).returncode == 0)
-                fuse.wait(timeout=20)
+                assert eventually(lambda: subprocess.run(unmount, capture_output=True).returncode == 0)
+                fuse.wait(timeout=PATIENCE_S)
             finally:
                 fuse.kill()
 
@@ -126,7 +127,7 @@ def mirrored(uris: list[str], folder: Path, *make: str) -> Iterator[Path]:
 def scrubbed(mount: Path) -> dict[str, int]:
     """What a scrub of the file system counts."""
     scrub = ["btrfs", "scrub", "start", "-B", "-R", str(mount)]
-    done = subprocess.run(scrub, text=True, capture_output=True, timeout=120)
+    done = subprocess.run(scrub, text=True, capture_output=True, timeout=PATIENCE_S)
     # 3: it has met what it could not correct.
     assert done.returncode in (0, 3), done
     pairs = (line.split(":") for line in done.stdout.splitlines() if line.count(":") == 1)

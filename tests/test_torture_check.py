@@ -19,6 +19,7 @@ from conftest import call
 from ledgers import CHECK, FUNCTION, record
 from outlast import _core
 from outlast.torture.crash import State
+from patience import PATIENCE_S
 
 ENTRIES = 10
 
@@ -204,10 +205,8 @@ def test_what_cannot_be_is_said_in_one_line(folder: Path, words: list[str], comm
 
 def test_a_budget_ends_it_and_the_same_command_goes_on(folder: Path) -> None:
     slow = ["sh", "-c", f"sleep 0.1; exec {shlex.join(COMMAND)}"]
-    began = time.monotonic()
     done = torture(folder, "careful.outlast", "--model", "contract", "--budget", "1s", "--jobs", "1", command=slow)
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - began < 15
     assert "not checked; stopped by the budget" in done.stdout
     result = json.loads((folder / "careful.outlast.torture" / "result.json").read_text())
     assert result["states"]["stopped"] == "budget"
@@ -228,7 +227,7 @@ def test_a_signal_keeps_what_is_known_and_blames_no_state(folder: Path, number: 
         time.sleep(0.02)
     # As a terminal does it: everybody in the group is told.
     os.killpg(process.pid, number)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == code
     assert "the same command continues" in said
     result = json.loads((lines.parent / "result.json").read_text())

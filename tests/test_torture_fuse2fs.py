@@ -11,7 +11,8 @@ import pytest
 from outlast.errors import TortureError
 from outlast.torture import fuse2fs
 from outlast.torture.mounts import Disk, Ran, Worker, choose
-from served import needs, within
+from patience import PATIENCE_S, eventually
+from served import needs
 from tortured import disk, image, in_threads, needs_loop
 
 LACK = fuse2fs.missing("ext4")
@@ -35,7 +36,7 @@ find . -type f -exec sha256sum {} + | sort
 """
 
 
-def shell(worker: Worker, state: Disk, script: str, timeout: float = 60, fsck: bool = False) -> Ran:
+def shell(worker: Worker, state: Disk, script: str, timeout: float = PATIENCE_S, fsck: bool = False) -> Ran:
     return worker.run(state, "ext4", ["sh", "-c", script], {}, timeout, fsck)
 
 
@@ -83,7 +84,10 @@ def test_fuse2fs_by_itself_does_not_replay_the_journal(interrupted: list[Path], 
     place = tmp_path / "place"
     place.mkdir()
     done = subprocess.run(
-        ["fuse2fs", "-f", "-o", "ro,fakeroot", interrupted[0], place], capture_output=True, text=True, timeout=20
+        ["fuse2fs", "-f", "-o", "ro,fakeroot", interrupted[0], place],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
     )
     said = done.stdout + done.stderr
     assert done.returncode != 0 and "Journal needs recovery; running `e2fsck -E journal_only' is required" in said
@@ -99,7 +103,7 @@ def test_a_check_has_a_mount_and_leaves_nothing(tmp_path: Path) -> None:
         place = ran.output.split()[1]
         ran = shell(worker, state, 'ls "$OUTLAST_MOUNT"', fsck=True)
         assert (ran.stage, ran.output.split("\n")[0]) == ("done", "lost+found")
-        ran = shell(worker, state, 'cd "$OUTLAST_MOUNT"; sleep 77 & sleep 77', timeout=0.3)
+        ran = shell(worker, state, 'cd "$OUTLAST_MOUNT"; sleep 7777 & sleep 7777', timeout=0.3)
         assert (ran.stage, ran.exit, ran.timed_out) == ("check", 137, True)
         ran = shell(worker, Disk(1 << 20, lambda _: 0, None), "true")
         assert ran.stage == "mount" and "Bad magic number in super-block" in ran.output
@@ -114,7 +118,7 @@ def test_a_state_can_be_an_nbd_drive(tmp_path: Path) -> None:
     address = tmp_path / "nbd"
     with subprocess.Popen(["nbdkit", "-f", "-U", str(address), "file", str(path)]) as server:
         try:
-            assert within(10, address.exists)
+            assert eventually(address.exists)
             with choose("ext4", name="fuse2fs").worker() as worker:
                 state = Disk(path.stat().st_size, None, f"nbd+unix:///?socket={address}")
                 assert shell(worker, state, 'echo kept > "$OUTLAST_MOUNT/new"').stage == "done"

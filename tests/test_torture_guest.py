@@ -17,7 +17,8 @@ from guested import HERE, needs_guest
 from outlast.torture import guest_files
 from outlast.torture.guest_machine import HARDWARE, KVM, acceleration
 from outlast.torture.mounts import Disk, Ran, Worker, choose
-from served import needs, within
+from patience import PATIENCE_S, eventually
+from served import needs
 from tortured import disk, image
 
 USER = 65534
@@ -48,7 +49,7 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> list[Disk]:
     return found
 
 
-def shell(worker: Worker, state: Disk, script: str, timeout: float = 60, fsck: bool = False) -> Ran:
+def shell(worker: Worker, state: Disk, script: str, timeout: float = PATIENCE_S, fsck: bool = False) -> Ran:
     return worker.run(state, "ext4", ["sh", "-c", script], {"OUTLAST_MARK": "commit 17"}, timeout, fsck)
 
 
@@ -99,7 +100,7 @@ def test_what_cannot_be_mounted_or_is_damaged_is_told_from_a_check_that_fails(wo
 
 @needs_guest
 def test_a_time_limit_ends_a_check_and_what_it_left_running(worker: Worker, states: list[Disk]) -> None:
-    ran = shell(worker, states[0], "sleep 77", timeout=0.5)
+    ran = shell(worker, states[0], "sleep 7777", timeout=0.5)
     assert (ran.stage, ran.exit, ran.timed_out) == ("check", 128 + signal.SIGKILL, True)
     # Whoever keeps the mount busy does not outlive the check.
     ran = shell(worker, states[0], 'cd "$OUTLAST_MOUNT"; setsid sleep 77 >&- 2>&- & sleep 0.2')
@@ -115,7 +116,7 @@ def test_a_state_can_be_an_nbd_drive(worker: Worker, states: list[Disk], tmp_pat
     address = tmp_path / "nbd"
     with subprocess.Popen(["nbdkit", "-f", "-U", str(address), "file", str(path)]) as server:
         try:
-            assert within(10, address.exists)
+            assert eventually(address.exists)
             state = Disk(path.stat().st_size, None, f"nbd+unix:///?socket={address}")
             # What one check writes there the next finds; a plain state between them is another disk.
             assert (
@@ -187,11 +188,11 @@ with mounts.choose("ext4", name="guest").worker() as worker:
                 found.append(entry.parent.name)
         return found
 
-    assert within(20, lambda: bool(machines()))
+    assert eventually(lambda: bool(machines()))
     [machine] = machines()
     process.kill()
     process.wait()
-    assert within(60, lambda: not Path("/proc", machine).exists() or "Z" in Path("/proc", machine, "stat").read_text())
+    assert eventually(lambda: not Path("/proc", machine).exists() or "Z" in Path("/proc", machine, "stat").read_text())
 
 
 def test_how_a_guest_is_run_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

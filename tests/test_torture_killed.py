@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from served import within
+from patience import eventually
 from tortured import attached, image, needs_loop
 
 KILLED = (
@@ -48,7 +48,7 @@ def killed(fs: str, folder: Path, leave: str = "") -> list[str]:
         tests=str(Path(__file__).parent), out=folder, state=str(folder / "state"), fs=fs, leave=leave
     )
     with subprocess.Popen([sys.executable, "-c", program]) as process:
-        assert within(20, (folder / "place").exists)
+        assert eventually((folder / "place").exists)
         process.kill()
     return (folder / "place").read_text().split()
 
@@ -57,16 +57,16 @@ def killed(fs: str, folder: Path, leave: str = "") -> list[str]:
 def test_nothing_is_left_when_the_process_is_killed(tmp_path: Path) -> None:
     image("ext4", tmp_path / "state")
     _, mount = killed("ext4", tmp_path, leave='cd $OUTLAST_MOUNT; (setsid sh -c "sleep 81; :" &)')
-    assert within(10, lambda: not Path(mount).parent.exists())
-    assert within(10, lambda: not attached(str(Path(mount).parent)))
-    assert within(10, lambda: subprocess.run(["pgrep", "-f", "^sleep 8[01]$"]).returncode == 1)
+    assert eventually(lambda: not Path(mount).parent.exists())
+    assert eventually(lambda: not attached(str(Path(mount).parent)))
+    assert eventually(lambda: subprocess.run(["pgrep", "-f", "^sleep 8[01]$"]).returncode == 1)
 
 
 def test_no_plain_file_is_left_when_the_process_is_killed(tmp_path: Path) -> None:
     (tmp_path / "state").write_bytes(bytes(4096))
     (device,) = killed("none", tmp_path)
-    assert within(10, lambda: not Path(device).parent.exists())
-    assert within(10, lambda: subprocess.run(["pgrep", "-f", "^sleep 80$"]).returncode == 1)
+    assert eventually(lambda: not Path(device).parent.exists())
+    assert eventually(lambda: subprocess.run(["pgrep", "-f", "^sleep 80$"]).returncode == 1)
 
 
 def test_a_check_that_had_just_begun_ends_with_the_process(tmp_path: Path) -> None:
@@ -82,4 +82,4 @@ def test_a_check_that_had_just_begun_ends_with_the_process(tmp_path: Path) -> No
     assert subprocess.run([sys.executable, "-c", program]).returncode == -signal.SIGKILL
     check = (tmp_path / "pid").read_text()
     ended = ["", "Z"]
-    assert within(10, lambda: subprocess.getoutput(f"ps -o state= -p {check}").strip() in ended)
+    assert eventually(lambda: subprocess.getoutput(f"ps -o state= -p {check}").strip() in ended)

@@ -15,6 +15,7 @@ import pytest
 
 from ledgers import CHECK, record
 from outlast import _core
+from patience import PATIENCE_S
 from served import has_libnbd, needs
 from test_serve_filesystems import can_mount, device, digest, run, tree
 
@@ -26,7 +27,7 @@ has_nbd = pytest.mark.skipif(not has_libnbd(), reason="python3-libnbd absent")
 def torture(*arguments: object, check: int | None = 0) -> str:
     """What `outlast torture` says."""
     command = [sys.executable, "-m", "outlast", "torture", *map(str, arguments)]
-    done = subprocess.run(command, text=True, capture_output=True, timeout=120)
+    done = subprocess.run(command, text=True, capture_output=True, timeout=PATIENCE_S)
     assert check is None or done.returncode == check, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout + done.stderr
 

@@ -14,7 +14,8 @@ import pytest
 
 from conftest import Outlast, call
 from outlast._core import Recording
-from served import needs, within
+from patience import PATIENCE_S, eventually
+from served import needs
 from tortured import attached, needs_loop
 
 pytestmark = [needs_loop, needs("nbdfuse", "fusermount3", "nbdcopy")]
@@ -105,7 +106,7 @@ def test_without_a_command_it_is_there_until_ctrl_c(run: Path, tmp_path: Path) -
         mount = Path(process.stdout.readline().strip().removeprefix("OUTLAST_MOUNT="))
         assert (mount / "file").read_text() == "1\n", "everybody sees it"
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert not mount.parent.exists() and not attached(str(mount.parent))
 
@@ -118,7 +119,7 @@ def test_one_that_is_killed_leaves_no_mount(run: Path) -> None:
             mount = Path(process.stdout.readline().strip().removeprefix("OUTLAST_MOUNT="))
             assert mount.is_mount()
             process.kill()
-        assert within(15, partial(is_gone, mount.parent)), cut
+        assert eventually(partial(is_gone, mount.parent)), cut
 
 
 def is_gone(folder: Path) -> bool:

@@ -15,7 +15,8 @@ import pytest
 from conftest import Outlast
 from outlast._core import Recording
 from outlast.torture.mounts import Disk, choose
-from served import needs, within
+from patience import PATIENCE_S, eventually
+from served import needs
 from tortured import MAKE, attached, in_threads, lacks, needs_loop
 
 needs_recorder = needs("nbdfuse", "fusermount3")
@@ -178,7 +179,7 @@ def recording(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """A recording under way, whose workload has said that it runs."""
     command = [sys.executable, "-m", "outlast", "torture", "record", *arguments]
     process = subprocess.Popen(command, cwd=folder, text=True, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    assert within(30, (folder / "runs").exists), process.stderr and process.stderr.read()
+    assert eventually((folder / "runs").exists), process.stderr and process.stderr.read()
     return process
 
 
@@ -195,7 +196,7 @@ while :; do sleep 0.05; done"""
 def test_a_workload_that_does_not_end_is_stopped_and_the_recording_kept(by: signal.Signals, tmp_path: Path) -> None:
     with recording(tmp_path, "--out", "run", "--", script(tmp_path, ENDLESS)) as process:
         process.send_signal(by)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=PATIENCE_S)
     name = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}[by]
     assert (process.returncode, said) == (128 + by, f"error: stopped by {name}; run was written\n")
     assert (tmp_path / "asked").exists(), "the workload could tidy up"
@@ -212,7 +213,7 @@ def test_a_recorder_that_is_killed_leaves_nothing_mounted(tmp_path: Path) -> Non
     with recording(tmp_path, "--out", "run", "--", work) as process:
         process.kill()
     folder = (tmp_path / "folder").read_text().strip()
-    assert within(15, lambda: not Path(folder).exists() and not attached(folder))
+    assert eventually(lambda: not Path(folder).exists() and not attached(folder))
     assert subprocess.run(["pgrep", "-f", "^sleep 83$"]).returncode == 1
     assert subprocess.run(["pgrep", "-f", f"nbdfuse.*{Path(folder).name}"]).returncode == 1
 
@@ -230,7 +231,7 @@ def test_the_one_that_serves_the_drive_is_never_the_last_to_leave_its_mount(tmp_
             time.sleep(0.15 + 0.08 * moment)
             process.kill()
     folders = (tmp_path / "folders").read_text().split() if (tmp_path / "folders").exists() else []
-    assert within(20, lambda: not any(attached(folder) or Path(folder).exists() for folder in folders))
+    assert eventually(lambda: not any(attached(folder) or Path(folder).exists() for folder in folders))
 
 
 @needs_loop
@@ -242,7 +243,7 @@ def test_a_full_disk_ends_the_recording_in_one_line(tmp_path: Path) -> None:
     try:
         work = script(tmp_path, 'dd if=/dev/urandom of="$OUTLAST_MOUNT/big" bs=1M count=20 oflag=direct 2>&-; sleep 82')
         command = [sys.executable, "-m", "outlast", "torture", "record", "--out", str(small / "run"), "--", work]
-        done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, timeout=60)
+        done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, timeout=PATIENCE_S)
         assert done.returncode == 2 and "No space left on device" in done.stderr and done.stderr.count("\n") == 1
         assert not list(small.iterdir()), "what was recorded is of no use"
         assert subprocess.run(["pgrep", "-f", "^sleep 82$"]).returncode == 1
