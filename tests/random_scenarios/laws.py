@@ -1,0 +1,226 @@
+"""Laws that the result of every run keeps, whatever its settings. Each function is one, and yields what breaks it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from random_scenarios.draw import at
+from random_scenarios.generate import Case
+from random_scenarios.run import Broken, Outcome, Ran, Summary
+
+Law: TypeAlias = Callable[[Case, Summary], Iterator[str]]
+
+SIGNED = (*("interval", "spare_factor", "log10", "temperature", "trend", "difference", "relative_error", "coalesced"),)
+"""Parts of the names of figures that may be below zero: differences, logarithms, and spare space beside dead dies."""
+
+OPS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
+PERCENTILES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999")
+ROUNDING = 1e-9
+"""Of sums of shares, relative."""
+
+EVENTS_OF_A_REQUEST = 2000.0
+"""Flash operations for each mapping unit asked for. The most that random scenarios have needed is a third of it."""
+
+
+def figures(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single figure with its dotted name."""
+    if isinstance(tree, Mapping):
+        for key, value in tree.items():
+            yield from figures(value, f"{name}.{key}" if name else str(key))
+    elif isinstance(tree, list):
+        for index, value in enumerate(tree):
+            yield from figures(value, f"{name}[{index}]")
+    else:
+        yield name, tree
+
+
+def numbers(summary: Summary) -> Iterator[tuple[str, float]]:
+    """Every number of a result, without its settings."""
+    for name, value in figures({key: value for key, value in summary.items() if key != "scenario"}):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield name, value
+
+
+def finite(case: Case, summary: Summary) -> Iterator[str]:
+    """Every figure is a finite number, or absent."""
+    yield from (f"{name} = {value}" for name, value in numbers(summary) if not math.isfinite(value))
+
+
+def not_negative(case: Case, summary: Summary) -> Iterator[str]:
+    """Counts, times, shares and write amplification are not below zero."""
+    for name, value in numbers(summary):
+        if value < 0 and not any(part in name for part in SIGNED):
+            yield f"{name} = {value}"
+
+
+def busy_at_most_always(case: Case, summary: Summary) -> Iterator[str]:
+    """Nothing is busy for more than the whole time."""
+    for name, value in numbers(summary):
+        if "utilisation" in name and "space" not in name and value > 1 + ROUNDING:
+            yield f"{name} = {value}"
+
+
+def reads_by_cause(case: Case, summary: Summary) -> Iterator[str]:
+    """Reads of all causes are the reads of the flash."""
+    causes = summary["flash"]["by_cause"]
+    total = sum(value for name, value in causes.items() if name.endswith("_reads") or name == "rereads")
+    if total != summary["flash"]["reads"]:
+        yield f"{total} reads by cause, {summary['flash']['reads']} in all"
+
+
+def programs_by_cause(case: Case, summary: Summary) -> Iterator[str]:
+    """Pages programmed by all causes are those of the flash, give or take what is in buffers at both ends."""
+    causes = summary["flash"]["by_cause"]
+    total = sum(value for name, value in causes.items() if name.endswith("_programs") and name != "parity_programs")
+    if case.timed and abs(total - summary["flash"]["programs"]) > pages_in_buffers(case):
+        yield f"{total} pages by cause, {summary['flash']['programs']} in all"
+
+
+def pages_in_buffers(case: Case) -> float:
+    """Pages that have a place and are not programmed yet: a full buffer, its parity, and what streams have begun."""
+    page = int(case.get("device.geometry.page_size").removesuffix("KiB"))
+    buffer = case.get("device.controller.write_buffer", "16MiB")
+    kib = int(buffer.removesuffix("KiB")) if buffer.endswith("KiB") else 1024 * int(buffer.removesuffix("MiB"))
+    code = case.get("device.protection")
+    codes = [own for own in (code, *code.get("codes", ()), *code.get("classes", ())) if "data" in own] if code else []
+    parity = max((own["parity"] / own["data"] for own in codes), default=0.0)
+    if code and code.get("partial"):
+        # Parity of stripes that are not full, once more for each part of them.
+        parity *= 2
+    superpage = math.prod(case.get(f"device.geometry.{part}") for part in PARALLEL)
+    begun = 16 * superpage * case.get("device.ftl.one_shot", 1)
+    members: int = case.get("array.members", 1) + case.get("array.spares", 0)
+    return members * (kib / page * (1 + parity) + begun)
+
+
+PARALLEL = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
+
+
+def amplification_adds_up(case: Case, summary: Summary) -> Iterator[str]:
+    """Write amplification is one and what each cause adds."""
+    parts = summary["write_amplification"]
+    if not case.timed or parts is None or parts["total"] is None:
+        return
+    own = {name: value for name, value in parts.items() if name not in ("total", "parity", "by_core")}
+    total = 1 + sum(value for value in own.values() if isinstance(value, (int, float)))
+    if abs(total - parts["total"]) > ROUNDING * max(1.0, total):
+        yield f"1 + causes = {total}, total = {parts['total']}"
+
+
+def amplification_at_least_one(case: Case, summary: Summary) -> Iterator[str]:
+    """No fewer bytes are programmed than the host wrote, unless some never left the buffer; arrays take none away."""
+    parts = summary["write_amplification"]
+    if parts is None or parts["total"] is None or case.get("device.controller.coalesce"):
+        return
+    if parts["total"] < 1 - ROUNDING:
+        yield f"total = {parts['total']}"
+    if parts.get("array", 0.0) is not None and parts.get("array", 0.0) < -ROUNDING:
+        yield f"array = {parts['array']}"
+
+
+def littles_law(case: Case, summary: Summary) -> Iterator[str]:
+    """The mean number in flight is the rate times the mean latency."""
+    law = at(summary, "queue.littles_law")
+    if case.timed and law and law["relative_error"] and abs(law["relative_error"]) > 1e-6:
+        yield f"{law}"
+
+
+def causes_sum_to_latency(case: Case, summary: Summary) -> Iterator[str]:
+    """Where the time of requests went sums to their mean latency, of which the histogram knows three digits."""
+    digits = 10.0 ** (1 - case.get("run.histogram_digits", 3))
+    for op, own in (summary.get("latency_causes") or {}).items():
+        latency = summary["latency_us"].get(op) if op in OPS else None
+        if not own or not latency:
+            continue
+        total, mean = sum(own["mean_ns"].values()), 1000 * latency["mean"]
+        if own["count"] != latency["count"]:
+            yield f"{op}: causes of {own['count']} requests, latencies of {latency['count']}"
+        elif abs(total - mean) > max(digits * mean, 1.0):
+            yield f"{op}: causes sum to {total} ns, the mean is {mean} ns"
+
+
+def requests_complete(case: Case, summary: Summary) -> Iterator[str]:
+    """What was served and what was refused is what was completed, which is what was asked for."""
+    host = summary["host"]
+    completed = sum(host[name] for name in OPS.values())
+    if host["errors"] > completed:
+        yield f"{host['errors']} of {completed} requests failed"
+    for op, name in OPS.items():
+        latency = summary["latency_us"].get(op)
+        if case.timed and (latency["count"] if latency else 0) != host[name]:
+            yield f"{op}: {host[name]} completed, latencies of {latency and latency['count']}"
+    if case.requests is None or summary["partial"] or case.get("run.warm_up", "0s") != "0s":
+        return
+    ends_early = host["errors"] > 0 and not case.timed
+    cut_off = "array" in case.settings and any(fault["kind"] == "power" for fault in case.get("faults", ()))
+    if completed > case.requests or (completed < case.requests and not ends_early and not cut_off):
+        yield f"{completed} of {case.requests} requests completed, {host['errors']} of them failed"
+
+
+def wear_in_order(case: Case, summary: Summary) -> Iterator[str]:
+    """The least worn block is below the mean, and the mean below the most worn."""
+    wear = summary["wear"]
+    if not wear["min_pe"] <= wear["mean_pe"] * (1 + ROUNDING) <= wear["max_pe"] * (1 + 2 * ROUNDING):
+        yield f"min {wear['min_pe']}, mean {wear['mean_pe']}, max {wear['max_pe']}"
+
+
+def latencies_in_order(case: Case, summary: Summary) -> Iterator[str]:
+    """Percentiles rise, from the least latency to the greatest, and the mean lies between these."""
+    digits = 2 * 10.0 ** -case.get("run.histogram_digits", 3)
+    for op in OPS:
+        own = summary["latency_us"].get(op)
+        if not own:
+            continue
+        order = [own["min"], *(own[name] for name in PERCENTILES if own.get(name) is not None), own["max"]]
+        if any(later < earlier * (1 - digits) - 1e-3 for earlier, later in pairwise(order)):
+            yield f"{op}: {order}"
+        if not own["min"] * (1 - digits) - 1e-3 <= own["mean"] <= own["max"] * (1 + digits) + 1e-3:
+            yield f"{op}: mean {own['mean']} of {own['min']} to {own['max']}"
+
+
+def no_doubt_in_notes(case: Case, summary: Summary) -> Iterator[str]:
+    """No note says that figures disagree."""
+    for note in summary["notes"]:
+        if any(word in note.lower() for word in ("little's law", "disagree", "does not add")):
+            yield note
+
+
+def bounded_work(case: Case, summary: Summary) -> Iterator[str]:
+    """Flash does a bounded number of operations for what was asked of it, so that none of its work feeds itself."""
+    flash, host = summary["flash"], summary["host"]
+    unit = 1024 * int(case.get("device.ftl.mapping_unit").removesuffix("KiB"))
+    bytes_asked = sum(host[f"bytes_{name}"] for name in ("read", "written", "trimmed"))
+    asked = sum(host[name] for name in OPS.values()) + bytes_asked / unit
+    shape = case.get("device.geometry")
+    pages = math.prod(shape[part] for part in (*PARALLEL, "blocks_per_plane", "pages_per_block"))
+    members = case.get("array.members", 1) + case.get("array.spares", 0)
+    done = flash["reads"] + flash["programs"] + flash["erases"]
+    if done > EVENTS_OF_A_REQUEST * asked + 20 * members * pages:
+        yield f"{done} flash operations for {asked:.0f} units and requests, on {members} drives of {pages} pages"
+
+
+LAWS: tuple[Law, ...] = (
+    *(finite, not_negative, busy_at_most_always, reads_by_cause, programs_by_cause, amplification_adds_up),
+    *(amplification_at_least_one, littles_law, causes_sum_to_latency, requests_complete, wear_in_order),
+    *(latencies_in_order, no_doubt_in_notes, bounded_work),
+)
+
+
+def refusal(message: str) -> Iterator[str]:
+    """A scenario that cannot run is refused in one line that names what cannot work, its value and the limit."""
+    if "\n" in message.strip():
+        yield f"more than one line: {message!r}"
+    if not any(named in message for named in (" = ", "line ", " is missing")):
+        yield f"names no setting: {message!r}"
+
+
+def broken(case: Case, outcome: Outcome) -> list[str]:
+    """Which laws an outcome breaks, each with what breaks it."""
+    if isinstance(outcome, Broken):
+        return [f"crash: {outcome.message}"]
+    if not isinstance(outcome, Ran):
+        return [f"refusal: {own}" for own in refusal(outcome.message)]
+    return [f"{law.__name__}: {own}" for law in LAWS for own in law(case, outcome.summary)]

@@ -1,0 +1,105 @@
+"""Faster parts make no drive slower, more spare space none write more, and time changes nothing of what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from random_scenarios.draw import Settings, at, merged
+from random_scenarios.generate import Case
+from random_scenarios.laws import broken
+from random_scenarios.run import Ran, Summary, outcome
+
+REQUESTS = 3000
+LOSS = 0.05
+"""Of throughput, relative, that a faster part may cost: another order of events ends a short run elsewhere."""
+MORE_WRITTEN = 0.03
+"""Of write amplification, relative: the tolerance between runs with time and without, and of more spare space."""
+
+FASTER = {"200MB/s": "667MB/s", "667MB/s": "1200MB/s", "1200MB/s": "2400MB/s", "2400MB/s": "4800MB/s"}
+APART = ("array", "faults", "changes")
+APART_OF_DEVICE = ("reliability", "scrub", "hazards", "defects", "repair", "mount")
+
+
+def plain(case: Case) -> Case | None:
+    """The same in a closed loop without anything that fails; `None` of traces and jobs."""
+    load = case.get("workload.synthetic")
+    if load is None or not case.timed:
+        return None
+    cut = dict.fromkeys(("rate_iops", "arrival", "phases", "bytes"))
+    changes: Settings = dict.fromkeys(APART) | {
+        "device": dict.fromkeys(APART_OF_DEVICE),
+        "workload": {"synthetic": cut | {"queue_depth": load.get("queue_depth", 16), "requests": REQUESTS}},
+        "run": dict.fromkeys(("warm_up", "ageing", "twin")),
+    }
+    return Case(case.seed, merged(case.settings, changes), case.files, REQUESTS)
+
+
+def faster(case: Case) -> Iterator[tuple[str, Settings]]:
+    """Changes that make a drive faster, each by its name."""
+    timing = case.get("device.timing")
+    for name in ("read", "program", "erase"):
+        yield name, {"device": {"timing": {name: _half(timing[name])}}}
+    yield "bus", {"device": {"timing": {"bus": FASTER[timing["bus"]]}}}
+    if case.get("device.ftl.multi_plane") and timing.get("plane_reads") != "independent":
+        yield "plane_reads", {"device": {"timing": {"plane_reads": "independent"}}}
+    if case.get("device.controller.link"):
+        yield "link", {"device": {"controller": {"link": "20GB/s"}}}
+
+
+def _half(time: Any) -> Any:
+    if isinstance(time, list):
+        return [_half(own) for own in time]
+    return f"{max(1, int(time.removesuffix('us')) // 2)}us"
+
+
+def _spared(case: Case) -> Settings:
+    unit = int(case.get("device.ftl.mapping_unit").removesuffix("KiB"))
+    own = int(case.get("device.ftl.capacity").removesuffix("KiB"))
+    return {"device": {"ftl": {"capacity": f"{max(8, int(own * 0.85) // unit) * unit}KiB"}}}
+
+
+def _amplification(summary: Summary) -> float:
+    return at(summary, "write_amplification.total") or 1.0
+
+
+def _changed(case: Case, changes: Settings) -> Ran | None:
+    own = outcome(Case(case.seed, merged(case.settings, changes), case.files, case.requests))
+    return own if isinstance(own, Ran) else None
+
+
+def compared(case: Case) -> list[str] | None:
+    """Where a change for the better is one for the worse; `None` where there is nothing to compare."""
+    base = plain(case)
+    if base is None:
+        return None
+    first = outcome(base)
+    if not isinstance(first, Ran):
+        return None
+    found = broken(base, first)
+    iops = first.summary["throughput"]["iops"]
+    for name, changes in faster(base):
+        other = _changed(base, changes)
+        if other and other.summary["throughput"]["iops"] < iops * (1 - LOSS):
+            found.append(f"faster {name}: {iops:.0f} requests a second, then {other.summary['throughput']['iops']:.0f}")
+    more = _changed(base, _spared(base))
+    before = _amplification(first.summary)
+    if more and _amplification(more.summary) > before * (1 + MORE_WRITTEN):
+        found.append(f"more spare space: write amplification {before:.3f}, then {_amplification(more.summary):.3f}")
+    return found
+
+
+def untimed(case: Case) -> list[str] | None:
+    """Where a run without time writes more or less than with it; `None` where there is nothing to compare."""
+    base = plain(case)
+    if base is None or base.get("device.controller.coalesce"):
+        return None
+    load: Settings = {"workload": {"synthetic": {"requests": 4 * REQUESTS}}}
+    timed = _changed(base, load)
+    quick = _changed(base, merged(load, {"run": {"timing": "none", "causes": None, "utilisation": None}}))
+    if not timed or not quick:
+        return None
+    one, other = _amplification(timed.summary), _amplification(quick.summary)
+    if abs(other - one) > MORE_WRITTEN * one:
+        return [f"write amplification {one:.3f} with time, {other:.3f} without"]
+    return []

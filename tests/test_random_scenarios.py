@@ -1,0 +1,161 @@
+"""Do random scenarios keep the laws of conservation, and runs that must agree do so?
+
+`make random-scenarios COUNT=5000` looks at more of them. The seeds follow from --hypothesis-seed, or are new each time.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from conftest import Outlast, files_below
+from random_scenarios import differential, generate, laws, monotone, run, shrink
+from random_scenarios.__main__ import judge, look_at
+from random_scenarios.draw import at
+from random_scenarios.run import Broken, Ran, Refused
+
+SCENARIOS = 80
+"""So many take half a minute of processor time, comparisons included."""
+FILES = 10
+
+
+@pytest.fixture(scope="module")
+def first_seed(request: pytest.FixtureRequest) -> int:
+    """The first of the seeds: a multiple of a hundred, so that every comparison has its turn."""
+    given = request.config.getoption("--hypothesis-seed", default=None)
+    number = int(given) if given not in (None, "random") else random.SystemRandom().randrange(1 << 30)
+    return number // 100 * 100
+
+
+def test_random_scenarios_are_refused_in_one_line_or_keep_every_law(first_seed: int) -> None:
+    found = [judge(seed) for seed in range(first_seed, first_seed + SCENARIOS)]
+    kinds = [verdict.kind for verdict in found]
+    assert [(verdict.seed, own) for verdict in found for own in verdict.violations] == []
+    assert kinds.count("ran") > SCENARIOS // 2, "most scenarios run"
+    assert {name for verdict in found for name in verdict.compared} >= {"agree"}, "some are compared"
+
+
+def test_the_program_refuses_what_cannot_run_with_exit_code_two_and_leaves_nothing(
+    first_seed: int, outlast: Outlast, tmp_path: Path
+) -> None:
+    cases = [generate.case(seed) for seed in range(first_seed, first_seed + SCENARIOS)]
+    refused = [own for own in cases if isinstance(run.outcome(own), Refused)]
+    assert refused, "some scenarios are refused"
+    for own in refused[:FILES]:
+        place = own.write(tmp_path / str(own.seed))
+        before = files_below(tmp_path)
+        done = outlast("run", place, "--out", "out", "--quiet", check=False)
+        assert (done.returncode, done.stdout) == (2, ""), own.seed
+        assert done.stderr.count("\n") == 1 and not list(laws.refusal(done.stderr)), done.stderr
+        assert files_below(tmp_path) == before, own.seed
+
+
+def test_a_seed_gives_the_same_scenario_each_time() -> None:
+    assert [generate.case(seed) for seed in range(50)] == [generate.case(seed) for seed in range(50)]
+
+
+def test_random_scenarios_set_what_the_laws_are_about() -> None:
+    cases = [generate.case(seed) for seed in range(1500)]
+    for name in (
+        *("workload.fio", "workload.trace", "workload.synthetic.phases", "array", "faults", "changes", "device.bytes"),
+        *("device.protection.classes", "device.protection.codes", "device.scrub.reprotect", "device.repair.scheme"),
+        *("device.ftl.gc.relocation", "device.ftl.gc.start_free", "device.controller.hold_back", "array.spares"),
+        *("device.ftl.gc.overlap", "device.mount.checkpoint_every", "device.hazards.die_per_year", "run.ageing"),
+    ):
+        assert sum(at(own.settings, name) is not None for own in cases) >= 5, name
+
+
+@pytest.fixture(scope="module")
+def sound() -> tuple[generate.Case, Ran]:
+    """A scenario and what it found, of which laws are broken by hand."""
+    for own in map(generate.case, range(100)):
+        plain = own.timed and own.requests and own.get("run.causes") and own.get("run.warm_up", "0s") == "0s"
+        if not plain or "array" in own.settings or own.get("device.controller.coalesce"):
+            continue
+        found = run.outcome(own)
+        if isinstance(found, Ran) and found.summary["host"]["writes"] and not laws.broken(own, found):
+            return own, found
+    raise AssertionError("none of a hundred scenarios has writes, causes and no warm-up")
+
+
+BREAKS: dict[str, tuple[str, float]] = {
+    "finite": ("throughput.iops", float("nan")),
+    "not_negative": ("write_amplification.padding", -5e-17),
+    "busy_at_most_always": ("queue.die_utilisation.max", 1.001),
+    "reads_by_cause": ("flash.reads", 1e9),
+    "programs_by_cause": ("flash.programs", 1e9),
+    "amplification_adds_up": ("write_amplification.gc", 77.0),
+    "amplification_at_least_one": ("write_amplification.total", 0.5),
+    "littles_law": ("queue.littles_law.relative_error", 0.1),
+    "causes_sum_to_latency": ("latency_us.write.mean", 1e9),
+    "requests_complete": ("host.writes", 0),
+    "wear_in_order": ("wear.mean_pe", 1e9),
+    "latencies_in_order": ("latency_us.write.p99", 0.0),
+    "bounded_work": ("flash.erases", 1e12),
+}
+
+
+@pytest.mark.parametrize("law", BREAKS)
+def test_a_result_that_breaks_a_law_is_found(law: str, sound: tuple[generate.Case, Ran]) -> None:
+    own, found = sound
+    name, value = BREAKS[law]
+    changed = merged_at(found.summary, name, value)
+    assert any(each.startswith(f"{law}: ") for each in laws.broken(own, Ran(changed))), law
+
+
+def merged_at(summary: run.Summary, name: str, value: float) -> run.Summary:
+    """The figures with another value at a dotted name."""
+    first, _, rest = name.partition(".")
+    return summary | {first: merged_at(summary[first], rest, value) if rest else value}
+
+
+def test_every_law_has_a_result_that_breaks_it() -> None:
+    own = {law.__name__ for law in laws.LAWS} - {"no_doubt_in_notes"}
+    assert own == set(BREAKS)
+
+
+def test_refusals_that_name_nothing_or_take_several_lines_are_found() -> None:
+    own = generate.case(1)
+    assert laws.broken(own, Refused("cannot work")) != []
+    assert laws.broken(own, Refused("a = 1: at least 2\nb")) != []
+    assert laws.broken(own, Refused("device.ftl.streams = 0: must be between 1 and 16")) == []
+    assert laws.broken(own, Broken("its process ended with -9")) == ["crash: its process ended with -9"]
+
+
+def test_runs_that_disagree_are_found() -> None:
+    one = {"host": {"reads": 1}, "time": {"cpu_s": 1.0}, "scenario": {"seed": 1}}
+    other = {"host": {"reads": 1}, "time": {"cpu_s": 2.0}, "scenario": {"seed": 2}}
+    kept = [differential.without_cost(own) for own in (one, other, {"host": {"reads": 2}})]
+    assert differential.differences(kept[0], kept[1]) == []
+    assert differential.differences(kept[0], kept[2]) == ["host.reads: 1 or 2"]
+
+
+def test_a_process_that_dies_is_told_from_one_that_answers() -> None:
+    assert run.apart(lambda: 7) == 7
+    assert run.apart(lambda: [][0])[0] == "Broken"
+
+
+def test_what_breaks_is_made_small() -> None:
+    """What is looked at here breaks as long as there are a trim and a write cache that is off."""
+    seed = next(seed for seed in range(500) if breaks(generate.case(seed)))
+    small = shrink.shrink(generate.case(seed), breaks)
+    assert breaks(small) == ["a trim without a cache: #"]
+    assert set(small.settings) <= {"name", "seed", "device", "workload"}
+    assert small.get("device.ftl") is None and small.get("workload.synthetic.requests") == 20
+
+
+def breaks(own: generate.Case) -> list[str]:
+    """A fault that needs two settings of different tables."""
+    off = own.get("device.controller.write_cache") == "off"
+    trims = own.get("workload.synthetic.trim_percent") is not None and own.get("workload.synthetic.requests")
+    return ["a trim without a cache: #"] if off and trims else []
+
+
+def test_comparisons_have_something_to_compare() -> None:
+    """Of a closed loop without faults, a faster drive; of any that runs, other ways to run it."""
+    cases = map(generate.case, range(100))
+    own = next(each for each in cases if monotone.plain(each) and isinstance(run.outcome(each), Ran))
+    assert monotone.compared(own) is not None and differential.compared(own) is not None
+    assert look_at(own.seed)(own) == laws.broken(own, run.outcome(own))
