@@ -213,8 +213,8 @@ def mount_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of a drive whose power fails and that mounts from flash."""
     folder = tmp_path_factory.mktemp("mount")
     sets = ('device.mount={checkpoint_every="16MiB"}', 'faults=[{at="100ms", kind="power"}]')
-    short = "--set=workload.synthetic.duration=200ms"
-    call("run", "demo", *(f"--set={name}" for name in sets), short, "--out", "out", "--quiet", cwd=folder)
+    short = ("--set=workload.synthetic.duration=200ms", "--set=run.warm_up=0s")
+    call("run", "demo", *(f"--set={name}" for name in sets), *short, "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 

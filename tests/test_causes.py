@@ -53,7 +53,7 @@ def test_every_cause_is_wherever_causes_are() -> None:
 
 
 def test_a_run_without_writes_has_every_key(tiny: Path) -> None:
-    changes = {"workload.synthetic.read_percent": 100, "workload.synthetic.duration": "5ms"}
+    changes = {"workload.synthetic.read_percent": 100, "workload.synthetic.duration": "5ms", "run.warm_up": "0s"}
     result = outlast.run(tiny, changes)
     assert result.host.writes == 0
     told = {name for name in figures.units() if name.startswith("write_amplification.")}

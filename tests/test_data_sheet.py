@@ -16,6 +16,7 @@ SHORT: dict[str, Any] = {
     "device.geometry.pages_per_block": 96,
     "run.capacity_scale": 16.0,
     "workload.synthetic.duration": "50ms",
+    "run.warm_up": "0s",
     "precondition.overwrite": "none",
 }
 

@@ -10,6 +10,7 @@ import pytest
 
 import outlast
 from conftest import Outlast, summary_of
+from outlast.why.explanation import of_summary
 from outlast.why.parts import die_work, value_of
 from outlast.why.quantity import bytes_of, bytes_per_s, mean_nanos, nanos
 from test_bad_input import refused
@@ -126,7 +127,9 @@ def test_gains_are_those_that_the_shares_of_die_time_foretell(tiny: Path, tmp_pa
     batches = result.summary["gc"]["write_amplification_interval"]
     # The shares are of one seed; the figure by which they vary is the write amplification, known to its batch means.
     known = (batches["high"] - batches["low"]) / 2 / result.summary["write_amplification"]["total"] if batches else 0.05
-    for part, share in zip(("tPROG", "tERASE"), die_work(result.summary).values(), strict=True):
+    work = die_work(result.summary)
+    assert work is not None
+    for part, share in zip(("tPROG", "tERASE"), work.values(), strict=True):
         gain, foretold = gains[part], 1 / (1 - share / 11) - 1
         assert gain.mean is not None
         assert gain.half is not None
@@ -135,6 +138,87 @@ def test_gains_are_those_that_the_shares_of_die_time_foretell(tiny: Path, tmp_pa
     assert abs(gains["link"].mean or 0) < 1e-3
     rates = [gain["iops"].mean or 0.0 for _, gain in found.trials.rows if gain["iops"].beyond_chance]
     assert rates == sorted(rates, reverse=True)
+
+
+BUSY = WRITES | {
+    "workload.synthetic.read_percent": 30,
+    "workload.synthetic.duration": "400ms",
+    "device.geometry.pages_per_block": 48,
+    "device.geometry.blocks_per_plane": 96,
+    "device.geometry.dies_per_chip": 2,
+    "device.ftl.capacity": None,
+    "device.ftl.over_provisioning": 0.4,
+    "precondition.max_drive_writes": 1.0,
+    "precondition.min_drive_writes": 0.5,
+}
+SHAPES = [
+    (shot, planes, together, suspend, reads, cache)
+    for shot in (1, 3)
+    for planes, together in ((1, True), (2, True), (2, False), (4, True))
+    for suspend in (None, {"program": True, "erase": True, "overhead": "5us", "limit": 5})
+    for reads, cache in (("together", None), ("independent", None), ("together", "3us"))
+    if reads == "together" or (together and planes > 1)
+]
+
+
+@pytest.mark.parametrize(("shot", "planes", "together", "suspend", "reads", "cache"), SHAPES)
+def test_die_work_is_operations_times_their_times(
+    tiny: Path,
+    shot: int,
+    planes: int,
+    together: bool,
+    suspend: dict[str, Any] | None,
+    reads: str,
+    cache: str | None,
+) -> None:
+    """Programs and erases counted one by one, each of its own time, but for one at either end on each die."""
+    shape = {
+        "device.ftl.one_shot": shot,
+        "device.geometry.planes_per_die": planes,
+        "device.ftl.multi_plane": together,
+        "device.timing.suspend": suspend,
+        "device.timing.plane_reads": reads,
+        "device.timing.cache_read": cache,
+    }
+    summary = outlast.run(tiny, BUSY | shape).summary
+    scenario, flash = summary["scenario"]["device"], summary["flash"]
+    dies, span = 4, summary["time"]["simulated_s"]
+    operations = {
+        "program": flash["programs"] / shot / (planes if together else 1),
+        "erase": flash["erases"] / (planes if together else 1),
+    }
+    work = die_work(summary)
+    assert work is not None
+    for name, count in operations.items():
+        each = mean_nanos(scenario["timing"][name]) * 1e-9
+        assert work[name] == pytest.approx(count * each / span / dies, abs=1.001 * each / span), name
+    assert work["program"] > 0.2
+    assert sum(work.values()) <= summary["queue"]["die_utilisation"]["mean"]
+    (said,) = (s.text for s in of_summary(summary).sentences if s.about == "dies")
+    assert "programming" in said
+
+
+def test_pages_that_take_different_times_count_with_their_own(tiny: Path) -> None:
+    """A drive that only fills whole blocks programs every row as often: the mean of the list, to a block."""
+    times = ["100us", "200us", "900us", "400us"]
+    settings = BUSY | {"workload.synthetic.read_percent": 0, "device.timing.program": times}
+    summary = outlast.run(tiny, settings).summary
+    work, flash = die_work(summary), summary["flash"]
+    assert work is not None
+    expected = flash["programs"] * 400e-6 / summary["time"]["simulated_s"] / 4
+    # Blocks that are begun and not full have at most one list more of some rows than of others.
+    assert work["program"] == pytest.approx(expected, rel=0.02)
+    assert sum(work.values()) <= summary["queue"]["die_utilisation"]["mean"]
+
+
+@pytest.mark.parametrize("preset", ["solidigm-p5520-1920g", "samsung-pm9a3-960g", "solidigm-p5336-7680g"])
+def test_parts_of_a_die_stay_within_its_time_on_real_drives(preset: str) -> None:
+    small = {"device.geometry.pages_per_block": 144, "run.capacity_scale": 16}
+    short = {"workload.synthetic.duration": "700ms", "precondition.max_drive_writes": 1.0}
+    summary = outlast.run(preset, small | short | {"precondition.min_drive_writes": 0.5}).summary
+    work = die_work(summary)
+    assert work is not None
+    assert 0 < sum(work.values()) <= summary["queue"]["die_utilisation"]["mean"]
 
 
 def test_at_depth_one_a_gain_is_what_the_latency_loses(tiny: Path, tmp_path: Path) -> None:

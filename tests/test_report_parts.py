@@ -257,7 +257,7 @@ def test_the_terminal_has_80_columns(outlast: Outlast, preset: str, tmp_path: Pa
         printed.append(outlast("run", preset, *short, *out).stdout)
     printed += [outlast("compare", "0", "1", "2", *more).stdout for more in ((), ("--all",))]
     (tmp_path / "s.toml").write_text(
-        f'scenario = "{preset}"\nset = {{ "workload.synthetic.duration" = "100ms" }}\n'
+        f'scenario = "{preset}"\nset = {{ "workload.synthetic.duration" = "600ms" }}\n'
         '[[vary]]\nsetting = "workload.synthetic.rate_iops"\nvalues = [1000, 2000]\n'
     )
     printed.append(outlast("sweep", "s.toml", "--jobs", "1").stdout)

@@ -575,3 +575,50 @@ def test_every_documented_figure_can_be_asked_for_and_no_other() -> None:
 def test_a_sweep_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot read a sweep"):
         outlast.load_sweep(tmp_path)
+
+
+# Figures
+
+
+RATED = {"device.defects.endurance": 3000, "run.causes": True, "run.utilisation": True, "run.twin": False}
+
+
+def test_a_sweep_has_every_figure_that_a_single_run_has(spec: dict[str, Any], tiny: Path, tmp_path: Path) -> None:
+    single = outlast.run(tiny, RATED | {"workload.synthetic.duration": "200ms"})
+    own = figures.flat(single.summary)
+    listed = [name for name in own if figures.known(name)]
+    assert len(listed) > 150
+    assert {
+        "endurance.dwpd",
+        "endurance.tbw_bytes",
+        "queue.channel_utilisation[1]",
+        "queue.controller.cores[0]",
+    } <= set(listed)
+    vary = [CAPACITY | {"values": [single.summary["scenario"]["device"]["ftl"]["capacity"]]}]
+    done = outlast.sweep(spec | {"vary": vary, "set": spec["set"] | RATED}, tmp_path / "out", jobs=1)
+    for name in listed:
+        assert done.columns[name][0] == own[name], name
+
+
+def test_figures_that_no_run_has_are_named_with_the_reason(spec: dict[str, Any], tmp_path: Path) -> None:
+    asked = [
+        "throughput.iops",
+        "endurance.dwpd",
+        "latency_us.trim.p99",
+        "queue.channel_utilisation",
+        "array.data_loss.per_year",
+    ]
+    done = outlast.sweep(spec | {"figures": asked, "pareto": []}, tmp_path / "out", jobs=1)
+    assert set(done.summary["absent"]) == set(asked[1:])
+    assert "rating" in done.summary["absent"]["endurance.dwpd"]
+    assert "queue.channel_utilisation[0]" in done.summary["absent"]["queue.channel_utilisation"]
+    assert "endurance.dwpd: in none of the runs, because" in (tmp_path / "out" / "report.html").read_text()
+    rated = outlast.sweep(
+        spec | {"figures": asked[:2], "pareto": [], "set": spec["set"] | {"device.defects.endurance": 3000}},
+        tmp_path / "rated",
+        jobs=1,
+    )
+    assert rated.summary["absent"] == {}
+    assert all(point["figures"]["endurance.dwpd"]["count"] == 1 for point in rated.points)
+    # What nobody asked for is not missed.
+    assert outlast.sweep(spec, tmp_path / "usual", jobs=1).summary["absent"] == {}

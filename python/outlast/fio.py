@@ -232,7 +232,7 @@ def _samples(figures: dict[str, Any] | None, key: str, scale: float) -> dict[str
 
 
 def _latency(figures: dict[str, Any] | None, bins: Bins, *, percentiles: bool = False) -> dict[str, Any]:
-    if not figures:
+    if not figures or not figures["latency_us"]:
         return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
     found = figures["latency_us"]
     latency: dict[str, Any] = {

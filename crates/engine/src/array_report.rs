@@ -12,6 +12,7 @@ use crate::volume::{Volume, mean_cycles};
 use outlast_array::coarse::{loss_of_copies, loss_probabilities};
 use outlast_array::{EventKind, RepairStep, State};
 use outlast_device::Device;
+use outlast_ftl::{Ftl, Wear};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use std::collections::BTreeSet;
@@ -190,13 +191,13 @@ fn rebuild(volume: &Volume, end: Nanos) -> Option<RebuildSummary> {
 fn wear(volume: &Volume, column: usize, end: Nanos) -> DriveWear {
     let status = &volume.array.status(end).members[column];
     let member = volume.array.member(column).and_then(Member::drive);
-    let cycles = |of: fn(&Ssd) -> f64| member.map(of);
+    let worn = member.map(|ssd| ssd.ftls().map(Ftl::worn).sum::<Wear>());
     DriveWear {
         device: column as u64,
         present: status.present,
         in_sync: status.in_sync,
-        mean_pe: cycles(mean_cycles),
-        max_pe: member.and_then(|ssd| ssd.ftls().map(|ftl| ftl.blocks().max_cycles()).max()).map(u64::from),
+        mean_pe: worn.map(|own| own.mean()),
+        max_pe: worn.map(|own| own.most.into()),
         percentage_used: member.map(|ssd| u64::from(ssd.smart().percentage_used)),
         parity_percent: status.parity_percent,
         bytes_written: member.map_or(0, |ssd| ssd.counters().host_bytes_written),

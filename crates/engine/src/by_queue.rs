@@ -1,6 +1,6 @@
 //! What came through each of the host's submission queues, where the drive tells them apart.
 
-use crate::histogram::{ByOp, OPS, record};
+use crate::histogram::{ByOp, OPS};
 use crate::latency::Latency;
 use outlast_device::{Command, Op};
 use outlast_ssd::{Class, QueuesConfig};
@@ -27,7 +27,7 @@ impl ByQueue {
     pub(crate) fn record(&mut self, command: &Command, latency_ns: u64) {
         let own =
             self.queues[usize::from(command.queue.0)].get_or_insert_with(|| Box::new(ByOp::new(self.digits)));
-        record(own.of_mut(command.op), latency_ns);
+        own.of_mut(command.op).record(latency_ns);
     }
 
     /// Of each queue that was used, if more than one was.
@@ -48,7 +48,7 @@ pub struct QueueFigures {
     /// Its class; absent where all are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Commands of every kind that completed.
+    /// Commands of every kind that were served.
     pub requests: u64,
     /// Reads among them.
     pub reads: u64,

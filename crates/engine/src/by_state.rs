@@ -1,6 +1,6 @@
 //! Latencies by the state of the array: a run with a failure mixes healthy time with degraded time, and its percentiles tell neither.
 
-use crate::histogram::{ByOp, record};
+use crate::histogram::ByOp;
 use crate::latency::Latency;
 use outlast_array::Condition;
 use outlast_device::Op;
@@ -19,7 +19,7 @@ impl ByState {
     pub(crate) fn record(&mut self, state: Option<Condition>, digits: u8, op: Op, latency: Nanos) {
         if let Some(state) = state {
             let own = self.0[state as usize].get_or_insert_with(|| Box::new(ByOp::new(digits)));
-            record(own.of_mut(op), latency.0);
+            own.of_mut(op).record(latency.0);
         }
     }
 

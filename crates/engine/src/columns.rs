@@ -98,7 +98,7 @@ pub fn time_columns() -> Vec<TimeColumn> {
         count("errors", Sum, |w| w.errors),
         measure("read_mib", Sum, |w| Bytes(w.bytes[Op::Read as usize]).as_mib()),
         measure("write_mib", Sum, |w| Bytes(w.bytes[Op::Write as usize]).as_mib()),
-        measure("iops", OverTime, |w| per_span(w, w.total() as f64, 1e9)),
+        measure("iops", OverTime, |w| per_span(w, w.served() as f64, 1e9)),
         measure("read_mean_us", Over("reads"), |w| mean_us(w, Op::Read)),
         measure("read_p50_us", Over("reads"), |w| us(w, Op::Read, |s| s.p50)),
         measure("read_p99_us", Max, |w| us(w, Op::Read, |s| s.p99)),

@@ -5,7 +5,7 @@ use crate::volume::Volume;
 use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
 use outlast_media::Saturation;
-use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, SsdConfig};
+use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, SsdConfig, Worked};
 use outlast_units::Nanos;
 
 /// What a run was made on.
@@ -124,6 +124,11 @@ impl<'a> Drives<'a> {
     /// The same of each die.
     pub(crate) fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
         self.there.iter().flat_map(|ssd| ssd.die_utilisation(now, span)).collect()
+    }
+
+    /// The shares of `span` for which the array of each die programmed and erased.
+    pub(crate) fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
+        self.there.iter().flat_map(|ssd| ssd.die_work(now, span)).collect()
     }
 
     pub(crate) fn table_bytes(&self) -> usize {

@@ -1,4 +1,4 @@
-//! Latency histograms.
+//! Latencies recorded: a histogram for percentiles, and exact sums and extremes.
 
 use hdrhistogram::Histogram;
 use outlast_device::Op;
@@ -6,48 +6,121 @@ use outlast_device::Op;
 /// Nanoseconds up to so much are told apart (28 hours); longer latencies count as this.
 const HIGHEST_NS: u64 = 100_000_000_000_000;
 
-/// A histogram that grows to what it has seen.
-pub(crate) fn empty(digits: u8) -> Histogram<u64> {
-    let mut histogram =
-        Histogram::new_with_bounds(1, 2_000_000, digits).expect("bounds and digits were validated");
-    histogram.auto(true);
-    histogram
-}
-
-#[inline]
-pub(crate) fn record(histogram: &mut Histogram<u64>, latency_ns: u64) {
-    // Not `saturating_record`, which does not grow.
-    histogram.record(latency_ns.min(HIGHEST_NS)).expect("the histogram grows up to the highest latency");
-}
-
-/// One histogram for each kind of command.
+/// Latencies of one kind, in nanoseconds. Percentiles are rounded to the digits of the histogram; sum, minimum and maximum are exact.
 #[derive(Clone, Debug)]
-pub(crate) struct ByOp([Histogram<u64>; 4]);
+pub(crate) struct Distribution {
+    histogram: Histogram<u64>,
+    /// A run may have 10^9 requests of 10^11 ns each: more than 64 bits.
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Distribution {
+    /// A distribution that grows to what it has seen.
+    pub(crate) fn new(digits: u8) -> Self {
+        let mut histogram =
+            Histogram::new_with_bounds(1, 2_000_000, digits).expect("bounds and digits were validated");
+        histogram.auto(true);
+        Self { histogram, sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, latency_ns: u64) {
+        // Not `saturating_record`, which does not grow.
+        self.histogram.record(latency_ns.min(HIGHEST_NS)).expect("it grows up to the highest latency");
+        self.sum += u128::from(latency_ns);
+        self.min = self.min.min(latency_ns);
+        self.max = self.max.max(latency_ns);
+    }
+
+    pub(crate) fn histogram(&self) -> &Histogram<u64> {
+        &self.histogram
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.histogram.is_empty()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    pub(crate) fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The shortest; [`u64::MAX`] where there is none.
+    pub(crate) fn min(&self) -> u64 {
+        self.min
+    }
+
+    pub(crate) fn max(&self) -> u64 {
+        self.max
+    }
+
+    pub(crate) fn mean(&self) -> f64 {
+        self.sum as f64 / self.len().max(1) as f64
+    }
+
+    /// The `q`-quantile. The histogram gives the upper end of a bucket, which may lie beyond the extremes.
+    pub(crate) fn quantile(&self, q: f64) -> u64 {
+        self.histogram.value_at_quantile(q).clamp(self.min.min(self.max), self.max)
+    }
+
+    /// Adds all of `other` and empties it.
+    fn take_in(&mut self, other: &mut Self) {
+        if other.is_empty() {
+            return;
+        }
+        self.histogram.add(&other.histogram).expect("histograms grow");
+        self.sum += other.sum;
+        (self.min, self.max) = (self.min.min(other.min), self.max.max(other.max));
+        other.histogram.reset();
+        (other.sum, other.min, other.max) = (0, u64::MAX, 0);
+    }
+
+    /// Takes out `part`, which is contained in it. Extremes that were of `part` are known only as closely as the histogram tells.
+    fn subtract(&mut self, part: &Self) {
+        if part.is_empty() {
+            return;
+        }
+        self.histogram.subtract(&part.histogram).expect("a part is contained in the whole");
+        self.sum -= part.sum;
+        if self.histogram.is_empty() {
+            (self.min, self.max) = (u64::MAX, 0);
+        } else {
+            (self.min, self.max) = (self.min.max(self.histogram.min()), self.max.min(self.histogram.max()));
+        }
+    }
+}
+
+/// One distribution for each kind of command.
+#[derive(Clone, Debug)]
+pub(crate) struct ByOp([Distribution; 4]);
 
 pub(crate) const OPS: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
 
 impl ByOp {
     pub(crate) fn new(digits: u8) -> Self {
-        Self(std::array::from_fn(|_| empty(digits)))
+        Self(std::array::from_fn(|_| Distribution::new(digits)))
     }
 
     #[inline]
-    pub(crate) fn of(&self, op: Op) -> &Histogram<u64> {
+    pub(crate) fn of(&self, op: Op) -> &Distribution {
         &self.0[op as usize]
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, op: Op) -> &mut Histogram<u64> {
+    pub(crate) fn of_mut(&mut self, op: Op) -> &mut Distribution {
         &mut self.0[op as usize]
     }
 
     /// Adds all counts of `other` and empties it.
     pub(crate) fn take_in(&mut self, other: &mut Self) {
         for (own, theirs) in self.0.iter_mut().zip(&mut other.0) {
-            if !theirs.is_empty() {
-                own.add(&*theirs).expect("histograms grow");
-                theirs.reset();
-            }
+            own.take_in(theirs);
         }
     }
 
@@ -55,9 +128,7 @@ impl ByOp {
     pub(crate) fn without(&self, part: &Self) -> Self {
         let mut rest = self.clone();
         for (own, theirs) in rest.0.iter_mut().zip(&part.0) {
-            if !theirs.is_empty() {
-                own.subtract(theirs).expect("a part is contained in the whole");
-            }
+            own.subtract(theirs);
         }
         rest
     }

@@ -1,6 +1,6 @@
 //! What each job of the host got: counts, rates and latencies by job and direction, as fio prints them.
 
-use crate::histogram::{empty, record};
+use crate::histogram::Distribution;
 use crate::latency::Latency;
 use crate::table::{Column, Table};
 use hdrhistogram::Histogram;
@@ -49,18 +49,18 @@ pub struct JobFigures {
 /// One direction of a job.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobDirection {
-    /// Requests completed while the job was measured.
+    /// Requests served while the job was measured.
     pub ios: u64,
-    /// Their bytes; of those that ended well.
+    /// Their bytes.
     pub bytes: u64,
     /// Requests per second of the job's runtime.
     pub iops: f64,
     /// MiB per second of the job's runtime.
     pub mib_s: f64,
-    /// Requests that did not end well.
+    /// Requests that ended in an error; `ios` does not include them.
     pub errors: u64,
-    /// Latencies, in microseconds.
-    pub latency_us: JobLatency,
+    /// Latencies of those that were served, in microseconds; absent where none was.
+    pub latency_us: Option<JobLatency>,
     /// MiB per second in half seconds of simulated time; absent below one.
     pub mib_s_samples: Option<Samples>,
     /// Requests per second in half seconds.
@@ -133,8 +133,8 @@ struct Direction {
     ios: u64,
     bytes: u64,
     errors: u64,
-    latency: Histogram<u64>,
-    /// Nanoseconds: exact, where the histogram rounds.
+    latency: Distribution,
+    /// Nanoseconds, for the standard deviation.
     nanos: Sums,
     sampled: (u64, u64),
     byte_rate: Sums,
@@ -245,15 +245,15 @@ impl JobRecorder {
         }
         let digits = self.digits;
         let direction = entry.directions[slot].get_or_insert_with(|| Box::new(Direction::new(digits)));
+        if outcome != Outcome::Ok {
+            direction.errors += 1;
+            return;
+        }
         let latency = (at - since).0;
         direction.ios += 1;
-        if outcome == Outcome::Ok {
-            direction.bytes += u64::from(command.sectors) * SECTOR_BYTES;
-        } else {
-            direction.errors += 1;
-        }
+        direction.bytes += u64::from(command.sectors) * SECTOR_BYTES;
         direction.nanos.add(latency as f64);
-        record(&mut direction.latency, latency);
+        direction.latency.record(latency);
     }
 
     /// The ramp of a lane has ended: what its entry has counted is forgotten, if the lane has it to itself.
@@ -319,7 +319,7 @@ impl JobRecorder {
         for (index, entry) in self.entries.iter().enumerate() {
             for (slot, direction) in entry.directions.iter().enumerate() {
                 let Some(direction) = direction else { continue };
-                for (bucket, found) in buckets(&direction.latency) {
+                for (bucket, found) in buckets(direction.latency.histogram()) {
                     job.push(index as u64);
                     op.push(OPS[slot].1.to_owned());
                     value.push(bucket);
@@ -361,7 +361,7 @@ impl Direction {
             ios: 0,
             bytes: 0,
             errors: 0,
-            latency: empty(digits),
+            latency: Distribution::new(digits),
             nanos: Sums::default(),
             sampled: (0, 0),
             byte_rate: Sums::default(),
@@ -372,17 +372,15 @@ impl Direction {
     fn figures(&self, runtime: Nanos) -> JobDirection {
         let seconds = runtime.as_secs_f64();
         let per = |value: f64| if seconds > 0.0 { value / seconds } else { 0.0 };
-        let mut distribution = Latency::of(&self.latency).expect("a direction has a request");
-        // Exact where the histogram rounds.
-        (distribution.min, distribution.max) = (self.nanos.min * 1e-3, self.nanos.max * 1e-3);
-        distribution.mean = self.nanos.sum / self.ios as f64 * 1e-3;
+        let latency_us = Latency::of(&self.latency)
+            .map(|distribution| JobLatency { distribution, stddev: self.nanos.deviation() * 1e-3 });
         JobDirection {
             ios: self.ios,
             bytes: self.bytes,
             iops: per(self.ios as f64),
             mib_s: per(Bytes(self.bytes).as_mib()),
             errors: self.errors,
-            latency_us: JobLatency { distribution, stddev: self.nanos.deviation() * 1e-3 },
+            latency_us,
             mib_s_samples: self.byte_rate.figures(f64::from(1 << 20)),
             iops_samples: self.io_rate.figures(1.0),
         }

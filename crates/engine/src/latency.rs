@@ -1,11 +1,11 @@
 //! A distribution of latencies as figures.
 
 use crate::batch_means::Interval;
+use crate::histogram::Distribution;
 use crate::quantiles;
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// A distribution of latencies, in microseconds.
+/// A distribution of latencies, in microseconds. Mean, minimum and maximum are exact; percentiles have the digits of the histogram.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Latency {
@@ -30,23 +30,23 @@ pub struct Latency {
 }
 
 impl Latency {
-    pub(crate) fn of(histogram: &Histogram<u64>) -> Option<Self> {
-        let quantile = |q: f64| histogram.value_at_quantile(q) as f64 * 1e-3;
-        (!histogram.is_empty()).then(|| Self {
-            count: histogram.len(),
-            mean: histogram.mean() * 1e-3,
-            min: histogram.min() as f64 * 1e-3,
+    pub(crate) fn of(latencies: &Distribution) -> Option<Self> {
+        let quantile = |q: f64| latencies.quantile(q) as f64 * 1e-3;
+        (!latencies.is_empty()).then(|| Self {
+            count: latencies.len(),
+            mean: latencies.mean() * 1e-3,
+            min: latencies.min() as f64 * 1e-3,
             p50: quantile(0.5),
             p90: quantile(0.9),
             p95: quantile(0.95),
             p99: quantile(0.99),
             p99_9: quantile(0.999),
             p99_99: quantile(0.9999),
-            p99_999: quantiles::told(histogram, 0.99999),
-            p99_9999: quantiles::told(histogram, 0.999_999),
-            resolved_percentile: quantiles::highest(histogram),
+            p99_999: quantiles::told(latencies, 0.99999),
+            p99_9999: quantiles::told(latencies, 0.999_999),
+            resolved_percentile: quantiles::highest(latencies),
             mean_interval: None,
-            max: histogram.max() as f64 * 1e-3,
+            max: latencies.max() as f64 * 1e-3,
         })
     }
 }
@@ -54,7 +54,7 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::Latency;
-    use crate::histogram::{empty, record};
+    use crate::histogram::Distribution;
     use outlast_units::rng::SplitMix;
 
     /// Latencies over five decades, so that neighbouring percentiles are far apart: each is that of the sorted samples, to the three
@@ -63,7 +63,7 @@ mod tests {
     fn every_percentile_is_that_of_the_sorted_samples() {
         for (seed, count) in [(1, 1usize), (2, 7), (3, 1_000), (4, 9_999), (5, 200_000)] {
             let mut rng = SplitMix::new(seed, "test.latencies");
-            let mut histogram = empty(3);
+            let mut latencies = Distribution::new(3);
             let mut samples: Vec<u64> = (0..count)
                 .map(|_| {
                     let uniform = rng.unit();
@@ -71,10 +71,10 @@ mod tests {
                 })
                 .collect();
             for &latency in &samples {
-                record(&mut histogram, latency);
+                latencies.record(latency);
             }
             samples.sort_unstable();
-            let latency = Latency::of(&histogram).expect("there are samples");
+            let latency = Latency::of(&latencies).expect("there are samples");
             let sorted =
                 |share: f64| samples[((share * count as f64).ceil() as usize).max(1) - 1] as f64 * 1e-3;
             for (name, got, share) in [
@@ -84,15 +84,26 @@ mod tests {
                 ("p99", latency.p99, 0.99),
                 ("p99_9", latency.p99_9, 0.999),
                 ("p99_99", latency.p99_99, 0.9999),
-                ("max", latency.max, 1.0),
             ] {
                 let expected = sorted(share);
                 assert!((got / expected - 1.0).abs() <= 1e-3, "{name} of {count}: {got}, sorted {expected}");
             }
-            assert!((latency.min / sorted(0.0) - 1.0).abs() <= 1e-3);
-            let mean = samples.iter().sum::<u64>() as f64 * 1e-3 / count as f64;
-            assert!((latency.mean / mean - 1.0).abs() <= 1e-3, "{} against {mean}", latency.mean);
+            let mean = samples.iter().sum::<u64>() as f64 / count as f64 * 1e-3;
+            let exact = (sorted(0.0), mean, sorted(1.0));
+            assert_eq!((latency.min, latency.mean, latency.max), exact, "least, mean and most of {count}");
             assert_eq!(latency.count, count as u64);
+        }
+    }
+
+    /// Requests that all take the same time have that time as mean, extremes and every percentile, to the nanosecond.
+    #[test]
+    fn equal_latencies_are_reported_to_the_nanosecond() {
+        for nanos in [1, 999, 65_120, 1_234_567, 98_765_432_109] {
+            let mut latencies = Distribution::new(3);
+            (0..400).for_each(|_| latencies.record(nanos));
+            let latency = Latency::of(&latencies).expect("there are samples");
+            let us = nanos as f64 * 1e-3;
+            assert_eq!([latency.mean, latency.min, latency.p50, latency.p99, latency.max], [us; 5]);
         }
     }
 }

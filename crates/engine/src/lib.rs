@@ -68,11 +68,11 @@ pub use simulation::{RunResult, Simulation, Stand};
 pub use snapshot::{SnapshotError, read_snapshot, scenario_of, settings_of, write_snapshot};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, BandOfLatencies, CausesOfKind, ChangeMade,
-    ClassFigures, ClosedForm, Controller, CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact,
-    Flash, FlashByCause, Gc, Host, LatencyByOp, LatencyCauses, LittlesLaw, MeasuredState, Memory, Power,
-    PreconditionState, Protection, Queue, Rber, RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread,
-    StateTimes, SteadyState, StreamLatency, StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear,
-    WriteAmplification,
+    ClassFigures, ClosedForm, Controller, CorrectedBy, DataLossAfterFailures, DeviceFacts, DieWork,
+    DriveWear, Exact, Failed, Flash, FlashByCause, Gc, Host, LatencyByOp, LatencyCauses, LittlesLaw,
+    MeasuredState, Memory, Power, PreconditionState, Protection, Queue, Rber, RebuildSummary, Reliability,
+    SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency, StripeRecovery, Summary, Tail,
+    Throughput, Time, Twin, Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 

@@ -4,6 +4,7 @@
 use crate::counts::Counts;
 use crate::drives::{Drives, ExactSum};
 use crate::summary::{Controller, Scrubbed};
+use outlast_ssd::Worked;
 use outlast_units::Nanos;
 
 /// Counted from the end of the warm-up to the end of the host.
@@ -19,6 +20,7 @@ pub(crate) struct Measured {
     pub(crate) by_core: Vec<f64>,
     pub(crate) channel_utilisation: Vec<f64>,
     pub(crate) die_utilisation: Vec<f64>,
+    pub(crate) die_work: Vec<Worked<f64>>,
     /// Of a drive by itself, where somebody asks for that.
     pub(crate) controller: Option<Controller>,
 }
@@ -39,6 +41,7 @@ impl Measured {
             by_core: if alone { first.write_amplification_by_core() } else { Vec::new() },
             channel_utilisation: drives.channel_utilisation(now, span),
             die_utilisation: drives.die_utilisation(now, span),
+            die_work: drives.die_work(now, span),
             controller: None,
         }
     }

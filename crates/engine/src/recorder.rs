@@ -2,7 +2,7 @@
 
 use crate::by_state::ByState;
 use crate::counts::Snapshot;
-use crate::histogram::{ByOp, record};
+use crate::histogram::ByOp;
 use crate::jobs::JobRecorder;
 use crate::over_time::OverTime;
 use crate::window::{Window, Windows};
@@ -10,18 +10,41 @@ use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use outlast_workload::FioLanes;
 
-/// Counts of completed commands.
+/// Counts of completed commands: those that were served, and apart from them those that ended in an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Completed {
-    /// By [`Op`].
+    /// Served, by [`Op`].
     pub(crate) commands: [u64; 4],
+    /// Their bytes.
     pub(crate) bytes: [u64; 4],
-    pub(crate) errors: u64,
+    /// Ended in an error, by [`Op`].
+    pub(crate) failed: [u64; 4],
+    /// The same by [`Outcome`].
+    pub(crate) outcomes: [u64; OUTCOMES],
 }
 
+/// How many [`Outcome`]s there are.
+const OUTCOMES: usize = 5;
+
 impl Completed {
-    pub(crate) fn total(&self) -> u64 {
+    /// Commands that did what they were asked for.
+    pub(crate) fn served(&self) -> u64 {
         self.commands.iter().sum()
+    }
+
+    /// Commands that ended in an error.
+    pub(crate) fn errors(&self) -> u64 {
+        self.failed.iter().sum()
+    }
+
+    /// Commands that ended, be it in an error.
+    pub(crate) fn total(&self) -> u64 {
+        self.served() + self.errors()
+    }
+
+    /// Commands that ended so.
+    pub(crate) fn ended(&self, outcome: Outcome) -> u64 {
+        self.outcomes[outcome as usize]
     }
 }
 
@@ -59,8 +82,6 @@ pub(crate) struct Recorder {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
     pub(crate) completed: Completed,
-    /// Commands that ended with a medium error.
-    pub(crate) medium_errors: u64,
     /// Sum of the time that completed commands spent in the drive since `start`, in nanoseconds: for Little's law,
     /// independent of the histograms. Of a command begun before, only the part since then counts: the whole of it is a
     /// latency, but not time in flight while it was measured.
@@ -94,7 +115,6 @@ impl Recorder {
             start: Nanos::ZERO,
             end: Nanos::ZERO,
             completed: Completed::default(),
-            medium_errors: 0,
             latency_sum: 0,
             open_since: 0,
             warmed: 0,
@@ -147,8 +167,10 @@ impl Recorder {
         self.latency_sum += u128::from((at - begun).0);
         let op = command.op;
         self.counted(command, outcome);
-        self.windows.current.latency_ns[op as usize] += latency;
-        record(self.windows.latency.of_mut(op), latency);
+        if outcome != Outcome::Ok {
+            return;
+        }
+        self.windows.latency.of_mut(op).record(latency);
         if command.stream.0 != 0 {
             self.record_stream(command.stream.0, op, latency);
         }
@@ -158,16 +180,16 @@ impl Recorder {
     #[inline]
     pub(crate) fn counted(&mut self, command: &Command, outcome: Outcome) {
         let op = command.op as usize;
-        self.completed.commands[op] += 1;
         let window = &mut self.windows.current;
-        window.commands[op] += 1;
         if outcome == Outcome::Ok {
             let bytes = u64::from(command.sectors) * SECTOR_BYTES;
+            self.completed.commands[op] += 1;
             self.completed.bytes[op] += bytes;
+            window.commands[op] += 1;
             window.bytes[op] += bytes;
         } else {
-            self.completed.errors += 1;
-            self.medium_errors += u64::from(outcome == Outcome::MediumError);
+            self.completed.failed[op] += 1;
+            self.completed.outcomes[outcome as usize] += 1;
             window.errors += 1;
         }
     }
@@ -177,7 +199,7 @@ impl Recorder {
             self.by_stream.push((stream, ByOp::new(self.digits)));
             self.by_stream.len() - 1
         });
-        record(self.by_stream[index].1.of_mut(op), latency);
+        self.by_stream[index].1.of_mut(op).record(latency);
     }
 
     /// Whether a window ends before `at`. What completes at its very end belongs to it, so that the last window is never empty.

@@ -6,7 +6,7 @@ use crate::summary::{
     ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, StripeRecovery, Tail, Twin,
 };
 use crate::table::{Column, Table};
-use outlast_device::Op;
+use outlast_device::{Op, Outcome};
 use outlast_ftl::ReadCause;
 use outlast_ssd::Decision;
 use std::f64::consts::LN_10;
@@ -34,7 +34,7 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
             block: corrections.block,
             stripe: corrections.stripe,
         },
-        medium_errors: facts.recorder.medium_errors,
+        medium_errors: facts.recorder.completed.ended(Outcome::MediumError),
         stripe_recovery: StripeRecovery {
             attempts: corrections.stripe_attempts,
             failures: corrections.stripe_failures,

@@ -4,7 +4,7 @@ use crate::array_report::array_summary;
 use crate::facts::Facts;
 use crate::repair_report::{self, RepairSummary};
 use crate::summary::{self, Memory, SCHEMA, SteadyState, Summary};
-use outlast_device::Op;
+use outlast_device::{Op, Outcome};
 use outlast_scenario::Overwrite;
 use outlast_units::Nanos;
 
@@ -57,6 +57,9 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     notes.extend(summary::overload_note(facts));
     notes.extend(facts.prepared.unsteady(facts.ssd.identify().capacity));
     notes.extend(prepared_otherwise(facts));
+    notes.extend(not_served(facts));
+    notes.extend(not_collected(facts));
+    notes.extend(without_spare(facts));
     let unmapped = facts.measured.counts.drives.unmapped_reads;
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
@@ -84,10 +87,50 @@ fn prepared_otherwise(facts: &Facts<'_>) -> Option<String> {
     })
 }
 
+/// Says how many requests were not served, and why: the figures do not include them.
+fn not_served(facts: &Facts<'_>) -> Option<String> {
+    let completed = &facts.recorder.completed;
+    let causes = [
+        (Outcome::ReadOnly, "refused because the drive takes no more writes"),
+        (Outcome::MediumError, "ended with a medium error"),
+        (Outcome::Aborted, "cut off by a loss of power"),
+        (Outcome::OutOfRange, "beyond the capacity"),
+    ];
+    let told: Vec<String> = causes
+        .into_iter()
+        .filter(|&(outcome, _)| completed.ended(outcome) != 0)
+        .map(|(outcome, why)| format!("{} {why}", completed.ended(outcome)))
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "{} of {} requests were not served: {}. Rates and latencies are those of the requests that were.",
+            completed.errors(),
+            completed.total(),
+            told.join(", "),
+        )
+    })
+}
+
+/// Says where nothing was collected although the host wrote: the write amplification is then that of an empty drive.
+fn not_collected(facts: &Facts<'_>) -> Option<String> {
+    summary::is_without_collection(facts).then(|| {
+        "No superblock was collected during the measurement: write amplification says nothing about spare space or policy.".to_owned()
+    })
+}
+
+/// Says where the flash that is left holds less than the capacity.
+fn without_spare(facts: &Facts<'_>) -> Option<String> {
+    let short = summary::device_facts(facts.ssd).effective_spare_factor.is_none();
+    short.then(|| {
+        "The flash that is left holds less than the capacity: there is no spare space, and device.effective_spare_factor is absent."
+            .to_owned()
+    })
+}
+
 /// Says where a warm-up took most of the requests.
 fn warmed(facts: &Facts<'_>) -> Option<String> {
     let (warmed, measured) = (facts.recorder.warmed, facts.recorder.completed.total());
-    (warmed >= measured.max(1)).then(|| {
+    (measured != 0 && warmed >= measured).then(|| {
         format!(
             "The warm-up of {} took {warmed} of the {} requests: the figures cover the other {measured}.",
             facts.scenario.run.warm_up.max(facts.workload.ramp),
@@ -107,12 +150,12 @@ fn ending(facts: &Facts<'_>) -> Option<String> {
         ));
     }
     match (facts.warming, facts.partial) {
-        (true, true) => Some(format!(
-            "The run was stopped within its warm-up of {warm_up}: the figures are those of the warm-up."
-        )),
-        (true, false) => Some(format!(
-            "The run ended within its warm-up of {warm_up}: the figures are those of the warm-up."
-        )),
+        (true, true) => {
+            Some(format!("The run was stopped within its warm-up of {warm_up}: nothing was measured."))
+        }
+        (true, false) => {
+            Some(format!("The run ended within its warm-up of {warm_up}: nothing was measured."))
+        }
         (false, true) => {
             Some("The run was stopped before its end; all figures cover the part that was run.".to_owned())
         }

@@ -104,10 +104,11 @@ impl Requests {
 
     pub(crate) fn completed(&mut self, request: &Ended<'_>) {
         let latency = (request.at - request.since).0;
-        if let (Some(splits), Some(parts)) = (&mut self.splits, &request.parts) {
+        let is_served = request.outcome == Outcome::Ok;
+        if let (true, Some(splits), Some(parts)) = (is_served, &mut self.splits, &request.parts) {
             splits.record(request.command.op, latency, parts);
         }
-        if let Some(queues) = &mut self.queues {
+        if let (true, Some(queues)) = (is_served, &mut self.queues) {
             queues.record(request.command, latency);
         }
         if let Some(log) = &mut self.log {

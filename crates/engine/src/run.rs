@@ -190,10 +190,7 @@ impl<'a, 'b, 'c, M: Machine> Runner<'a, 'b, 'c, M> {
         }
         if self.course.warming && at >= self.course.warm_up {
             self.course.warming = false;
-            self.machine.reset(at);
-            let counts = self.machine.snapshot(at);
-            self.course.recorder.restart(at, &counts);
-            self.course.requests.iter_mut().for_each(|requests| requests.restart());
+            self.course.measure_from(at, self.machine);
         }
         let Some(issued) = self.course.issued[completion.tag.0 as usize].take() else {
             self.own_completed(completion);
@@ -205,7 +202,9 @@ impl<'a, 'b, 'c, M: Machine> Runner<'a, 'b, 'c, M> {
             self.keep(&issued, completion);
         }
         let (state, digits) = (self.machine.condition(), self.course.recorder.digits);
-        self.course.recorder.by_state.record(state, digits, issued.command.op, at - issued.at);
+        if completion.outcome == Outcome::Ok {
+            self.course.recorder.by_state.record(state, digits, issued.command.op, at - issued.at);
+        }
         self.course.done += 1;
         true
     }

@@ -17,7 +17,7 @@ use outlast_device::Device;
 use outlast_media::ConfigError;
 use outlast_scenario::{Scenario, TimingMode};
 use outlast_ssd::Ssd;
-use outlast_units::Bytes;
+use outlast_units::{Bytes, Nanos};
 use outlast_workload::{Pacing, Target, Workload};
 
 /// Does the same with a drive or an array.
@@ -143,6 +143,14 @@ impl Simulation {
             let limit = "without time a duration never ends a closed loop: give requests or bytes";
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }
+        let warm_up = scenario.run.warm_up.max(workload.ramp);
+        if let Some(duration) = workload.duration.filter(|&own| own <= warm_up && warm_up != Nanos::ZERO)
+            && scenario.run.timing == TimingMode::Full
+        {
+            let limit =
+                format!("must be longer than the warm-up, run.warm_up = {warm_up}: else nothing is measured");
+            return Err(ConfigError::new(duration_setting(scenario), duration, limit).into());
+        }
         Ok((workload, target))
     }
 
@@ -201,6 +209,16 @@ impl Simulation {
             Built::Drive(ssd) => ssd.self_check(),
             Built::Array(volume) => volume.self_check(),
         }
+    }
+}
+
+/// The setting that ends the workload of `scenario` by time.
+fn duration_setting(scenario: &Scenario) -> &'static str {
+    let synthetic = scenario.workload.synthetic.as_ref();
+    match synthetic {
+        Some(own) if own.duration.is_none() => "workload.synthetic.phases",
+        Some(_) => "workload.synthetic.duration",
+        None => "workload",
     }
 }
 

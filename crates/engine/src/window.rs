@@ -1,8 +1,7 @@
 //! The time series: windows of equal length, merged in pairs when there are too many.
 
 use crate::counts::{Counts, Snapshot};
-use crate::histogram::ByOp;
-use hdrhistogram::Histogram;
+use crate::histogram::{ByOp, Distribution, OPS};
 use outlast_device::Op;
 use outlast_ssd::RberLevels;
 use outlast_units::Nanos;
@@ -20,10 +19,13 @@ pub(crate) struct LatencySummary {
 pub(crate) struct Window {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
+    /// Commands that were served.
     pub(crate) commands: [u64; 4],
+    /// Their bytes.
     pub(crate) bytes: [u64; 4],
-    /// Sums of latencies, in nanoseconds.
-    pub(crate) latency_ns: [u64; 4],
+    /// Sums of their latencies, in nanoseconds.
+    pub(crate) latency_ns: [u128; 4],
+    /// Commands that ended in an error.
     pub(crate) errors: u64,
     pub(crate) read: LatencySummary,
     pub(crate) write: LatencySummary,
@@ -121,6 +123,7 @@ impl Windows {
         self.closed.push(Window {
             end,
             area: area - self.last_area,
+            latency_ns: OPS.map(|op| self.latency.of(op).sum()),
             read: LatencySummary::of(self.latency.of(Op::Read)),
             write: LatencySummary::of(self.latency.of(Op::Write)),
             counts: snapshot.counts - self.last_counts,
@@ -141,8 +144,14 @@ impl Windows {
 }
 
 impl Window {
-    pub(crate) fn total(&self) -> u64 {
+    /// Commands that were served.
+    pub(crate) fn served(&self) -> u64 {
         self.commands.iter().sum()
+    }
+
+    /// Commands that ended, be it in an error.
+    pub(crate) fn ended(&self) -> u64 {
+        self.served() + self.errors
     }
 
     pub(crate) fn span(&self) -> Nanos {
@@ -162,13 +171,14 @@ impl Window {
     /// This window and the next seen as one.
     fn merge(&self, next: &Self) -> Self {
         let sum = |of: fn(&Self) -> &[u64; 4]| std::array::from_fn(|op| of(self)[op] + of(next)[op]);
+        let latency_ns = std::array::from_fn(|op| self.latency_ns[op] + next.latency_ns[op]);
         let count = |window: &Self, op: Op| window.commands[op as usize];
         Self {
             start: self.start,
             end: next.end,
             commands: sum(|window| &window.commands),
             bytes: sum(|window| &window.bytes),
-            latency_ns: sum(|window| &window.latency_ns),
+            latency_ns,
             errors: self.errors + next.errors,
             read: self.read.merge(count(self, Op::Read), &next.read, count(next, Op::Read)),
             write: self.write.merge(count(self, Op::Write), &next.write, count(next, Op::Write)),
@@ -181,14 +191,14 @@ impl Window {
 }
 
 impl LatencySummary {
-    fn of(histogram: &Histogram<u64>) -> Self {
-        if histogram.is_empty() {
+    fn of(latencies: &Distribution) -> Self {
+        if latencies.is_empty() {
             return Self::default();
         }
         Self {
-            p50: histogram.value_at_quantile(0.5) as f64,
-            p99: histogram.value_at_quantile(0.99) as f64,
-            max: histogram.max() as f64,
+            p50: latencies.quantile(0.5) as f64,
+            p99: latencies.quantile(0.99) as f64,
+            max: latencies.max() as f64,
         }
     }
 

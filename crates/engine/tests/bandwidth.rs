@@ -127,7 +127,12 @@ requests = 1024
         let limits = self.flash().sequential_read(self.link()).unwrap();
         let summary = self.measured(100, "sequential");
         assert_eq!(summary.host.unmapped_reads, 0);
-        check(&limits, bottleneck, summary.throughput.read_mib_s, summary.closed_form.sequential_read_mib_s);
+        check(
+            &limits,
+            bottleneck,
+            summary.throughput.read_mib_s.expect("time passed"),
+            summary.closed_form.sequential_read_mib_s,
+        );
     }
 
     fn check_writes(&self, bottleneck: Bottleneck) {
@@ -137,7 +142,7 @@ requests = 1024
         check(
             &limits,
             bottleneck,
-            summary.throughput.write_mib_s,
+            summary.throughput.write_mib_s.expect("time passed"),
             summary.closed_form.sequential_write_mib_s,
         );
     }

@@ -122,7 +122,10 @@ fn open_and_closed_loops_differ() {
     let rate = 0.9 / SERVICE_S;
     let open = run(one_die(&format!("rate_iops = {rate}\nrequests = 20000")));
     assert!(mean_latency_s(&open) > 2.0 * mean_latency_s(&closed));
-    assert!(open.summary().throughput.iops < closed.summary().throughput.iops);
+    assert!(
+        open.summary().throughput.iops.expect("time passed")
+            < closed.summary().throughput.iops.expect("time passed")
+    );
     assert_eq!(open.summary().queue.host_queue_depth, None);
 
     // At a load of 1.5 request k finds k·(1 − 1/1.5) before it: after n requests n/3 are waiting, and the drive, which

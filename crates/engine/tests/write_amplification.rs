@@ -66,7 +66,7 @@ requests = {requests}
 }
 
 fn effective_spare(run: &Run) -> f64 {
-    run.summary().device.effective_spare_factor
+    run.summary().device.effective_spare_factor.expect("spare space")
 }
 
 fn check_greedy(spare: f64, timing: &str) {

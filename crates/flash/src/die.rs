@@ -1,6 +1,6 @@
 //! The state of a die.
 
-use crate::op::{List, Queue, Task};
+use crate::op::{Kind, List, Queue, Task};
 use outlast_units::slab::NIL;
 use outlast_units::{ChannelId, CoreId, Nanos};
 
@@ -66,6 +66,17 @@ pub(crate) struct Die {
     pub(crate) gathered: u32,
     pub(crate) busy_since: Nanos,
     busy: Nanos,
+    /// For how many nanoseconds its array has programmed and erased since the last reset, up to the part under way. Below zero where that
+    /// began before the reset.
+    pub(crate) worked: Worked<i64>,
+}
+
+/// Something of programs and of erases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, outlast_persist::Persist)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Worked<N> {
+    pub programs: N,
+    pub erases: N,
 }
 
 impl Die {
@@ -92,7 +103,30 @@ impl Die {
             gathered: NIL,
             busy_since: Nanos::ZERO,
             busy: Nanos::ZERO,
+            worked: Worked::default(),
         }
+    }
+
+    /// The part of an array's work that is under way has ended as it was to.
+    #[inline]
+    pub(crate) fn credit(&mut self, kind: Kind) {
+        self.add_work(kind, self.array_end);
+    }
+
+    /// Counts the work of the array from the beginning of the part under way to `until`. That waits for its data until `array_start`.
+    #[inline]
+    pub(crate) fn add_work(&mut self, kind: Kind, until: Nanos) {
+        let spent = until.min(self.array_end).saturating_sub(self.array_start).0 as i64;
+        match kind {
+            Kind::Program => self.worked.programs += spent,
+            Kind::Erase => self.worked.erases += spent,
+            Kind::Read => {}
+        }
+    }
+
+    /// Whether an array works, or is about to be interrupted in that.
+    pub(crate) fn is_array_at_work(&self) -> bool {
+        matches!(self.phase, Phase::Array | Phase::Suspending)
     }
 
     #[inline]
@@ -161,6 +195,7 @@ impl Die {
 
     /// It forgets what it does and what waits for it.
     pub(crate) fn cut(&mut self, now: Nanos) {
-        *self = Self { busy: self.busy_until(now), ..Self::new(self.channel, self.core) };
+        let worked = self.worked;
+        *self = Self { busy: self.busy_until(now), worked, ..Self::new(self.channel, self.core) };
     }
 }

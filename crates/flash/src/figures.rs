@@ -1,7 +1,8 @@
 //! What the room counts.
 
+use crate::die::Worked;
 use crate::flash::Flash;
-use outlast_units::Nanos;
+use outlast_units::{DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
     /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.
@@ -12,6 +13,26 @@ impl<T: Copy> Flash<T> {
     /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
     pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
         self.dies.iter().map(|die| share(die.busy_until(now), span)).collect()
+    }
+
+    /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset. Not counted
+    /// is the time in which data comes in, an operation is suspended or goes on after that.
+    pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
+        let per_span = |nanos: i64| nanos as f64 / span.0.max(1) as f64;
+        let of = |die: DieId| {
+            let worked = self.worked_until(die, now);
+            Worked { programs: per_span(worked.programs), erases: per_span(worked.erases) }
+        };
+        self.dies.indices().map(of).collect()
+    }
+
+    /// What the array of `die` has worked until `now`, the part under way included.
+    pub(crate) fn worked_until(&self, die: DieId, now: Nanos) -> Worked<i64> {
+        let mut state = self.dies[die].clone();
+        if state.is_array_at_work() {
+            state.add_work(self.ops[state.current].kind, now);
+        }
+        state.worked
     }
 
     /// How long each die has been busy since the last reset.
@@ -35,8 +56,13 @@ impl<T: Copy> Flash<T> {
         for channel in &mut self.channels {
             channel.reset(now);
         }
-        for die in &mut self.dies {
-            die.reset_busy(now);
+        for die in self.dies.indices() {
+            self.dies[die].worked = Worked::default();
+            // What has been done of the part under way is counted with its end.
+            let Worked { programs, erases } = self.worked_until(die, now);
+            let state = &mut self.dies[die];
+            state.worked = Worked { programs: -programs, erases: -erases };
+            state.reset_busy(now);
         }
     }
 }

@@ -405,6 +405,7 @@ impl<T: Copy> Flash<T> {
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
         let op = self.ops[state.current];
         self.ops.remove(state.current);
+        state.credit(op.kind);
         state.release(now);
         op
     }
@@ -414,6 +415,7 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
         if state.phase == Phase::Suspending {
+            state.credit(self.ops[state.current].kind);
             state.phase = Phase::Sensing;
             return self.turn_while_suspended::<PLAIN>(now, die);
         }

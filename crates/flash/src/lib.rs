@@ -25,6 +25,7 @@ mod under_way;
 mod work;
 
 pub use clock::{Activity, ByActivity, Way};
+pub use die::Worked;
 pub use events::Source;
 pub use flash::{Event, Flash, Setup};
 pub use next::{Answer, Ask, Demand, Next};

@@ -61,8 +61,9 @@ impl<T: Copy> Flash<T> {
                 }
             }
         }
-        for die in &mut self.dies {
-            die.cut(now);
+        for die in self.dies.indices() {
+            self.dies[die].worked = self.worked_until(die, now);
+            self.dies[die].cut(now);
         }
         for channel in &mut self.channels {
             channel.cut(now);

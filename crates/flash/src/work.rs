@@ -32,6 +32,8 @@ impl<T: Copy> Flash<T> {
         let times = state.suspensions + 1;
         state.suspended = Some(Suspended { op: state.current, remaining, times, reads_left: suspend.reads });
         state.phase = Phase::Suspending;
+        // The array works until then.
+        state.array_end = from;
         self.suspends += 1;
         self.note(move |clocks| clocks.suspends(die, from));
         self.events.set(Source::Die(die), can_read);

@@ -27,7 +27,7 @@ mod trims;
 mod untimed;
 mod volatile;
 
-pub use figures::Figures;
+pub use figures::{Figures, Wear};
 pub use lists::ListRead;
 pub use mount::{MountOptions, MountReads};
 pub use parity::Axis;

@@ -20,6 +20,8 @@ pub(crate) struct Lanes {
     count: u32,
     /// Lanes that are gone for good, their die or plane having failed, or are not there yet.
     dead: LaneSet,
+    /// Those of them that are not there yet, and have not failed.
+    absent: LaneSet,
     /// Lanes of superblocks that have a bad block which nothing replaces.
     missing: ListMap<SuperblockId, LaneSet>,
     /// Gaps of superblocks that have such, and of those in which each program unit's own bit says what is on flash.
@@ -36,6 +38,7 @@ impl Lanes {
         Self {
             count,
             dead: LaneSet::new(count as usize),
+            absent: LaneSet::new(count as usize),
             missing: ListMap::default(),
             gaps: IndexVec::filled(None, superblocks),
             failed: BTreeSet::new(),
@@ -69,6 +72,17 @@ impl Lanes {
         self.all().filter(|&lane| !self.dead.contains(lane))
     }
 
+    /// Lanes that have failed as a whole, with their die or plane.
+    pub(crate) fn failed_for_good(&self) -> impl Iterator<Item = LaneIndex> {
+        self.all().filter(|&lane| self.dead.contains(lane) && !self.absent.contains(lane))
+    }
+
+    /// A lane is not there yet.
+    pub(crate) fn leave_for_later(&mut self, lane: LaneIndex) {
+        self.kill(lane);
+        self.absent.insert(lane);
+    }
+
     /// A lane is gone from now on.
     pub(crate) fn kill(&mut self, lane: LaneIndex) {
         debug_assert!(
@@ -85,6 +99,7 @@ impl Lanes {
             "lane {lane} is there already, or is none"
         );
         self.dead.remove(lane);
+        self.absent.remove(lane);
     }
 
     /// Whether a lane of `superblock` has a bad block that nothing replaces.

@@ -35,7 +35,7 @@ pub use config::{
 };
 pub use ftl::{
     Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,
-    Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables,
+    Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables, Wear,
 };
 pub use layout::{Lane, Layout, PuPlace};
 pub use policy::{

@@ -37,6 +37,7 @@ pub use config::{
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
 pub use health::{Change, Decision, Reason};
+pub use outlast_flash::Worked;
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;

@@ -6,6 +6,7 @@ use crate::counters::{Counters, Totals};
 use crate::health::Decisions;
 use crate::read::{CoreCells, Corrections};
 use crate::ssd::Ssd;
+use outlast_flash::Worked;
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::Nanos;
 
@@ -90,6 +91,12 @@ impl Ssd {
     pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
         self.flash.die_utilisation(now, span)
     }
+
+    /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset.
+    pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
+        self.flash.die_work(now, span)
+    }
+
     /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
     pub fn bytes_when_built(&self) -> u64 {
         let geometry = &self.config.geometry;

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from outlast import endurance
 from outlast.cli.paper import beside, console, ruled
-from outlast.report import closed, found, sheet
+from outlast.report import closed, found, served, sheet
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.findings import workload
@@ -37,7 +37,7 @@ def show(result: Result) -> None:
     asked = f"{device['model']}, {size(device['capacity_bytes'])}; {workload(summary)}"
     paper.print(asked, markup=False)
     paper.print()
-    rows = [*_rates(summary), *_writes(summary), *_wear(summary), *_array(summary)]
+    rows = [*_served(summary), *_rates(summary), *_writes(summary), *_wear(summary), *_array(summary)]
     if can_fail(summary):
         rows += _errors(summary)
     _print(paper, rows)
@@ -72,9 +72,20 @@ def _table(paper: Console, columns: tuple[str, ...], rows: list[tuple[str, ...]]
     paper.print(table)
 
 
+def _served(summary: dict[str, Any]) -> list[Row]:
+    """What the host asked for and did not get."""
+    rows = []
+    if count := served.failed(summary):
+        every = served.served(summary) + count
+        rows.append(("not served", short(count), f"of {short(every)} requests: {served.ends(summary) or 'failed'}"))
+    if summary["smart"]["read_only"]:
+        rows.append(("read-only", "yes", "too few good blocks are left: the drive takes no more writes"))
+    return rows
+
+
 def _rates(summary: dict[str, Any]) -> list[Row]:
     rate = summary["throughput"]
-    if rate["iops"] is None:
+    if rate["iops"] is None or found.nothing_measured(summary):
         return []
     moved = rate["read_mib_s"] + rate["write_mib_s"]
     span = seconds(summary["time"]["simulated_s"])
@@ -82,7 +93,7 @@ def _rates(summary: dict[str, Any]) -> list[Row]:
         (
             "IOPS",
             short(rate["iops"]),
-            f"{short(rate['read_iops'])} reads, {short(rate['write_iops'])} writes per second",
+            f"{short(rate['read_iops'])} reads, {short(rate['write_iops'])} writes served per second",
         ),
         (
             "throughput",
@@ -106,6 +117,8 @@ def _writes(summary: dict[str, Any]) -> list[Row]:
     if formula is not None:
         without = " without parity" if parts["parity"] else ""
         said += f"; closed form{without} {formula:.3f} ({signed((wa['total'] - parts['parity']) / formula - 1)})"
+    if note := served.collected_note(summary):
+        said += f"; {note}"
     return [("write amplification", f"{wa['total']:.3f}", said)]
 
 

@@ -122,5 +122,5 @@ def _show(done: Sweep) -> None:
     if done.front:
         figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
         console.print(f"front: no other point is as good in all of {figures} and better in one")
-    if said := sweep_steady.note(summary):
-        console.print(said)
+    for said in sweep_steady.notes(summary):
+        console.print(said, markup=False)

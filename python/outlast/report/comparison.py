@@ -22,6 +22,8 @@ __all__ = ["headline", "labels", "numbered", "page", "sections", "shown_rows"]
 MOST_SETTINGS = 12
 """Of those that differ, before the reader asks for the rest: runs of two presets differ in most."""
 ROWS = (
+    "host.errors",
+    "smart.read_only",
     "throughput.iops",
     "throughput.read_mib_s",
     "throughput.write_mib_s",
@@ -53,6 +55,8 @@ def shown_rows(summaries: Sequence[dict[str, Any]]) -> list[str]:
         values = [names.figure_of(summary, name) for summary in summaries]
         of_errors = name.startswith("reliability.")
         there = any(value is not None for value in values)
+        if name in ("host.errors", "smart.read_only") and not any(values):
+            continue
         if there and (not of_errors or (anything_fails and any(values))):
             shown.append(name)
     return shown

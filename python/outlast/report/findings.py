@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from outlast.report import served
 from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.names import JUDGED, label, tips
 from outlast.report.numbers import counted, micros, percent, seconds, short, signed, size, text, tiny
@@ -75,6 +76,8 @@ def amplification(summary: dict[str, Any]) -> str:
         sentence += (
             f" {moved} {'was' if gc['victims'] == 1 else 'were'} moved, {percent(gc['mean_valid'])} valid on average."
         )
+    if told := served.collected_note(summary):
+        sentence += f" <b>{told[0].upper()}{told[1:].replace(': it says', ': write amplification says')}.</b>"
     note = text(closed["note"] or "")
     if closed["greedy_waf"] is not None:
         # The formula knows data that the host wrote and data that collection moved; of parity it knows nothing.
@@ -220,6 +223,8 @@ def facts(summary: dict[str, Any]) -> str:
     before, memory, flash = state["precondition"], summary["memory"], summary["flash"]
     effective = device.get("effective_spare_factor")
     spare = f"{percent(device['spare_factor'])}" + (f" (effective {percent(effective)})" if effective else "")
+    if "effective_spare_factor" in device and effective is None:
+        spare += " (now none: the flash that is left holds less than the capacity)"
     reached = {True: "steady", False: "not steady", None: "none"}[before["reached"]]
     if before["reached"] is not None:
         reached += f" after {short(before['drive_writes'])} drive writes"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlast.report import array, endurance, errors, findings, repair
+from outlast.report import array, endurance, errors, findings, repair, served
 from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import counted, micros, percent, seconds, short, signed, text
 from outlast.why.limit import Limit, limit_of
@@ -35,14 +35,17 @@ def _met(own: dict[str, Any]) -> bool:
 
 
 def nothing_measured(summary: dict[str, Any]) -> bool:
-    """Whether the run was stopped while the drive was being prepared."""
-    return bool(summary["partial"]) and not was_asked(summary)
+    """Whether the run ended, or was stopped, before its warm-up was over."""
+    return not was_asked(summary)
 
 
 def title(summary: dict[str, Any]) -> str:
     """The name of the scenario and the answer to its question."""
     if nothing_measured(summary):
-        return f"{summary['name']}: stopped before anything was measured"
+        return f"{summary['name']}: {served.unmeasured(summary)}"
+    if refused := served.refused(summary):
+        told = f"{short(refused[0])} of {short(refused[1])} writes"
+        return f"{summary['name']}: the drive became read-only and refused {told}"
     said = {"repair": _repaired, "array": _rebuilt, "errors": _erred}.get(question(summary), _served)(summary)
     name = str(summary["name"])
     # A scenario named after its way of repair says it once.
@@ -91,13 +94,21 @@ def _served(summary: dict[str, Any]) -> str:
     if iops is None:
         total = summary["write_amplification"]["total"]
         return "no request was timed" if total is None else f"a write amplification of {total:.3f}"
+    if served.is_short(summary):
+        count = served.served(summary) + served.failed(summary)
+        return f"only {counted(count, 'request')} measured after the warm-up, too few for a rate"
     if overload:
         return f"{short(iops)} of the {short(overload['offered_iops'])} IOPS asked for"
     limit = _limit(summary)
     if limit is None or limit.part is None:
         return f"{short(iops)} IOPS{_tail(summary)}"
-    pace = " as asked for" if limit.name == "host_rate" else f", limited by {_called(limit)}"
-    return f"{short(iops)} IOPS{pace}{_tail(summary)}"
+    if limit.name != "host_rate":
+        return f"{short(iops)} IOPS, limited by {_called(limit)}{_tail(summary)}"
+    if served.is_as_asked(summary):
+        return f"{short(iops)} IOPS as asked for{_tail(summary)}"
+    asked = served.asked_iops(summary)
+    of = "" if asked is None else f" of the {short(asked)} IOPS asked for"
+    return f"{short(iops)}{of or ' IOPS'}{_tail(summary)}"
 
 
 def _limit(summary: dict[str, Any]) -> Limit | None:
@@ -128,9 +139,15 @@ def _tail(summary: dict[str, Any]) -> str:
 def sentences(summary: dict[str, Any]) -> list[str]:
     """Three to five sentences with numbers, as HTML: first what the scenario is about, then what holds for any."""
     if nothing_measured(summary):
-        return ["The run was stopped before anything was measured."]
+        why = served.unmeasured(summary)
+        return [text(f"{why[0].upper()}{why[1:]}.")]
     about = question(summary)
-    said: list[str] = []
+    said: list[str] = [f"<b>{text(told)}</b>" for told in (served.sentence(summary),) if told]
+    if served.is_short(summary):
+        count = served.served(summary) + served.failed(summary)
+        said.append(
+            f"<b>Only {counted(count, 'request')} measured after the warm-up</b>: too few for a rate or a tail."
+        )
     if about == "repair":
         said.append(repair.finding(repair.repairs(summary)[:2]))
     elif about == "array":
@@ -170,6 +187,8 @@ def _writes(summary: dict[str, Any]) -> str:
         off = signed((wa["total"] - parts["parity"]) / closed - 1)
         without = " without parity" if parts["parity"] else ""
         said += f"; the closed form gives {closed:.3f} (measured{without}: {off})"
+    if note := served.collected_note(summary):
+        said += f"; {note}"
     return said + "."
 
 

@@ -21,7 +21,7 @@ def job_rows(summary: dict[str, Any]) -> list[tuple[str, ...]]:
             if (found := job[op]) is None:
                 continue
             latency = found["latency_us"]
-            times = (marked(latency, key) for key in ("mean", "p99", "p99_9"))
+            times = (marked(latency, key) if latency else "–" for key in ("mean", "p99", "p99_9"))
             rates = (short(found["iops"]), short(found["mib_s"]))
             rows.append((job["name"], op, *rates, *times, short(found["ios"]), seconds(job["runtime_s"])))
     return rows

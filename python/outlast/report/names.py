@@ -26,6 +26,8 @@ PERCENTILES = {
 """Of a distribution of latencies, in the order of tables."""
 _STEPS = {"after_ecc": "UBER after ECC", "after_rereads": "UBER after re-reads", "after_stripe": "UBER, exact"}
 _WORDS = {
+    "host.errors": "requests not served",
+    "smart.read_only": "read-only at the end",
     "throughput.iops": "IOPS",
     "throughput.read_iops": "read IOPS",
     "throughput.write_iops": "write IOPS",

@@ -88,7 +88,9 @@ def badges(summary: dict[str, Any]) -> str:
     if summary["queue"].get("overload"):
         marks.append('<span class="badge bad">overload: more was asked for than was served</span>')
     if summary["host"]["errors"]:
-        marks.append(f'<span class="badge bad">{short(summary["host"]["errors"])} requests failed</span>')
+        marks.append(f'<span class="badge bad">{short(summary["host"]["errors"])} requests not served</span>')
+    if summary["smart"]["read_only"]:
+        marks.append('<span class="badge bad">read-only at the end</span>')
     return "".join(marks)
 
 

@@ -51,6 +51,9 @@ def _header(summary: dict[str, Any], title: str) -> str:
     if summary["not_steady"]:
         share = f"{summary['not_steady']} of {summary['runs']}"
         marks.append(f'<span class="badge warn">{share} runs not in steady state</span>')
+    if summary.get("not_served"):
+        share = f"{summary['not_served']} of {summary['runs']}"
+        marks.append(f'<span class="badge bad">requests failed in {share} runs</span>')
     varied = " and ".join(f"<code>{text(figures.called(axis))}</code>" for axis in spec["vary"])
     repeats = f"{spec['repeats']} runs each" if spec["repeats"] > 1 else "one run each, and so without error bars"
     about = f"{counted(len(points), 'point')} of {varied} ({text(spec['method'])}), {repeats}"

@@ -126,7 +126,7 @@ def table(summary: dict[str, Any]) -> str:
         body.append(f"<tr>{''.join(cells)}</tr>")
     left = len(summary["points"]) - len(body)
     more = f'<p class="note">and {short(left)} more points: sweep.json has them all</p>' if left else ""
-    more += f'<p class="note">{note}</p>' if (note := sweep_steady.note(summary)) else ""
+    more += "".join(f'<p class="note">{text(note)}</p>' for note in sweep_steady.notes(summary))
     return (
         f'<div class="card scroll"><table class="figures points"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table>{more}</div>"

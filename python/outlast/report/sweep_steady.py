@@ -1,4 +1,4 @@
-"""Which points of a sweep have runs that were not in steady state."""
+"""What a reader of a sweep must know: runs not in steady state, and figures that tell less than they seem to."""
 
 from __future__ import annotations
 
@@ -28,3 +28,23 @@ def note(summary: dict[str, Any]) -> str:
         return ""
     said = f"{short(summary['not_steady'])} of {short(summary['runs'])} runs were not in steady state"
     return f"{said}: at the points with {MARK}" if any(map(mark, summary["points"])) else said
+
+
+def notes(summary: dict[str, Any]) -> list[str]:
+    """Sentences below the table: of steady state, of runs that say less than they seem to, of absent figures."""
+    runs = short(summary["runs"])
+    said = [note(summary)]
+    if count := summary.get("not_measured"):
+        said.append(f"{short(count)} of {runs} runs measured nothing: they ended within their warm-up")
+    if count := summary.get("not_served"):
+        said.append(
+            f"in {short(count)} of {runs} runs requests failed (host.errors): rates and latencies are of those that "
+            "were served"
+        )
+    if count := summary.get("not_collected"):
+        said.append(
+            f"in {short(count)} of {runs} runs no superblock was collected: their write amplification says nothing "
+            "about spare space or policy"
+        )
+    said += [f"{name}: in none of the runs, because {why}" for name, why in (summary.get("absent") or {}).items()]
+    return [each for each in said if each]

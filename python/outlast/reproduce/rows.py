@@ -21,6 +21,7 @@ def figures(record: Record) -> Row:
     amplification = summary["write_amplification"] or {}
     unit = summary["device"]["mapping_unit"]
     moved = (amplification.get("gc") or 0.0) * summary["host"]["bytes_written"] / unit
+    spare = summary["device"].get("effective_spare_factor", summary["device"]["spare_factor"])
     row: Row = {
         "read_mean_us": read.get("mean"),
         "read_p99_9_us": read.get("p99_9"),
@@ -32,7 +33,7 @@ def figures(record: Record) -> Row:
         ),
         "collection_checks_percent": 100 * moved / max(moved + summary["host"]["reads"], 1),
         "superblocks": summary["device"]["superblocks"],
-        "spare_percent": 100 * summary["device"].get("effective_spare_factor", summary["device"]["spare_factor"]),
+        "spare_percent": None if spare is None else 100 * spare,
         "busy_percent": 100 * summary["queue"]["die_utilisation"]["mean"],
         "steady_before": summary["steady_state"]["precondition"]["reached"],
         "notes": " ".join(summary["notes"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -35,6 +35,8 @@ _PLACES = {
     "*": r"\w+",
 }
 _PLACE = re.compile(r"(OP|STEP|\[i\]|\[\]|\*)")
+_ENTRY = re.compile(r"(.+)\[\d+\]")
+"""An entry of a list of numbers."""
 _ASIDE = ("schema", "version", "name", "seed", "partial", "notes", "scenario")
 
 
@@ -69,7 +71,8 @@ def _row(name: str) -> tuple[str, str] | None:
         # Compiling all patterns takes longer than anything that asks for a few figures.
         if name == listed if still == listed else name.startswith(still) and _pattern(listed).fullmatch(name):
             return unit, meaning
-    return None
+    entry = _ENTRY.fullmatch(name)
+    return _row(entry[1]) if entry else None
 
 
 def called(axis: Mapping[str, Any]) -> str:
@@ -106,7 +109,7 @@ def hint(name: str) -> str:
 
 
 def flat(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Figures of a summary by dotted name: numbers, texts, yes and no; lists only of groups of figures."""
+    """Figures of a summary by dotted name: numbers, texts, yes and no; of lists each entry."""
     values: dict[str, Any] = {}
     for name, value in summary.items():
         if name not in _ASIDE:
@@ -122,10 +125,47 @@ def _add(values: dict[str, Any], name: str, value: Any) -> None:
             _add(values, f"{name}.{key}", part)
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            if isinstance(part, Mapping):
+            if isinstance(part, (Mapping, int, float)):
                 _add(values, f"{name}[{index}]", part)
     else:
         values[name] = value
+
+
+_NEEDS = (
+    ("endurance.", "no run has both writes and a rating of its flash, device.defects.endurance or a chip"),
+    ("latency_us.", "no run served such a request with time"),
+    ("latency_causes.", "it needs run.causes = true, and requests of that kind"),
+    ("write_amplification.", "the host wrote nothing in any run, or had no such part"),
+    ("gc.write_amplification_interval", "the runs are too short for an interval"),
+    ("gc.mean_valid", "no superblock was collected in any run"),
+    ("array.", "no run has an array of which this is known"),
+    ("repair", "no die was repaired in any run"),
+    ("protection.", "no run has device.protection"),
+    ("reliability.twin", "it needs run.twin = true"),
+    ("reliability.exact", "the flash of no run errs: it needs device.reliability"),
+    ("reliability.rber", "the flash of no run errs: it needs device.reliability"),
+    ("queues", "no run has device.controller.queues and more than one queue in use"),
+    ("queue.controller", "it needs run.utilisation = true, and a drive by itself"),
+    ("queue.overload", "no run was overloaded"),
+    ("host.jobs", "no run has a fio job"),
+    ("host.failed", "no request failed in any run"),
+    ("closed_form.", "the closed form holds for no run"),
+    ("device.effective_spare_factor", "what flash was left held less than the capacity in every run"),
+)
+"""Why no run may have a figure, by the beginning of its name; the first that fits."""
+
+
+def why_absent(name: str, rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why no run has a number for a figure; `None` where some run has one."""
+    if any(number(row, name) is not None for row in rows):
+        return None
+    if all(row.get("error") for row in rows):
+        return "every run failed"
+    if any(isinstance(row.get(name), str) for row in rows):
+        return "it is a text, not a number"
+    if any(f"{name}[0]" in row for row in rows):
+        return f"it is a list: {name}[0] is its first entry"
+    return next((why for start, why in _NEEDS if name.startswith(start)), "it is null or missing in each of them")
 
 
 def number(values: Mapping[str, Any], name: str) -> float | None:

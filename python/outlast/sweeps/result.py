@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SCHEMA_NAME = "outlast-sweep/1"
 FILES = ("sweep.json", "sweep.parquet", "report.html", "points")
 """What a sweep's folder holds."""
+MEASURED = ("reads", "writes", "trims", "flushes", "errors")
+"""Counts of requests, below `host`, one of which is more than 0 where anything was measured."""
 CODE = "policies"
 """What it holds, too, where policies of the sweep are in no file of their own."""
 
@@ -166,7 +168,11 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
             row[axis.name] = shown(axis, value)
         row["error"] = outcome.failures.get(run.job.key)
         record = outcome.records.get(run.job.key)
-        own = figures.flat(record["summary"]) if record is not None else {}
+        # Records leave the scenario out of the summary, and some figures are made of both.
+        own = figures.flat(record["summary"] | {"scenario": run.job.scenario}) if record is not None else {}
+        if _is_without_measurement(own):
+            # No request in no time is no rate.
+            own |= {name: None for name in own if name.startswith("throughput.")}
         # The plan's scenario, since a record may have been made under another name. What varies has its own column.
         settings = figures.flat({"settings": run.job.scenario})
         own |= {f"scenario{name.removeprefix('settings')}": value for name, value in settings.items()}
@@ -198,10 +204,31 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
         "sweep": spec.to_dict(),
         "runs": len(rows),
         "not_steady": _not_steady(rows),
+        "not_served": sum(bool(row.get("host.errors")) for row in rows),
+        "not_collected": sum(_is_without_collection(row) for row in rows),
+        "not_measured": sum(_is_without_measurement(row) for row in rows),
+        "absent": _absent(spec.figures, rows),
         "failed": [{key: row[key] for key in ("point", "repeat", "error")} for row in rows if row["error"]],
         "points": listed,
         "pareto": _front(spec.pareto, listed),
     }
+
+
+def _is_without_collection(row: Row) -> bool:
+    """Whether the host wrote to flash in a run and nothing was collected."""
+    return bool(row.get("flash.programs")) and "write_amplification.total" in row and row.get("gc.victims") == 0
+
+
+def _is_without_measurement(row: Row) -> bool:
+    """Whether no request of a run was measured: it ended within its warm-up."""
+    return "host.reads" in row and not any(row.get(f"host.{kind}") for kind in MEASURED)
+
+
+def _absent(asked: tuple[str, ...], rows: list[Row]) -> dict[str, str]:
+    """Figures that were asked for and that no run has, each with the reason."""
+    if asked == figures.USUAL:
+        return {}
+    return {name: why for name in asked if (why := figures.why_absent(name, rows)) is not None}
 
 
 def _not_steady(rows: list[Row]) -> int:

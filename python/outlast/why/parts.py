@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from outlast.why.quantity import bytes_of, bytes_per_s, mean_nanos, nanos
+from outlast.why.quantity import bytes_of, bytes_per_s, nanos
 
 Figures = Mapping[str, Any]
 """Figures by the name that they have in `result.json`."""
@@ -30,8 +30,8 @@ class Part:
 
 
 def was_asked(summary: Mapping[str, Any]) -> bool:
-    """Whether a request of the host was measured: not in a run that was stopped while the drive was being prepared."""
-    return any(summary["host"][kind] for kind in ("reads", "writes", "trims", "flushes"))
+    """Whether a request of the host was measured: not in a run that ended before its warm-up did."""
+    return any(summary["host"][kind] for kind in ("reads", "writes", "trims", "flushes", "errors"))
 
 
 def value_of(summary: Mapping[str, Any], name: str) -> Any:
@@ -49,7 +49,7 @@ def named(summary: Mapping[str, Any], *names: str) -> Figures:
 
 def parts_of(summary: dict[str, Any]) -> list[Part]:
     """The parts that take time in this scenario, the busiest first; none of a run without time."""
-    if summary["throughput"]["iops"] is None or not summary["time"]["simulated_s"]:
+    if summary["throughput"]["iops"] is None or not was_asked(summary) or not summary["time"]["simulated_s"]:
         return []
     parts = [_dies(summary), _channels(summary)]
     if "array" not in summary:
@@ -143,17 +143,10 @@ def _counted(summary: dict[str, Any], own: dict[str, Any]) -> list[Part]:
     return [part for part in both if part.busy]
 
 
-def die_work(summary: dict[str, Any]) -> dict[str, float]:
-    """The shares of all dies' time that the array programs and erases; the rest of `mean` is reading and data."""
-    scenario, flash = summary["scenario"]["device"], summary["flash"]
-    geometry, ftl, timing = scenario["geometry"], scenario["ftl"], scenario["timing"]
-    dies = geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"]
-    members = (summary.get("array") or {}).get("wear")
-    span_ns = summary["time"]["simulated_s"] * 1e9 * dies * (len(members) if members else 1)
-    planes = geometry["planes_per_die"] if ftl["multi_plane"] else 1
-    # Operations on several planes are counted once for each row of pages, pages one by one.
-    programs = (flash["programs"] - flash["multi_plane_programs"] * (planes - 1)) / ftl.get("one_shot", 1)
-    return {
-        "program": programs * mean_nanos(timing["program"]) / span_ns,
-        "erase": flash["erases"] / planes * mean_nanos(timing["erase"]) / span_ns,
-    }
+def die_work(summary: dict[str, Any]) -> dict[str, float] | None:
+    """The shares of all dies' time that the array programs and erases; the rest of `mean` is reading and data.
+
+    `None` of a result of an earlier version, which did not count them.
+    """
+    work = summary["queue"].get("die_work")
+    return None if work is None else {name: float(work[name]) for name in ("program", "erase")}

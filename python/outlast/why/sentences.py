@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from outlast.report import served
 from outlast.report.numbers import percent, seconds, short
 from outlast.why.limit import Limit
 from outlast.why.origins import collection, errors, tail, wear, writes
@@ -16,7 +17,7 @@ class Sentence:
     """A finding in words."""
 
     about: str
-    """The subject: `limit`, a part, `host`, `tail`, `writes`, `collection`, `wear`, `errors`, or `trust`."""
+    """The subject: `limit`, `served`, a part, `host`, `tail`, `writes`, `collection`, `wear`, `errors`, or `trust`."""
     text: str
     figures: Figures
     """What it is made of: figures of `result.json` by dotted name."""
@@ -25,7 +26,7 @@ class Sentence:
 def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[Sentence]:
     """About ten sentences, the most important first."""
     by_name = {part.name: part for part in parts}
-    found: list[Sentence | None] = [_limit(summary, limit)]
+    found: list[Sentence | None] = [_limit(summary, limit), _failed(summary)]
     if parts:
         found += [_dies(summary, by_name["dies"]), _channels(summary, by_name["channels"])]
         found += [_link(by_name), _firmware(by_name), _host(summary)]
@@ -39,17 +40,24 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
 
 def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     queue, part = summary["queue"], limit.part
-    if part is None and summary["partial"] and not was_asked(summary):
-        return Sentence("limit", "The run was stopped before anything was measured.", {})
+    if part is None and not was_asked(summary):
+        said = served.unmeasured(summary)
+        counts = named(summary, "host.reads", "host.writes", "time.warm_up_s", "partial")
+        return Sentence("limit", f"{said[0].upper()}{said[1:]}.", counts)
     if part is None:
         text = "The run has no timing (run.timing = none): nothing limits its rate, and only counts are reported."
         return Sentence("limit", text, named(summary, "scenario.run.timing"))
     iops = summary["throughput"]["iops"]
     figures = dict(named(summary, "throughput.iops")) | dict(part.figures)
     if limit.name == "host_rate":
+        asked = f"the {short(iops)} requests a second that it asks for are served"
+        if not served.is_as_asked(summary):
+            rate = served.asked_iops(summary)
+            of = "" if rate is None else f" of the {short(rate)} that it asks for"
+            asked = f"{short(iops)} requests a second{of} are served"
         text = (
-            f"The host limits the rate: the {short(iops)} requests a second that it asks for are served, and the "
-            f"busiest part, {part.label}, is busy {percent(part.busy)} of the time."
+            f"The host limits the rate: {asked}, and the busiest part, {part.label}, is busy {percent(part.busy)} of "
+            "the time."
         )
         if part.busy > 0:
             text = text[:-1] + f"; it would saturate at {short(iops / part.busy)} requests a second."
@@ -72,17 +80,28 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     return Sentence("limit", text + ".", figures)
 
 
+def _failed(summary: dict[str, Any]) -> Sentence | None:
+    said = served.sentence(summary)
+    if not said:
+        return None
+    names = ["host.errors", "smart.read_only", *(f"host.failed.{name}" for name in summary["host"].get("failed") or ())]
+    return Sentence("served", said, named(summary, *names))
+
+
 def _dies(summary: dict[str, Any], part: Part) -> Sentence:
     work = die_work(summary)
-    rest = max(part.mean - sum(work.values()), 0.0)
     least, most = summary["queue"]["die_utilisation"]["min"], summary["queue"]["die_utilisation"]["max"]
-    text = (
-        f"A die is busy {percent(part.mean)} of the time ({percent(least)} to {percent(most)}): about "
-        f"{percent(work['program'], 2)} programming, {percent(work['erase'], 2)} erasing, and {percent(rest, 2)} "
+    text = f"A die is busy {percent(part.mean)} of the time ({percent(least)} to {percent(most)})"
+    if work is None:
+        return Sentence("dies", f"{text}.", part.figures)
+    rest = part.mean - sum(work.values())
+    # A run that was stopped goes on a little beyond its last request.
+    assert rest > -(1e-3 if summary["partial"] else 1e-9), f"dies busy {part.mean}, of which {work}"
+    text += (
+        f": {percent(work['program'], 2)} programming, {percent(work['erase'], 2)} erasing, and {percent(rest, 2)} "
         "sensing, transferring data, or holding data until the channel is free."
     )
-    counts = named(summary, "flash.programs", "flash.erases", "flash.multi_plane_programs")
-    return Sentence("dies", text, {**part.figures, **counts})
+    return Sentence("dies", text, {**part.figures, **named(summary, "queue.die_work.program", "queue.die_work.erase")})
 
 
 def _channels(summary: dict[str, Any], part: Part) -> Sentence:

@@ -3,6 +3,7 @@
 use super::Issued;
 use super::fleet::Fleet;
 use crate::batch::Batch;
+use crate::machine::Machine;
 use crate::recorder::Recorder;
 use crate::requests::Requests;
 use outlast_device::{Completion, Outcome};
@@ -84,6 +85,19 @@ impl Course {
             own: None,
             has_begun: false,
         }
+    }
+
+    /// Measuring begins at `at`.
+    pub(super) fn measure_from<M: Machine>(&mut self, at: Nanos, machine: &mut M) {
+        machine.reset(at);
+        let counts = machine.snapshot(at);
+        self.recorder.restart(at, &counts);
+        self.requests.iter_mut().for_each(|requests| requests.restart());
+    }
+
+    /// The run has ended within its warm-up: nothing of it was measured.
+    pub(crate) fn forget<M: Machine>(&mut self, machine: &mut M) {
+        self.measure_from(self.recorder.end, machine);
     }
 
     /// Whether a leg to `goal` has nothing to do.

@@ -39,7 +39,7 @@ impl Simulation {
         let watch = Stopwatch::start();
         let Underway { prepared, twin, course, mut ending, by_hand, cost } =
             *self.underway.take().expect("a run is open");
-        let course = course.expect("no leg goes on");
+        let mut course = course.expect("no leg goes on");
         let Self { scenario, built, workload, .. } = self;
         if !course.has_begun {
             either!(built, own => own.begin(scenario))?;
@@ -49,7 +49,11 @@ impl Simulation {
         {
             return Err(failure.into());
         }
-        let (recorder, has_begun) = (course.recorder, course.has_begun);
+        let has_begun = course.has_begun;
+        if course.warming && has_begun {
+            either!(built, own => course.forget(own));
+        }
+        let recorder = course.recorder;
         let kept = course.requests.map(|requests| requests.finish(rows)).unwrap_or_default();
         let drives = either!(built, own => own.as_drives());
         let mut measured = Measured::of(&drives, recorder.end, recorder.span());

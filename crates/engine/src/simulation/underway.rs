@@ -10,7 +10,7 @@ use crate::run::{Course, Ending};
 use crate::splits::Splits;
 use crate::summary::Summary;
 use crate::window::Windows;
-use outlast_scenario::Scenario;
+use outlast_scenario::{Scenario, TimingMode};
 use outlast_units::Nanos;
 use std::fmt;
 
@@ -63,7 +63,10 @@ impl Simulation {
         let over_time = run.utilisation.then(|| Box::new(OverTime::new(windows.width())));
         let mut recorder = Recorder::new(run.histogram_digits, windows, lanes);
         recorder.over_time = over_time;
-        Course::new(recorder, run.warm_up.max(self.workload.ramp), requests(&self.scenario, log))
+        let is_timed = run.timing == TimingMode::Full;
+        // Without time there is nothing to wait for.
+        let warm_up = if is_timed { run.warm_up.max(self.workload.ramp) } else { Nanos::ZERO };
+        Course::new(recorder, warm_up, requests(&self.scenario, log))
     }
 
     fn windows(&self) -> Windows {

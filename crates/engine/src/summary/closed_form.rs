@@ -17,7 +17,8 @@ pub struct ClosedForm {
     /// The same for preconditioning by random overwrites.
     pub precondition_waf: Option<f64>,
     /// Spare space over user space that the data can use: without open and held-back superblocks.
-    pub spare_factor: f64,
+    /// Absent where there is less than none.
+    pub spare_factor: Option<f64>,
     /// Limit of sequential reads, in MiB/s: the least of dies, channels and link.
     pub sequential_read_mib_s: f64,
     /// Limit of sequential writes into erased blocks, in MiB/s.
@@ -26,12 +27,12 @@ pub struct ClosedForm {
     pub note: String,
 }
 
-pub(crate) fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
+pub(crate) fn closed_form(facts: &Facts<'_>, spare: Option<f64>) -> ClosedForm {
     let config = facts.ssd.config();
     let policy = facts.ssd.ftls().next().and_then(outlast_ftl::Ftl::victim_policy);
     let waf = match policy {
-        Some(VictimPolicy::Greedy) => write_amplification::greedy(spare).ok(),
-        Some(VictimPolicy::Fifo) => write_amplification::fifo(spare).ok(),
+        Some(VictimPolicy::Greedy) => Some(spare.and_then(|spare| write_amplification::greedy(spare).ok())),
+        Some(VictimPolicy::Fifo) => Some(spare.and_then(|spare| write_amplification::fifo(spare).ok())),
         _ => None,
     };
     let filled = facts.scenario.precondition.fill_fraction >= 1.0;
@@ -40,9 +41,14 @@ pub(crate) fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
     let not_comparable = why_not_uniform(facts);
     let note = match (&not_comparable, waf) {
         (_, None) => "There is no closed form for this victim policy.".to_owned(),
+        (_, Some(None)) => {
+            "The closed form needs spare space; the flash that is left holds less than the capacity."
+                .to_owned()
+        }
         (Some(why), _) => format!("The closed form holds for uniform random writes; here {why}."),
         (None, Some(_)) => "Uniform random writes over the whole capacity: the closed form holds.".to_owned(),
     };
+    let waf = waf.flatten();
     let timing = &config.timing;
     let flash = bandwidth::Flash {
         channels: f64::from(config.geometry.channels),

@@ -20,7 +20,8 @@ pub struct DeviceFacts {
     /// (raw − user) / user.
     pub spare_factor: f64,
     /// The same without spare blocks, bad blocks, and superblocks that are open or held back.
-    pub effective_spare_factor: f64,
+    /// Absent where what is left of the flash holds less than the capacity: dies or blocks have failed.
+    pub effective_spare_factor: Option<f64>,
 }
 
 /// Memory.
@@ -32,7 +33,8 @@ pub struct Memory {
     pub peak_rss_mib: Option<f64>,
 }
 
-/// Spare over user space of a drive that data can use: without spare blocks, bad blocks, and superblocks that are open or held back.
+/// Spare over user space of a drive that data can use: without spare blocks, bad blocks, and superblocks that are open or held back. Below
+/// zero where the flash that is left holds less than the capacity.
 pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
     let user = drive.identify().capacity.0 as f64;
     let unit = drive.config().ftl.mapping_unit.0 as f64;
@@ -67,6 +69,6 @@ pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
             .next()
             .map_or(0, |ftl| u64::from(ftl.layout().units_per_superblock())),
         spare_factor: (raw - user) / user,
-        effective_spare_factor: effective_spare_factor(drive),
+        effective_spare_factor: Some(effective_spare_factor(drive)).filter(|&factor| factor >= 0.0),
     }
 }

@@ -120,10 +120,15 @@ pub(crate) fn amplification(facts: &Facts<'_>) -> Option<WriteAmplification> {
     let array = counts.drives.host_bytes_written as f64 / host - 1.0;
     let causes = counts.written.map(|units| units as f64 * unit / host);
     let coalesced = -(counts.drives.coalesced_writes as f64 * unit / host);
+    // In whole bytes, since a difference of quotients is a little off zero: slots that the host's units took, those of older units
+    // included, and what the host wrote of them.
+    let slots = (counts.written[ProgramCause::Host] + counts.drives.coalesced_writes)
+        * facts.ssd.config().ftl.mapping_unit.0;
+    let partial = i128::from(slots) - i128::from(counts.drives.host_bytes_written);
     Some(WriteAmplification {
         total: counts.programmed_bytes as f64 / host,
         causes,
-        partial_write: causes[ProgramCause::Host] - 1.0 - array - coalesced,
+        partial_write: partial as f64 / host,
         coalesced,
         array,
         by_core: facts.measured.by_core.clone(),
@@ -148,6 +153,12 @@ pub(super) fn flash_of(counts: &Counts, config: &SsdConfig) -> Flash {
             programs: counts.written.map(|units| units as f64 * per_unit),
         },
     }
+}
+
+/// Whether the host wrote to flash while nothing was collected: what was measured then tells nothing of collection.
+pub(crate) fn is_without_collection(facts: &Facts<'_>) -> bool {
+    let counts = &facts.measured.counts;
+    counts.host_bytes != 0 && counts.drives.programs != 0 && counts.victims == 0
 }
 
 pub(crate) fn gc(facts: &Facts<'_>) -> Gc {

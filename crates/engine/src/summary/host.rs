@@ -2,7 +2,8 @@
 
 use crate::facts::Facts;
 use crate::jobs::JobFigures;
-use outlast_device::Op;
+use crate::recorder::Completed;
+use outlast_device::{Op, Outcome};
 use outlast_units::Bytes;
 use serde::Serialize;
 
@@ -11,7 +12,25 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Commands completed while measured.
+/// Commands that ended in an error, by kind of command and by error.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Failed {
+    pub reads: u64,
+    pub writes: u64,
+    pub trims: u64,
+    pub flushes: u64,
+    /// Refused because the drive, or the array, had become read-only.
+    pub read_only: u64,
+    /// Data that nothing could read, or that a write needed and could not.
+    pub medium_error: u64,
+    /// Cut off by a loss of power.
+    pub aborted: u64,
+    /// Beyond the capacity.
+    pub out_of_range: u64,
+}
+
+/// Commands served while measured, and those that were not.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Host {
@@ -22,8 +41,11 @@ pub struct Host {
     pub bytes_read: u64,
     pub bytes_written: u64,
     pub bytes_trimmed: u64,
-    /// Commands that did not end well.
+    /// Commands that ended in an error; the counts above do not include them.
     pub errors: u64,
+    /// What these were; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Failed>,
     /// Mapping units read that were never written: they cost no flash read and flatter throughput.
     pub unmapped_reads: u64,
     /// Mapping units read from the write buffer.
@@ -53,15 +75,15 @@ pub struct Time {
     pub precondition_wall_s: f64,
 }
 
-/// Rates over simulated time.
+/// Rates over simulated time, of commands that were served; absent where no time passed, as in a run without time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Throughput {
-    pub iops: f64,
-    pub read_iops: f64,
-    pub write_iops: f64,
-    pub read_mib_s: f64,
-    pub write_mib_s: f64,
+    pub iops: Option<f64>,
+    pub read_iops: Option<f64>,
+    pub write_iops: Option<f64>,
+    pub read_mib_s: Option<f64>,
+    pub write_mib_s: Option<f64>,
     /// Commands simulated per second of processor time: how fast the simulator is, not the drive.
     pub requests_per_cpu_s: f64,
 }
@@ -79,7 +101,8 @@ pub(crate) fn host(facts: &Facts<'_>) -> Host {
         bytes_read: bytes(Op::Read),
         bytes_written: bytes(Op::Write),
         bytes_trimmed: bytes(Op::Trim),
-        errors: completed.errors,
+        errors: completed.errors(),
+        failed: failed(completed),
         unmapped_reads: counters.unmapped_reads,
         buffer_hits: counters.buffer_hits,
         read_cache_hits: counters.read_cache_hits,
@@ -87,6 +110,20 @@ pub(crate) fn host(facts: &Facts<'_>) -> Host {
         partial_writes: counters.partial_writes,
         jobs: facts.recorder.jobs.figures(facts.workload.lanes.as_ref(), facts.recorder.end),
     }
+}
+
+fn failed(completed: &Completed) -> Option<Failed> {
+    let of = |op: Op| completed.failed[op as usize];
+    (completed.errors() != 0).then(|| Failed {
+        reads: of(Op::Read),
+        writes: of(Op::Write),
+        trims: of(Op::Trim),
+        flushes: of(Op::Flush),
+        read_only: completed.ended(Outcome::ReadOnly),
+        medium_error: completed.ended(Outcome::MediumError),
+        aborted: completed.ended(Outcome::Aborted),
+        out_of_range: completed.ended(Outcome::OutOfRange),
+    })
 }
 
 pub(crate) fn time(facts: &Facts<'_>) -> Time {
@@ -108,10 +145,11 @@ pub(super) fn per(value: f64, span: f64) -> f64 {
 pub(crate) fn throughput(facts: &Facts<'_>) -> Throughput {
     let span = facts.recorder.span().as_secs_f64();
     let completed = &facts.recorder.completed;
-    let rate = |op: Op| per(completed.commands[op as usize] as f64, span);
-    let mib = |op: Op| per(Bytes(completed.bytes[op as usize]).as_mib(), span);
+    let over_time = |value: f64| (span > 0.0).then(|| value / span);
+    let rate = |op: Op| over_time(completed.commands[op as usize] as f64);
+    let mib = |op: Op| over_time(Bytes(completed.bytes[op as usize]).as_mib());
     Throughput {
-        iops: per(completed.total() as f64, span),
+        iops: over_time(completed.served() as f64),
         read_iops: rate(Op::Read),
         write_iops: rate(Op::Write),
         read_mib_s: mib(Op::Read),

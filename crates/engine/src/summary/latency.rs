@@ -71,7 +71,7 @@ pub(crate) fn latency_table(recorder: &Recorder) -> Table {
         (vec![], vec![], vec![], vec![], vec![]);
     let mut add = |name: &str, by_op: &ByOp| {
         for op in OPS {
-            let histogram = by_op.of(op);
+            let histogram = by_op.of(op).histogram();
             let mut below = 0;
             for step in histogram.iter_recorded() {
                 below += step.count_at_value();

@@ -22,11 +22,11 @@ pub use array::{
 pub use closed_form::ClosedForm;
 pub use device::{DeviceFacts, Memory};
 pub use flash::{Flash, FlashByCause, Gc, WriteAmplification};
-pub use host::{Host, Throughput, Time};
+pub use host::{Failed, Host, Throughput, Time};
 pub use latency::{LatencyByOp, StreamLatency};
 pub use latency_causes::{BandOfLatencies, CausesOfKind, LatencyCauses};
 pub use power::Power;
-pub use queue::{Controller, LittlesLaw, Queue, Spread};
+pub use queue::{Controller, DieWork, LittlesLaw, Queue, Spread};
 pub use reliability::{
     ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, Scrubbed, StripeRecovery,
     Tail, Twin,
@@ -37,7 +37,7 @@ pub use wear::Wear;
 pub(crate) use after_host::after_host;
 pub(crate) use closed_form::{closed_form, writes_uniformly};
 pub(crate) use device::{device_facts, effective_spare_factor};
-pub(crate) use flash::{amplification, flash, gc};
+pub(crate) use flash::{amplification, flash, gc, is_without_collection};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};
 pub(crate) use latency_causes::latency_causes;

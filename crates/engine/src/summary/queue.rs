@@ -21,7 +21,9 @@ pub struct Queue {
     pub channel_utilisation: Vec<f64>,
     /// Share of the measured time for which dies were busy.
     pub die_utilisation: Spread,
-    /// The same of each die of a drive by itself, channel by channel; absent of arrays.
+    /// What dies spent this time on: programming and erasing, in shares of the measured time; the mean over them.
+    pub die_work: DieWork,
+    /// Utilisation of each die of a drive by itself, channel by channel; absent of arrays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub utilisation_by_die: Vec<f64>,
     /// How busy the controller was; absent unless `run.utilisation` asks for it, and of arrays.
@@ -58,6 +60,15 @@ pub struct LittlesLaw {
     pub relative_error: f64,
 }
 
+/// Shares of the measured time in which the arrays of dies worked. The rest of what a die is busy is sensing, data on the channel, waiting
+/// for that, and being suspended.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct DieWork {
+    pub program: f64,
+    pub erase: f64,
+}
+
 /// A spread of values.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -73,6 +84,7 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
     let l = per(recorder.in_flight.area_until(recorder.end) as f64, span.0 as f64);
     let lambda_w = per(recorder.time_in_drive() as f64, span.0 as f64);
     let dies = &facts.measured.die_utilisation;
+    let works = &facts.measured.die_work;
     let mean = dies.iter().sum::<f64>() / dies.len() as f64;
     Queue {
         mean_in_flight: l,
@@ -83,6 +95,10 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
             mean,
             min: dies.iter().copied().fold(f64::INFINITY, f64::min),
             max: dies.iter().copied().fold(0.0, f64::max),
+        },
+        die_work: DieWork {
+            program: works.iter().map(|own| own.programs).sum::<f64>() / works.len() as f64,
+            erase: works.iter().map(|own| own.erases).sum::<f64>() / works.len() as f64,
         },
         utilisation_by_die: if facts.ssd.array.is_none() { dies.clone() } else { Vec::new() },
         controller: facts.measured.controller.clone(),
@@ -103,7 +119,7 @@ pub(crate) fn overloaded(facts: &Facts<'_>) -> Option<Overload> {
         let seconds = window.span().as_secs_f64();
         Stretch {
             seconds,
-            completed: window.total() as f64,
+            completed: window.ended() as f64,
             in_flight: per(window.area as f64 * 1e-9, seconds),
         }
     };

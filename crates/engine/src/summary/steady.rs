@@ -3,6 +3,7 @@
 use crate::facts::Facts;
 use crate::precondition::Prepared;
 use crate::steady::{Round, is_steady};
+use crate::summary::is_without_collection;
 use crate::table::Table;
 use outlast_workload::Pacing;
 use serde::Serialize;
@@ -63,15 +64,21 @@ pub(crate) fn measured_state(facts: &Facts<'_>) -> MeasuredState {
     let windows = facts.recorder.windows.closed();
     let span = facts.recorder.span();
     let unknown = |why: &str| MeasuredState { reached: None, why: why.to_owned() };
-    if facts.recorder.completed.total() < STEADY_COMMANDS || span.0 == 0 {
+    if facts.warming {
+        return unknown("the run ended within its warm-up");
+    }
+    if facts.recorder.completed.served() < STEADY_COMMANDS || span.0 == 0 {
         return unknown("too few commands to tell");
+    }
+    if is_without_collection(facts) {
+        return unknown("no superblock was collected, so that writes may still become slower");
     }
     let mut rounds = [(0.0, 0.0, 0.0); STEADY_ROUNDS];
     for window in windows {
         let middle = window.middle() - facts.recorder.start;
         let round = (middle.0 as f64 / span.0 as f64 * STEADY_ROUNDS as f64) as usize;
         let round = &mut rounds[round.min(STEADY_ROUNDS - 1)];
-        round.0 += window.total() as f64;
+        round.0 += window.served() as f64;
         round.1 += window.span().as_secs_f64();
         round.2 += window.latency_sum();
     }

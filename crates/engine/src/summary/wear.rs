@@ -3,6 +3,7 @@
 use crate::drives::Drives;
 use crate::member::Member;
 use crate::table::{Column, Table};
+use outlast_ftl::Ftl;
 use outlast_ssd::Ssd;
 use outlast_units::CoreId;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use serde::Serialize;
 /// Blocks of a drive up to which the wear table is made.
 const WEAR_ROWS: usize = 4_000_000;
 
-/// Wear, over the drive's life.
+/// Wear, over the drive's life: of the blocks in use, which are the good ones of superblocks that take data.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Wear {
@@ -22,13 +23,13 @@ pub struct Wear {
 }
 
 pub(crate) fn wear(ssd: &Drives<'_>) -> Wear {
-    let cores = ssd.ftls().count() as f64;
+    let in_use: outlast_ftl::Wear = ssd.ftls().map(Ftl::worn).sum();
     Wear {
-        mean_pe: ssd.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / cores,
-        max_pe: ssd.ftls().map(|ftl| ftl.blocks().max_cycles()).max().unwrap_or(0),
-        min_pe: ssd.ftls().map(outlast_ftl::Ftl::least_cycles).min().unwrap_or(0),
-        bad_blocks: ssd.ftls().map(|ftl| ftl.blocks().bad_blocks()).sum(),
-        spare_blocks_left: ssd.ftls().map(outlast_ftl::Ftl::spare_blocks_left).sum(),
+        mean_pe: in_use.mean(),
+        max_pe: in_use.most,
+        min_pe: in_use.least.min(in_use.most),
+        bad_blocks: ssd.ftls().map(Ftl::bad_blocks).sum(),
+        spare_blocks_left: ssd.ftls().map(Ftl::spare_blocks_left).sum(),
     }
 }
 
@@ -62,7 +63,7 @@ fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
     let geometry = &ssd.config().geometry;
     for (core, ftl) in (0..).map(CoreId).zip(ssd.ftls()) {
         let blocks = ftl.blocks();
-        for ((index, &cycles), bad) in blocks.all_cycles().iter_indexed().zip(blocks.all_bad()) {
+        for ((index, &cycles), bad) in blocks.all_cycles().iter_indexed().zip(ftl.all_bad()) {
             let at = blocks.address(index);
             let die = ssd.dies_of_core(core)[at.die];
             let channel = geometry.locate(die).channel.0;

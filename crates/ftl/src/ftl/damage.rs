@@ -177,7 +177,7 @@ impl Ftl {
     /// `dies` are not there yet.
     pub(super) fn leave_out_dies(&mut self, dies: &[LocalDie]) {
         for &lane in dies.iter().flat_map(|&die| self.layout.lanes_of_die(die)) {
-            self.lanes.kill(lane);
+            self.lanes.leave_for_later(lane);
         }
     }
 

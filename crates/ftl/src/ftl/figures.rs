@@ -6,6 +6,7 @@ use crate::config::VictimPolicy;
 use crate::superblocks::State;
 use outlast_media::Blocks;
 use outlast_units::BlockIndex;
+use std::iter::Sum;
 
 /// What a translation layer has counted since the beginning, and what it counts now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,48 @@ pub struct Figures {
     pub map_flushes: u64,
     /// Logical pages whose data has been lost and that have been neither written nor trimmed since.
     pub lost_units: u64,
+}
+
+/// P/E cycles of some blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wear {
+    /// How many blocks these are.
+    pub blocks: u64,
+    /// The sum of their P/E cycles.
+    pub cycles: u64,
+    /// Of the least-worn one; [`u32::MAX`] where there is none.
+    pub least: u32,
+    /// Of the most-worn one.
+    pub most: u32,
+}
+
+impl Default for Wear {
+    fn default() -> Self {
+        Self { blocks: 0, cycles: 0, least: u32::MAX, most: 0 }
+    }
+}
+
+impl Wear {
+    /// Of one block.
+    fn of(cycles: u32) -> Self {
+        Self { blocks: 1, cycles: cycles.into(), least: cycles, most: cycles }
+    }
+
+    /// The mean; 0 of no block.
+    pub fn mean(&self) -> f64 {
+        self.cycles as f64 / self.blocks.max(1) as f64
+    }
+}
+
+impl Sum for Wear {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |all, part| Self {
+            blocks: all.blocks + part.blocks,
+            cycles: all.cycles + part.cycles,
+            least: all.least.min(part.least),
+            most: all.most.max(part.most),
+        })
+    }
 }
 
 impl Ftl {
@@ -78,12 +121,42 @@ impl Ftl {
         self.physical.spares_left()
     }
 
-    /// P/E cycles of the least-worn block of the superblocks in use; spare blocks, which nothing has used, do not count.
-    pub fn least_cycles(&self) -> u32 {
+    /// Wear of the blocks in use: the good ones of superblocks that are not retired, on lanes that are there. Spare blocks, which nothing
+    /// has used, and blocks that take no more data do not count.
+    pub fn worn(&self) -> Wear {
         let in_use = self.superblocks.ids().filter(|&own| self.superblocks.state(own) != State::Retired);
         let good = |superblock| self.physical.good(&self.layout, superblock, self.lanes.erasable(superblock));
         let blocks = self.physical.blocks();
-        in_use.flat_map(good).map(|block| blocks.cycles(block)).min().unwrap_or(0)
+        let found: Wear = in_use.flat_map(good).map(|block| Wear::of(blocks.cycles(block))).sum();
+        // Of a drive without any that takes data, all blocks tell what it has gone through.
+        if found.blocks != 0 { found } else { blocks.all_cycles().iter().map(|&own| Wear::of(own)).sum() }
+    }
+
+    /// Whether each block takes no more data, in the order of [`Blocks::all_cycles`]: it is bad, or its die or plane has failed.
+    pub fn all_bad(&self) -> impl Iterator<Item = bool> {
+        let blocks = self.physical.blocks();
+        let mut failed =
+            vec![false; usize::from(self.layout.dies()) * usize::from(self.layout.planes_per_die())];
+        for lane in self.lanes.failed_for_good() {
+            let own = self.layout.lanes()[lane];
+            let first = own.local_die.index() * usize::from(self.layout.planes_per_die())
+                + usize::from(own.first_plane);
+            failed[first..first + usize::from(own.planes)].fill(true);
+        }
+        let plane_of = |block: BlockIndex| {
+            let at = blocks.address(block);
+            at.die.index() * usize::from(self.layout.planes_per_die()) + usize::from(at.plane)
+        };
+        blocks
+            .all_cycles()
+            .indices()
+            .zip(blocks.all_bad())
+            .map(move |(block, bad)| bad || failed[plane_of(block)])
+    }
+
+    /// Number of blocks that take no more data.
+    pub fn bad_blocks(&self) -> u64 {
+        self.all_bad().filter(|&bad| bad).count() as u64
     }
 
     /// The least-worn and the most-worn superblock's P/E cycles, each the mean of its blocks.

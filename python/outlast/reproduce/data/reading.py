@@ -201,7 +201,8 @@ def _rows(
         table = table_of(cells, [dict(record) for record in records])
         closed = without_runs(setting)
         table.rows += closed
-        summaries = [figures.flat(record["summary"]) for record in records] + [{}] * len(closed)
+        wholes = [record["summary"] | {"scenario": record["scenario"]} for record in records]
+        summaries = [figures.flat(whole) for whole in wholes] + [{}] * len(closed)
         # Column after column, so that a row may stand beside another: those before it are in all rows by then.
         for column in columns:
             values = [column.of(row, table, own, setting) for row, own in zip(table.rows, summaries, strict=True)]

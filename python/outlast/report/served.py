@@ -1,0 +1,106 @@
+"""What was measured, and what of it was served: what a reader must know before any rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.report.numbers import percent, seconds, short
+
+KINDS = ("reads", "writes", "trims", "flushes")
+FEW = 100
+"""Requests below which a rate is that of a moment."""
+ENDS = {
+    "read_only": "refused because the drive takes no more writes",
+    "medium_error": "ended with a medium error",
+    "aborted": "cut off by a loss of power",
+    "out_of_range": "beyond the capacity",
+}
+"""How requests end that are not served, by the names of `host.failed`."""
+SHARE = 0.95
+"""Of the rate asked for, below which it is not served `as asked for`: more than the chance of arrivals."""
+
+
+def served(summary: dict[str, Any]) -> int:
+    """Requests that did what they were asked for while measured."""
+    return sum(int(summary["host"][kind]) for kind in KINDS)
+
+
+def failed(summary: dict[str, Any]) -> int:
+    """Requests that ended in an error while measured."""
+    return int(summary["host"].get("errors") or 0)
+
+
+def is_measured(summary: dict[str, Any]) -> bool:
+    """Whether any request was measured, be it one that failed."""
+    return served(summary) + failed(summary) > 0
+
+
+def unmeasured(summary: dict[str, Any]) -> str:
+    """Why nothing was measured, as the end of a title."""
+    if summary["partial"]:
+        return "stopped before anything was measured"
+    warm_up = summary["time"]["warm_up_s"]
+    if warm_up:
+        return f"nothing was measured: the run ended within its warm-up, after {seconds(warm_up)}"
+    return "nothing was measured: the workload has no request"
+
+
+def is_short(summary: dict[str, Any]) -> bool:
+    """Whether a warm-up left so few requests that they make no rate."""
+    return bool(summary["time"]["warm_up_s"]) and served(summary) + failed(summary) < FEW
+
+
+def refused(summary: dict[str, Any]) -> tuple[int, int] | None:
+    """Writes and trims that a read-only drive refused, and how many there were of them; `None` where none was."""
+    own = summary["host"].get("failed")
+    if not own or not own["read_only"]:
+        return None
+    host = summary["host"]
+    return own["read_only"], sum(host[kind] + own[kind] for kind in ("writes", "trims"))
+
+
+def ends(summary: dict[str, Any]) -> str:
+    """How requests ended that were not served, with counts."""
+    own = summary["host"].get("failed") or {}
+    return ", ".join(f"{short(own[name])} {words}" for name, words in ENDS.items() if own.get(name))
+
+
+def sentence(summary: dict[str, Any]) -> str:
+    """What was not served, in a sentence; empty where all was."""
+    count = failed(summary)
+    if not count:
+        return ""
+    every = served(summary) + count
+    how = f": {told}" if (told := ends(summary)) else ""
+    return (
+        f"{short(count)} of {short(every)} requests ({percent(count / every)}) were not served{how}; rates and "
+        "latencies are of those that were."
+    )
+
+
+def asked_iops(summary: dict[str, Any]) -> float | None:
+    """The constant rate at which the host's requests arrive; `None` where it has none."""
+    synthetic = ((summary["scenario"].get("workload") or {}).get("synthetic")) or {}
+    if synthetic.get("phases") or not synthetic.get("rate_iops"):
+        return None
+    return float(synthetic["rate_iops"])
+
+
+def is_as_asked(summary: dict[str, Any]) -> bool:
+    """Whether what was asked for was served, except for chance."""
+    asked, iops = asked_iops(summary), summary["throughput"]["iops"]
+    if failed(summary):
+        return False
+    if asked is None or iops is None:
+        return True
+    # Poisson arrivals vary by the root of their number; five times that never happens.
+    chance = 5 / max(served(summary), 1) ** 0.5
+    return bool(iops >= asked * min(SHARE, 1 - chance))
+
+
+def collected_note(summary: dict[str, Any]) -> str:
+    """What a write amplification without a collection says; empty where there was one, or nothing was written."""
+    wa, flash = summary["write_amplification"], summary["flash"]
+    if wa["total"] is None or not flash["programs"] or summary["gc"]["victims"]:
+        return ""
+    return "no superblock was collected: it says nothing about spare space or policy"
