@@ -83,9 +83,12 @@ impl Known {
         known
     }
 
+    /// Reads a file; a drive that comes of it works.
     fn read(&self, mut file: &[u8]) -> Result<(), String> {
-        let read = read_snapshot(&mut file, self.settings, &(), &mut self.fresh.clone());
-        read.map_err(|error| error.to_string())
+        let mut drive = self.fresh.clone();
+        read_snapshot(&mut file, self.settings, &(), &mut drive).map_err(|error| error.to_string())?;
+        work(&mut drive);
+        Ok(())
     }
 
     /// Reads this state, whose checksums are right.
@@ -100,6 +103,21 @@ impl Known {
     }
 }
 
+/// A thousand commands to a drive that may be at work on others.
+fn work(drive: &mut Ssd) {
+    let (mut now, mut done) = (drive.next_deadline().unwrap_or_default(), Vec::new());
+    for turn in 0..1000u32 {
+        let op = [Op::Write, Op::Read, Op::Write, Op::Trim, Op::Write, Op::Flush][turn as usize % 6];
+        let sectors = if op == Op::Flush { 0 } else { 8 };
+        let lba = Lba(u64::from(turn) * 11 % 1000 * 8);
+        let data = if op == Op::Write { vec![turn as u8; 4096] } else { Vec::new() };
+        drive.submit_data(now, Command::new(op, lba, sectors), Tag(1_000_000 + turn), &data);
+        now.0 += 40_000;
+        drive.advance(now, &mut done);
+        done.drain(..).for_each(|completion| drop(drive.take_data(completion.tag)));
+    }
+}
+
 fuzz_target!(|data: &[u8]| {
     KNOWN.with(|known| forge(known, data));
 });
@@ -108,18 +126,30 @@ thread_local! {
     static KNOWN: Known = Known::new();
 }
 
+/// Changes a byte, or makes a whole number of four or eight bytes one that somebody would try.
+fn change(state: &mut [u8], place: usize, how: u8, what: u8) {
+    const TRIED: [u64; 8] = [0, 1, 7, 1 << 16, 1 << 31, u32::MAX as u64, 1 << 40, u64::MAX];
+    let tried = TRIED[usize::from(what) % TRIED.len()].to_le_bytes();
+    let bytes = match how % 4 {
+        0 => &tried[..4],
+        1 => &tried[..],
+        _ => &[state[place] ^ what][..],
+    };
+    state[place..].iter_mut().zip(bytes).for_each(|(own, new)| *own = *new);
+}
+
 fn forge(known: &Known, data: &[u8]) {
     let _ = known.read(data);
     let _ = known.read_state(data);
-    // Three bytes of place and one of change, as often as there are four.
+    // Three bytes of place, one of how, one of change, as often as there are five.
     let (mut file, mut state) = (known.file.clone(), known.state.clone());
-    for (index, edit) in data.chunks_exact(4).enumerate() {
+    for (index, edit) in data.chunks_exact(5).enumerate() {
         let place = u32::from_le_bytes([edit[0], edit[1], edit[2], 0]) as usize;
         let length = state.len();
-        state[place % length] ^= edit[3];
+        change(&mut state, place % length, edit[3], edit[4]);
         if index == 0 {
             let length = file.len();
-            file[place % length] ^= edit[3] | 1;
+            file[place % length] ^= edit[4] | 1;
             assert!(known.read(&file).is_err(), "byte {} is changed and nobody has noticed", place % length);
         }
     }

@@ -224,12 +224,16 @@ impl Mapping for FlatMap {
 
     fn check(&self) -> Result<(), String> {
         let mut mapped = 0;
+        let is_page = |lpn: Lpn| !lpn.is_some() || self.slots.get(lpn).is_some();
+        if let Some(lpn) = self.owners.iter().find(|&&lpn| !is_page(lpn)) {
+            return Err(format!("a slot belongs to page {lpn} of {}", self.slots.len()));
+        }
         for (lpn, &slot) in self.slots.iter_indexed().filter(|(_, slot)| slot.is_some()) {
-            if self.owners[slot] != lpn {
-                return Err(format!(
-                    "page {lpn} maps to slot {slot}, which belongs to page {}",
-                    self.owners[slot]
-                ));
+            let Some(&owner) = self.owners.get(slot) else {
+                return Err(format!("page {lpn} maps to slot {slot} of {}", self.owners.len()));
+            };
+            if owner != lpn {
+                return Err(format!("page {lpn} maps to slot {slot}, which belongs to page {owner}"));
             }
             if !self.valid.get(slot.0) {
                 return Err(format!("page {lpn} maps to slot {slot}, which counts as stale"));

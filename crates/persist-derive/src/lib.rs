@@ -9,7 +9,8 @@ use syn::{
 
 /// A value that is written and read by itself: every field, in order; of an enum the number of the variant, too.
 ///
-/// `#[persist(skip)]`: a field that is not written, and is `Default::default()` when read.
+/// `#[persist(skip)]`: a field that is not written, and is `Default::default()` when read. Of the whole: `#[persist(check)]`, as for
+/// [`Restore`](macro@Restore).
 #[proc_macro_derive(Persist, attributes(persist))]
 pub fn persist(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -20,6 +21,9 @@ pub fn persist(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 ///
 /// `#[persist(skip)]`: a field that follows from the settings, and stays as it is. `#[persist(each)]`: as many entries as the settings say
 /// (a table, an array, an `Option`), each of which is restored in its place. `#[persist(grow)]`: a table with at least so many.
+///
+/// Of the whole: `#[persist(within)]`, its method `extents(&self, outer: &Extents) -> Extents` says how far numbers in it reach;
+/// `#[persist(check)]`, its method `check_restored(&self) -> Result<(), String>` says whether what was read can be.
 #[proc_macro_derive(Restore, attributes(persist))]
 pub fn restore(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -49,6 +53,39 @@ fn way(attributes: &[Attribute]) -> Result<Way> {
         })?;
     }
     Ok(way)
+}
+
+/// What is done about a whole type besides its fields.
+#[derive(Default)]
+struct Whole {
+    is_checked: bool,
+    has_extents: bool,
+}
+
+impl Whole {
+    fn of(input: &DeriveInput) -> Result<Self> {
+        let mut whole = Self::default();
+        for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("persist")) {
+            attribute.parse_nested_meta(|meta| {
+                match () {
+                    () if meta.path.is_ident("check") => whole.is_checked = true,
+                    () if meta.path.is_ident("within") => whole.has_extents = true,
+                    () => return Err(meta.error("check or within")),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(whole)
+    }
+
+    /// The check of `own`, which has been read.
+    fn check(&self, own: &TokenStream) -> TokenStream {
+        if self.is_checked {
+            quote!(Self::check_restored(#own).map_err(::outlast_persist::Damage::State)?;)
+        } else {
+            TokenStream::new()
+        }
+    }
 }
 
 /// A field with its name or number.
@@ -115,6 +152,18 @@ fn value(input: &DeriveInput) -> Result<TokenStream> {
         Data::Union(_) => return Err(Error::new_spanned(name, "a union has no fields to write")),
     };
     let shape = shape(&name.to_string(), &parts);
+    let whole = Whole::of(input)?;
+    let read = if whole.is_checked {
+        let check = whole.check(&quote!(&own));
+        quote! {
+            let read = |from: &mut ::outlast_persist::Reader<'_>| -> ::core::result::Result<Self, ::outlast_persist::Damage> { #read };
+            let own = read(from)?;
+            #check
+            Ok(own)
+        }
+    } else {
+        read
+    };
     let mut generics = input.generics.clone();
     for own in generics.type_params_mut() {
         own.bounds.push(syn::parse_quote!(::outlast_persist::Persist));
@@ -163,6 +212,14 @@ fn part(input: &DeriveInput) -> Result<TokenStream> {
         }
     }
     let shape = shape(&name.to_string(), &parts);
+    let whole = Whole::of(input)?;
+    let (begin, end) = if whole.has_extents {
+        let extents = quote!(let extents = Self::extents(self, from.extents()););
+        (quote!(#extents let outer = from.set_extents(extents);), quote!(from.set_extents(outer);))
+    } else {
+        Default::default()
+    };
+    let check = whole.check(&quote!(self));
     let mut generics = input.generics.clone();
     for own in generics.type_params_mut() {
         own.bounds.push(syn::parse_quote!(::outlast_persist::Persist));
@@ -174,7 +231,10 @@ fn part(input: &DeriveInput) -> Result<TokenStream> {
             const SHAPE: u64 = #shape;
             fn save(&self, to: &mut ::outlast_persist::Writer<'_>) { #(#saves)* }
             fn restore(&mut self, from: &mut ::outlast_persist::Reader<'_>) -> ::core::result::Result<(), ::outlast_persist::Damage> {
+                #begin
                 #(#restores)*
+                #end
+                #check
                 Ok(())
             }
         }

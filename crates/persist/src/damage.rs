@@ -33,6 +33,19 @@ pub enum Damage {
         /// Entries that the settings ask for.
         expected: u64,
     },
+    /// A number lies beyond what the machine has.
+    #[error("{what} {value} is beyond those of the machine, which has {count}")]
+    Beyond {
+        /// The kind of number.
+        what: &'static str,
+        /// The number.
+        value: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// Values that do not fit each other.
+    #[error("its parts do not fit each other: {0}")]
+    State(String),
     /// A machine that the state speaks of cannot be built.
     #[error("{0}")]
     Machine(String),

@@ -5,10 +5,15 @@
 //! over the state of another one in its place; nothing that follows from the settings is in the file, and a file that does not fit them is
 //! refused before it could matter. Both are derived from the types, so that a new field is written because it is there.
 //!
+//! What is read comes from other people's disks, so nothing in it is believed. Numbers that index tables are compared with the [`Extents`] of the
+//! machine as they are read (`#[persist(within)]` says which part knows them), and a part whose fields must agree looks at them when it has all
+//! (`#[persist(check)]`). State that passes is that of a machine that runs.
+//!
 //! How types are laid out is itself summed up in a number, [`Restore::SHAPE`], so that state written by a program with other types is told
 //! from state that can be read.
 
 mod damage;
+mod extents;
 mod reader;
 mod shape;
 mod standard;
@@ -16,6 +21,7 @@ mod table;
 mod writer;
 
 pub use damage::Damage;
+pub use extents::{Extents, KINDS};
 pub use outlast_persist_derive::{Persist, Restore};
 pub use reader::Reader;
 pub use shape::shape;

@@ -1,7 +1,7 @@
 //! Reading, block by block.
 
 use crate::writer::{BLOCK, checksum};
-use crate::{Damage, Persist};
+use crate::{Damage, Extents, Persist};
 use std::any::Any;
 use std::io::Read;
 
@@ -14,6 +14,7 @@ pub struct Reader<'a> {
     /// What has been made of bytes that several refer to.
     shared: Vec<Box<dyn Any>>,
     context: &'a dyn Any,
+    extents: Extents,
 }
 
 impl<'a> Reader<'a> {
@@ -24,12 +25,23 @@ impl<'a> Reader<'a> {
 
     /// As [`Reader::new`]; what is made while reading finds `context` with [`Reader::context`].
     pub fn within(from: &'a mut dyn Read, context: &'a dyn Any) -> Self {
-        Self { from, block: Vec::new(), at: 0, blocks: 0, shared: Vec::new(), context }
+        Self { from, block: Vec::new(), at: 0, blocks: 0, shared: Vec::new(), context, extents: Extents::UNLIMITED }
     }
 
     /// The context, if it is of this type.
     pub fn context<T: 'static>(&self) -> Option<&'a T> {
         self.context.downcast_ref()
+    }
+
+    /// How far the numbers reach that are read now.
+    #[inline]
+    pub fn extents(&self) -> &Extents {
+        &self.extents
+    }
+
+    /// From now on, numbers reach as far as `extents` says. Returns what held before.
+    pub fn set_extents(&mut self, extents: Extents) -> Extents {
+        std::mem::replace(&mut self.extents, extents)
     }
 
     /// The next `N` bytes.

@@ -10,6 +10,9 @@ pub trait Table {
     /// The entries.
     fn entries(&mut self) -> &mut Vec<Self::Entry>;
 
+    /// Notes how far the table's own numbers reach, now that it has grown.
+    fn note_extent(&self, _: &mut Reader<'_>) {}
+
     /// Reads the entries of table `what`: those that are there in their places, and what has been added since.
     ///
     /// # Errors
@@ -26,6 +29,7 @@ pub trait Table {
         for _ in expected..found {
             entries.push(Persist::read(from)?);
         }
+        self.note_extent(from);
         Ok(())
     }
 }

@@ -53,6 +53,7 @@ use std::sync::Arc;
 /// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, the link, housekeeping and the
 /// slots of internal operations that think; each has at most one pending event. Of the priorities on a die see [`Flash`].
 #[derive(Clone, Debug, outlast_persist::Restore)]
+#[persist(within, check)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "traits that do not depend on each other, each of one setting"

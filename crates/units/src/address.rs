@@ -1,6 +1,7 @@
 //! Addresses: host side (`Lba`, `Lpn`), flash side (`Ppn`, `Pu`, `BlockId`, `SuperblockId`, `DieId`, `ChannelId`), and the parts of a
 //! controller (`CoreId`, `Epoch`).
 
+use outlast_persist::{Damage, Persist, Reader, Writer, shape};
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Range, Sub};
 
@@ -8,10 +9,17 @@ use std::ops::{Add, Range, Sub};
 /// Outlast reads, address in 512-byte sectors or can be converted to them exactly.
 pub const SECTOR_BYTES: u64 = 512;
 
+// `below its count`: one that may be an index; `up to its count`: it may be the end of a range, too, and who keeps it looks at it.
 macro_rules! index {
-    ($(#[$doc:meta])* $name:ident, $repr:ty) => {
+    ($(#[$doc:meta])* $name:ident, $repr:ty, $kind:literal, below its count, none from $none:expr) => {
+        index!(@ $(#[$doc])* $name, $repr, $kind, 1, $none);
+    };
+    ($(#[$doc:meta])* $name:ident, $repr:ty, $kind:literal, up to its count, none from $none:expr) => {
+        index!(@ $(#[$doc])* $name, $repr, $kind, 0, $none);
+    };
+    (@ $(#[$doc:meta])* $name:ident, $repr:ty, $kind:literal, $beyond:literal, $none:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, outlast_persist::Persist)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub $repr);
 
@@ -25,6 +33,25 @@ macro_rules! index {
             /// The addresses from `range.start` on, up to `range.end` and not including it.
             pub fn each(range: Range<Self>) -> impl DoubleEndedIterator<Item = Self> + Clone {
                 (range.start.0..range.end.0).map(Self)
+            }
+        }
+
+        /// An address that the machine has not is refused as it is read.
+        impl Persist for $name {
+            const SHAPE: u64 = shape(stringify!($name), &[("0", <$repr as Persist>::SHAPE)]);
+
+            #[inline]
+            fn write(&self, to: &mut Writer<'_>) {
+                self.0.write(to);
+            }
+
+            #[inline]
+            fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+                let value = <$repr>::read(from)?;
+                if u64::from(value) < $none {
+                    from.extents().check($kind, stringify!($name), u64::from(value), $beyond)?;
+                }
+                Ok(Self(value))
             }
         }
 
@@ -50,6 +77,8 @@ macro_rules! index {
         }
 
         impl crate::index_vec::Idx for $name {
+            const KIND: Option<usize> = Some($kind);
+
             #[inline]
             fn from_index(index: usize) -> Self {
                 let limit = concat!("beyond the addresses of a ", stringify!($name));
@@ -72,67 +101,67 @@ macro_rules! index {
 
 index!(
     /// Logical block address of the host, in sectors of [`SECTOR_BYTES`].
-    Lba, u64
+    Lba, u64, 0, below its count, none from u64::MAX
 );
 index!(
     /// Logical page number: one mapping unit of one flash core.
-    Lpn, u32
+    Lpn, u32, 1, below its count, none from u32::MAX as u64
 );
 index!(
     /// Physical page number: the slot of one mapping unit, numbered in write order within its superblock.
-    Ppn, u32
+    Ppn, u32, 2, up to its count, none from u32::MAX as u64 - 1
 );
 index!(
     /// One superblock: one block of every die (and plane) of a flash core.
-    SuperblockId, u32
+    SuperblockId, u32, 3, below its count, none from u64::MAX
 );
 index!(
     /// One block within a plane.
-    BlockId, u32
+    BlockId, u32, 4, below its count, none from u64::MAX
 );
 index!(
     /// One NAND die, numbered over the whole drive.
-    DieId, u16
+    DieId, u16, 5, below its count, none from u64::MAX
 );
 index!(
     /// One NAND die, numbered within its flash core.
-    LocalDie, u16
+    LocalDie, u16, 6, below its count, none from u64::MAX
 );
 index!(
     /// One flash core: a processor of the controller with dies of its own.
-    CoreId, u16
+    CoreId, u16, 7, below its count, none from u64::MAX
 );
 index!(
     /// One program unit, numbered in write order over its flash core: what one program operation writes.
-    Pu, u32
+    Pu, u32, 8, below its count, none from u64::MAX
 );
 index!(
     /// One program unit, numbered in write order within its superblock.
-    PuWithin, u32
+    PuWithin, u32, 9, up to its count, none from u64::MAX
 );
 index!(
     /// One lane of a superblock: a die, or one plane of it; its position in a superpage.
-    LaneIndex, u32
+    LaneIndex, u32, 10, below its count, none from u64::MAX
 );
 index!(
     /// One block of a flash core, numbered over its dies and planes.
-    BlockIndex, u32
+    BlockIndex, u32, 11, below its count, none from u64::MAX
 );
 index!(
     /// One row of pages, numbered within a block: the pages that planes program together.
-    Row, u32
+    Row, u32, 12, below its count, none from u64::MAX
 );
 index!(
     /// Pages that were programmed at about the same time, numbered over the flash core: a superpage.
-    Group, u32
+    Group, u32, 13, below its count, none from u64::MAX
 );
 index!(
     /// A flush epoch: host programs between two flushes.
-    Epoch, u32
+    Epoch, u32, 14, below its count, none from u64::MAX
 );
 index!(
     /// One flash channel.
-    ChannelId, u16
+    ChannelId, u16, 15, below its count, none from u64::MAX
 );
 
 impl Lpn {

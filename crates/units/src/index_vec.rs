@@ -6,6 +6,9 @@ use std::ops::{Index, IndexMut};
 
 /// An address that counts from zero and can index an [`IndexVec`].
 pub trait Idx: Copy {
+    /// What [`Extents`](outlast_persist::Extents) count it as, if they do.
+    const KIND: Option<usize> = None;
+
     /// The address with this number.
     ///
     /// # Panics
@@ -136,7 +139,7 @@ impl<I, T> FromIterator<T> for IndexVec<I, T> {
     }
 }
 
-impl<I, T: Persist> Persist for IndexVec<I, T> {
+impl<I: Idx, T: Persist> Persist for IndexVec<I, T> {
     const SHAPE: u64 = <Vec<T>>::SHAPE;
 
     fn write(&self, to: &mut Writer<'_>) {
@@ -144,15 +147,26 @@ impl<I, T: Persist> Persist for IndexVec<I, T> {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
-        Vec::read(from).map(Self::from)
+        let entries = Vec::read(from)?;
+        if let Some(kind) = I::KIND {
+            from.extents().check_table(kind, "a table", entries.len() as u64)?;
+        }
+        Ok(Self::from(entries))
     }
 }
 
-impl<I, T: Persist> Table for IndexVec<I, T> {
+impl<I: Idx, T: Persist> Table for IndexVec<I, T> {
     type Entry = T;
 
     fn entries(&mut self) -> &mut Vec<T> {
         &mut self.entries
+    }
+
+    fn note_extent(&self, from: &mut Reader<'_>) {
+        if let Some(kind) = I::KIND {
+            let extents = from.extents().with(kind, self.entries.len() as u64);
+            from.set_extents(extents);
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Time as whole nanoseconds, written `"60us"`, `"3.5ms"`, `"1h"`.
 
 use crate::text::{ParseUnitError, parse_scaled};
+use outlast_persist::{Damage, Persist, Reader, Writer, shape};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point in simulated time since the start of the run, or a span of it, in nanoseconds. 2^64 ns are 584 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 
 const SCALES: &[(&str, u64)] = &[
@@ -19,6 +20,26 @@ const SCALES: &[(&str, u64)] = &[
     ("h", 3_600_000_000_000),
     ("d", 86_400_000_000_000),
 ];
+
+/// A later time than this is [`Nanos::MAX`] in any state: half of what can be counted leaves room for what is added.
+const LATEST: u64 = 1 << 63;
+
+impl Persist for Nanos {
+    const SHAPE: u64 = shape("Nanos", &[("0", u64::SHAPE)]);
+
+    #[inline]
+    fn write(&self, to: &mut Writer<'_>) {
+        self.0.write(to);
+    }
+
+    #[inline]
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+        match u64::read(from)? {
+            value if value <= LATEST || value == u64::MAX => Ok(Self(value)),
+            value => Err(Damage::Value { what: "time within 292 years", value }),
+        }
+    }
+}
 
 impl Nanos {
     /// Time zero.

@@ -5,6 +5,7 @@ pub const NIL: u32 = u32::MAX;
 
 /// A slab of `T`.
 #[derive(Clone, Debug, outlast_persist::Persist)]
+#[persist(check)]
 pub struct Slab<T> {
     entries: Vec<T>,
     free: Vec<u32>,
@@ -17,6 +18,18 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    /// What has been given up is there, and has been given up once.
+    fn check_restored(&self) -> Result<(), String> {
+        let mut is_free = vec![false; self.entries.len()];
+        for &index in &self.free {
+            match is_free.get_mut(index as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(format!("entry {index} of {} is free that is none or free twice", is_free.len())),
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps `entry`; returns its number until it is given up.
     #[allow(clippy::inline_always, reason = "an entry is made in its place, not made and copied")]
     #[inline(always)]

@@ -4,9 +4,29 @@ use super::Ftl;
 use crate::streams::Stream;
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Ppn, PuWithin, SuperblockId};
+use outlast_persist::Extents;
+use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, SuperblockId};
 
 impl Ftl {
+    /// How far the numbers of its parts reach, of which there are as many as the settings say.
+    pub fn extents(&self, outer: &Extents) -> Extents {
+        let layout = &self.layout;
+        let (superblocks, lanes) = (u64::from(layout.superblocks()), layout.lanes().len() as u64);
+        let pus = u64::from(layout.pus_per_superblock());
+        let counts: [(Option<usize>, u64); 8] = [
+            (Ppn::KIND, layout.slots().into()),
+            (SuperblockId::KIND, superblocks),
+            (LocalDie::KIND, layout.dies().into()),
+            (Pu::KIND, superblocks * pus),
+            (PuWithin::KIND, pus),
+            (LaneIndex::KIND, lanes),
+            (Group::KIND, superblocks * u64::from(layout.superpages())),
+            (Stream::KIND, self.streams.count().into()),
+        ];
+        let known = counts.into_iter().filter_map(|(kind, count)| Some((kind?, count)));
+        known.fold(*outer, |extents, (kind, count)| extents.with(kind, count))
+    }
+
     /// Checks every invariant, in time proportional to the device: what each part says of itself, then what they say of each other.
     ///
     /// # Errors

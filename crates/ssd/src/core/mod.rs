@@ -30,6 +30,7 @@ use crate::read::CoreCells;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
+use outlast_persist::Extents;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
 
 /// The flash cores of a drive.
@@ -37,6 +38,7 @@ pub(crate) type Cores = IndexVec<CoreId, Core>;
 
 /// A flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
+#[persist(within)]
 pub(crate) struct Core {
     pub(crate) ftl: Ftl,
     pub(crate) cpu: Processor<CoreWork>,
@@ -60,6 +62,11 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// How far the numbers of its parts reach.
+    fn extents(&self, outer: &Extents) -> Extents {
+        self.ftl.extents(outer)
+    }
+
     /// What the core demands of its dies.
     #[inline]
     pub(crate) fn demand(&self) -> Demand {

@@ -1,11 +1,37 @@
 //! The self-check: what the parts of a drive count must be what is there. It takes the whole drive, and changes nothing.
 
+use crate::core::Core;
 use crate::op::OpKind;
 use crate::ssd::Ssd;
-use outlast_units::CoreId;
+use outlast_device::Device;
+use outlast_persist::Extents;
+use outlast_units::{ChannelId, CoreId, DieId, Idx, Pu};
 use outlast_units::slab::NIL;
 
 impl Ssd {
+    /// How far the numbers of its parts reach.
+    pub(crate) fn extents(&self, outer: &Extents) -> Extents {
+        let pus = |core: &Core| core.ftl.layout().superblocks() * core.ftl.layout().pus_per_superblock();
+        let counts: [(Option<usize>, u64); 4] = [
+            (CoreId::KIND, self.cores.len() as u64),
+            (DieId::KIND, self.places.len() as u64),
+            (ChannelId::KIND, self.config.geometry.channels.into()),
+            (Pu::KIND, self.cores.iter().map(pus).max().unwrap_or(0).into()),
+        ];
+        let known = counts.into_iter().filter_map(|(kind, count)| Some((kind?, count)));
+        known.fold(*outer, |extents, (kind, count)| extents.with(kind, count))
+    }
+
+    /// Whether state that has been read is that of a drive: everything that [`Device::self_check`] sees, and what it takes for granted.
+    pub(crate) fn check_restored(&self) -> Result<(), String> {
+        for (die, place) in self.places.iter_indexed() {
+            if self.cores[place.core].dies.get(place.local) != Some(&die) {
+                return Err(format!("die {die} is not die {} of core {}", place.local, place.core));
+            }
+        }
+        self.self_check()
+    }
+
     /// Checks that nothing is due: between events the drive is settled.
     pub(crate) fn check_settled(&self) -> Result<(), String> {
         if !self.unsettled.is_empty() || self.cores.iter().any(|core| !core.dirty.is_clean()) {
