@@ -80,7 +80,7 @@ def programs_by_cause(case: Case, summary: Summary) -> Iterator[str]:
 
 
 def pages_in_buffers(case: Case) -> float:
-    """Pages that have a place and are not programmed yet: a full buffer, its parity, and what streams have begun."""
+    """Pages that have a place and are not programmed yet: a full buffer, its parity, what has begun, and victims."""
     page = int(case.get("device.geometry.page_size").removesuffix("KiB"))
     buffer = case.get("device.controller.write_buffer", "16MiB")
     kib = int(buffer.removesuffix("KiB")) if buffer.endswith("KiB") else 1024 * int(buffer.removesuffix("MiB"))
@@ -90,10 +90,12 @@ def pages_in_buffers(case: Case) -> float:
     if code and code.get("partial"):
         # Parity of stripes that are not full, once more for each part of them.
         parity *= 2
-    superpage = math.prod(case.get(f"device.geometry.{part}") for part in PARALLEL)
-    begun = 16 * superpage * case.get("device.ftl.one_shot", 1)
+    superpage: int = math.prod(case.get(f"device.geometry.{part}") for part in PARALLEL)
+    begun: int = 16 * superpage * case.get("device.ftl.one_shot", 1)
+    # Collection, wear levelling and scrubbing move one superblock each, which takes no room in the buffer.
+    begun += 3 * superpage * case.get("device.geometry.pages_per_block")
     members: int = case.get("array.members", 1) + case.get("array.spares", 0)
-    return members * (kib / page * (1 + parity) + begun)
+    return float(members * (kib / page * (1 + parity) + begun))
 
 
 PARALLEL = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
