@@ -64,7 +64,13 @@ def _steps(case: Case) -> Iterator[Step]:
             yield partial(_without, name=name, index=index)
     for name, values in SMALLER:
         for value in values:
-            yield partial(_changed, name=name, value=value)
+            yield partial(_lessened, name=name, value=value)
+
+
+def _lessened(case: Case, name: str, value: Any) -> Case:
+    """With a smaller number, or another text."""
+    own = case.get(name)
+    return case if isinstance(own, int) and own <= value else _changed(case, name, value)
 
 
 def _without(case: Case, name: str, index: int) -> Case:
