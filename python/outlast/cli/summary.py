@@ -78,7 +78,7 @@ def _served(summary: dict[str, Any]) -> list[Row]:
     if count := served.failed(summary):
         every = served.served(summary) + count
         rows.append(("not served", short(count), f"of {short(every)} requests: {served.ends(summary) or 'failed'}"))
-    if summary["smart"]["read_only"]:
+    if served.is_read_only(summary):
         rows.append(("read-only", "yes", "too few good blocks are left: the drive takes no more writes"))
     return rows
 

@@ -139,8 +139,7 @@ def _tail(summary: dict[str, Any]) -> str:
 def sentences(summary: dict[str, Any]) -> list[str]:
     """Three to five sentences with numbers, as HTML: first what the scenario is about, then what holds for any."""
     if nothing_measured(summary):
-        why = served.unmeasured(summary)
-        return [text(f"{why[0].upper()}{why[1:]}.")]
+        return [text(served.unmeasured_sentence(summary))]
     about = question(summary)
     said: list[str] = [f"<b>{text(told)}</b>" for told in (served.sentence(summary),) if told]
     if served.is_short(summary):

@@ -35,6 +35,12 @@ def is_measured(summary: dict[str, Any]) -> bool:
     return served(summary) + failed(summary) > 0
 
 
+def unmeasured_sentence(summary: dict[str, Any]) -> str:
+    """The same as a sentence."""
+    why = unmeasured(summary)
+    return f"The run was {why}." if summary["partial"] else f"{why[0].upper()}{why[1:]}."
+
+
 def unmeasured(summary: dict[str, Any]) -> str:
     """Why nothing was measured, as the end of a title."""
     if summary["partial"]:
@@ -48,6 +54,11 @@ def unmeasured(summary: dict[str, Any]) -> str:
 def is_short(summary: dict[str, Any]) -> bool:
     """Whether a warm-up left so few requests that they make no rate."""
     return bool(summary["time"]["warm_up_s"]) and served(summary) + failed(summary) < FEW
+
+
+def is_read_only(summary: dict[str, Any]) -> bool:
+    """Whether the drive, or the array, took no more writes at the end."""
+    return bool((summary.get("smart") or {}).get("read_only"))
 
 
 def refused(summary: dict[str, Any]) -> tuple[int, int] | None:

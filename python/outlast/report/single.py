@@ -20,6 +20,7 @@ from outlast.report import (
     protection,
     queueing,
     repair,
+    served,
     sheet,
     states,
     timeline,
@@ -89,7 +90,7 @@ def badges(summary: dict[str, Any]) -> str:
         marks.append('<span class="badge bad">overload: more was asked for than was served</span>')
     if summary["host"]["errors"]:
         marks.append(f'<span class="badge bad">{short(summary["host"]["errors"])} requests not served</span>')
-    if summary["smart"]["read_only"]:
+    if served.is_read_only(summary):
         marks.append('<span class="badge bad">read-only at the end</span>')
     return "".join(marks)
 

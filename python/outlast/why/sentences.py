@@ -41,9 +41,8 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
 def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     queue, part = summary["queue"], limit.part
     if part is None and not was_asked(summary):
-        said = served.unmeasured(summary)
         counts = named(summary, "host.reads", "host.writes", "time.warm_up_s", "partial")
-        return Sentence("limit", f"{said[0].upper()}{said[1:]}.", counts)
+        return Sentence("limit", served.unmeasured_sentence(summary), counts)
     if part is None:
         text = "The run has no timing (run.timing = none): nothing limits its rate, and only counts are reported."
         return Sentence("limit", text, named(summary, "scenario.run.timing"))
@@ -84,7 +83,7 @@ def _failed(summary: dict[str, Any]) -> Sentence | None:
     said = served.sentence(summary)
     if not said:
         return None
-    names = ["host.errors", "smart.read_only", *(f"host.failed.{name}" for name in summary["host"].get("failed") or ())]
+    names = ["host.errors", *(f"host.failed.{name}" for name in summary["host"].get("failed") or ())]
     return Sentence("served", said, named(summary, *names))
 
 
