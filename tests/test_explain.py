@@ -171,7 +171,7 @@ def test_die_work_is_operations_times_their_times(
     reads: str,
     cache: str | None,
 ) -> None:
-    """Programs and erases counted one by one, each of its own time, but for one at either end on each die."""
+    """Programs and erases counted one by one, each of its own time, except for one at either end on each die."""
     shape = {
         "device.ftl.one_shot": shot,
         "device.geometry.planes_per_die": planes,
