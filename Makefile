@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -233,6 +233,9 @@ scenario-schema:
 schema: scenario-schema setup ## the committed JSON Schemas of scenario and sweep files, and the names of settings that editors complete
 	$(BIN)/outlast schema --sweep > docs/reference/sweep.schema.json
 	$(BIN)/python docs/make_settings.py
+
+shapes: setup ## the form of result.json and its tables, which every result that is read must have, from results of all kinds
+	$(BIN)/python docs/make_shapes.py
 
 figures: setup ## what the reference of figures says of causes, and the figures that sweeps know
 	$(BIN)/python docs/make_figures.py

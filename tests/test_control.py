@@ -121,7 +121,11 @@ def test_a_name_is_used_once_and_what_a_dead_server_left_is_replaced(served: out
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(left))
     assert left.exists()
-    with Control(Deaf(), left), Client(left) as client, pytest.raises(KeyError):
+    with (
+        Control(Deaf(), left),
+        Client(left) as client,
+        pytest.raises(outlast.ControlError, match="neither ok nor error"),
+    ):
         client.ask({"do": "nothing"})
     assert not left.exists()
     for name in ("", "a/b", "..", "x" * 65):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from outlast import foreign
 
 if TYPE_CHECKING:
     from outlast.fio import Measured
@@ -57,7 +58,7 @@ def load_any(path: str) -> Result | Measured:
     if place.is_file() and place.name != "result.json":
         try:
             text = place.read_text(encoding="utf-8")
-            measured = is_report(json.loads(text[max(0, text.find("{")) :]))
+            measured = is_report(foreign.json_of(text[max(0, text.find("{")) :]))
         except (OSError, ValueError):
             measured = False
         if measured:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outlast import _core
+from outlast import _core, foreign
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
@@ -308,9 +308,9 @@ class Measured:
         # fio puts its warnings before the JSON when both go to standard output.
         start = text.find("{")
         try:
-            report = json.loads(text[start:]) if start >= 0 else None
+            report = foreign.json_of(text[start:]) if start >= 0 else None
         except ValueError as error:
-            raise OutputError(f"{file}: not JSON: {error}") from error
+            raise OutputError(f"{file}: {error}") from error
         if not isinstance(report, dict) or not is_report(report):
             raise OutputError(f'{file}: not a result of fio: it has no "fio version" and jobs')
         return cls(file.stem, report)

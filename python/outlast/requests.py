@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import tomllib
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from outlast import _core, frames, tables
+from outlast import _core, foreign, frames, tables
 from outlast.errors import ScenarioError
 from outlast.output import cannot_write, check_file, staged_file
 from outlast.result import TABLES
@@ -118,8 +117,9 @@ def of_result(toml: str, folder: Path) -> RequestLog | None:
 
 
 def _name(toml: str) -> str | None:
-    name = tomllib.loads(toml).get("run", {}).get("log")
-    return None if name is None else str(name)
+    run = foreign.toml_of(toml).get("run")
+    name = run.get("log") if isinstance(run, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _typed(columns: dict[str, NDArray[np.uint64]]) -> list[tuple[str, Kind, bool, Values]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outlast import frames
+from outlast import foreign, frames, shapes
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
@@ -193,19 +193,33 @@ def load(path: str | Path) -> Result:
     folder = place if place.is_dir() else place.parent
     file = place / "result.json" if place.is_dir() else place
     try:
-        summary = json.loads(file.read_text(encoding="utf-8"))
+        summary = foreign.read(file)
     except OSError as error:
         raise OutputError(f"{file}: cannot read a result: {error.strerror}") from error
     except ValueError as error:
-        raise OutputError(f"{file}: not JSON: {error}") from error
+        raise OutputError(f"{file}: {error}") from error
     schema = summary.get("schema") if isinstance(summary, dict) else None
     if schema != SCHEMA_NAME:
         raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
-    scenario = folder / "scenario.toml"
-    toml = scenario.read_text(encoding="utf-8") if scenario.is_file() else ""
-    result = Result(summary, _tables(folder), toml, log=_log(toml, folder))
+    shapes.check(file, summary, "result")
+    foreign.rely_on(file)
+    result = Result(summary, _tables(folder), toml := _scenario(folder), log=_log(toml, folder))
     result.folder = folder
     return result
+
+
+def _scenario(folder: Path) -> str:
+    file = folder / "scenario.toml"
+    if not file.is_file():
+        return ""
+    try:
+        text: str = foreign.read(file, str)
+        foreign.toml_of(text)
+    except OSError as error:
+        raise OutputError(f"{file}: cannot read the scenario: {error.strerror}") from error
+    except ValueError as error:
+        raise OutputError(f"{file}: {error}") from error
+    return text
 
 
 def _log(toml: str, folder: Path) -> RequestLog | None:
@@ -224,4 +238,8 @@ def _tables(folder: Path) -> dict[str, Mapping[str, Values]]:
         return {}
     from outlast.tables import read
 
-    return {file.stem: read(file) for file in present}
+    tables: dict[str, Mapping[str, Values]] = {}
+    for file in present:
+        tables[file.stem] = read(file)
+        shapes.check(file, shapes.samples(tables[file.stem]), "tables", table=file.stem)
+    return tables

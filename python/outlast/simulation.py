@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from outlast import _core, memory
+from outlast import _core, foreign, memory
 from outlast.api import Overrides, Progress, ScenarioLike, StoppedError, plain, result_of, whole
 from outlast.drive import OPS, OUTCOMES, Span, nanoseconds
-from outlast.errors import DeviceError
+from outlast.errors import DeviceError, ScenarioError
 from outlast.inputs import Text
 from outlast.requests import of_scenario
 
@@ -247,8 +247,12 @@ def restore(
     """
     path = str(Path(file).resolve())
     if scenario is None:
-        scenario = json.loads(_core.snapshot_scenario(path))
+        try:
+            scenario = foreign.json_of(_core.snapshot_scenario(path))
+        except ValueError as error:
+            raise ScenarioError(f"{path}: the scenario in it: {error}") from error
     chosen = [scenario] if isinstance(scenario, (str, Path, Mapping, Text)) else list(scenario)
+    foreign.rely_on(Path(path))
     start = {"precondition": {"from": path}}
     return Simulation([*chosen, start], overrides, **more)
 

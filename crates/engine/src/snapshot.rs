@@ -1,8 +1,8 @@
 //! Prepared drives and arrays in files.
 //!
-//! A file begins with eight bytes that no other has and the version of the format; all else has checksums
-//! ([`outlast_persist::Writer`]): the version of Outlast, the scenario, the shape of the state's types, a hash of the settings of device and
-//! array, and the state. What does not match is refused before any of the state is looked at.
+//! A file begins with eight bytes that no other has and the version of the format; all else has checksums ([`outlast_persist::Writer`]): the
+//! version of Outlast, the scenario, the shape of the state's types, a hash of the settings of device and array, and the state. What does not
+//! match is refused before any of the state is looked at.
 
 use crate::clock::Stopwatch;
 use crate::member::Makings;
@@ -117,10 +117,9 @@ pub fn read_snapshot<S: Restore>(
 
 /// Has state taken over. What its checks stumble over is damage, too: such a machine is thrown away.
 fn contained(restore: impl FnOnce() -> Result<(), Damage>) -> Result<(), Damage> {
-    let refused = || Err(Damage::State("a check of it came upon what no machine can be".to_owned()));
-    catch_unwind(AssertUnwindSafe(restore)).unwrap_or_else(|_| refused())
+    let refused = |_| Err(Damage::State("a check of it came upon what no machine can be".to_owned()));
+    catch_unwind(AssertUnwindSafe(restore)).unwrap_or_else(refused)
 }
-
 
 /// What stands before the state.
 struct Head {
@@ -229,8 +228,7 @@ pub(crate) fn write_prepared<M: Restore>(
     scenario: &Scenario,
     state: &PreparedMachine<'_, M>,
 ) -> io::Result<()> {
-    // Where the state came from does not matter to it.
-    let mut made = scenario.clone();
+    let mut made = scenario.clone(); // where the state came from does not matter to it
     made.precondition.from = None;
     write_with(to, &made.to_json()?, shape_of_machine(scenario), state)
 }

@@ -30,6 +30,7 @@ const FILL_STEP: usize = 1 << 16;
 
 /// An array of drives.
 #[derive(Clone, Debug, outlast_persist::Restore)]
+#[persist(check)]
 pub(crate) struct Volume {
     pub(crate) array: Array<Member>,
     /// What is to happen to the array and to members as wholes, the next one last.
@@ -84,6 +85,11 @@ fn drive_seed(seed: u64, index: u64) -> u64 {
 }
 
 impl Volume {
+    /// Whether state that has been read is that of an array.
+    fn check_restored(&self) -> Result<(), String> {
+        self.array.self_check()
+    }
+
     /// Builds the drives and the array over them.
     ///
     /// # Errors

@@ -25,7 +25,9 @@ impl Persist for Stream {
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         let own = u8::read(from)?;
         match from.extents().count(KIND) {
-            Some(count) if u64::from(own) >= count => Err(Damage::Beyond { what: "stream", value: own.into(), count }),
+            Some(count) if u64::from(own) >= count => {
+                Err(Damage::Beyond { what: "stream", value: own.into(), count })
+            }
             _ => Ok(Self(own)),
         }
     }

@@ -78,6 +78,20 @@ impl Whole {
         Ok(whole)
     }
 
+    /// Reading a value, with the check of it.
+    fn checked(&self, read: TokenStream) -> TokenStream {
+        if !self.is_checked {
+            return read;
+        }
+        let check = self.check(&quote!(&own));
+        quote! {
+            let read = |from: &mut ::outlast_persist::Reader<'_>| -> ::core::result::Result<Self, ::outlast_persist::Damage> { #read };
+            let own = read(from)?;
+            #check
+            Ok(own)
+        }
+    }
+
     /// The check of `own`, which has been read.
     fn check(&self, own: &TokenStream) -> TokenStream {
         if self.is_checked {
@@ -153,17 +167,7 @@ fn value(input: &DeriveInput) -> Result<TokenStream> {
     };
     let shape = shape(&name.to_string(), &parts);
     let whole = Whole::of(input)?;
-    let read = if whole.is_checked {
-        let check = whole.check(&quote!(&own));
-        quote! {
-            let read = |from: &mut ::outlast_persist::Reader<'_>| -> ::core::result::Result<Self, ::outlast_persist::Damage> { #read };
-            let own = read(from)?;
-            #check
-            Ok(own)
-        }
-    } else {
-        read
-    };
+    let read = whole.checked(read);
     let mut generics = input.generics.clone();
     for own in generics.type_params_mut() {
         own.bounds.push(syn::parse_quote!(::outlast_persist::Persist));

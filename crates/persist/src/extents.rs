@@ -31,7 +31,11 @@ impl Extents {
     /// It lies beyond.
     #[inline]
     pub fn check(&self, kind: usize, what: &'static str, value: u64, more: u64) -> Result<(), Damage> {
-        if value.saturating_add(more) <= self.0[kind] { Ok(()) } else { Err(Damage::Beyond { what, value, count: self.0[kind] }) }
+        if value.saturating_add(more) <= self.0[kind] {
+            Ok(())
+        } else {
+            Err(Damage::Beyond { what, value, count: self.0[kind] })
+        }
     }
 
     /// Checks the length of the table that is indexed by `kind`: an entry for each, or none at all.

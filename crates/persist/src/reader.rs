@@ -25,7 +25,15 @@ impl<'a> Reader<'a> {
 
     /// As [`Reader::new`]; what is made while reading finds `context` with [`Reader::context`].
     pub fn within(from: &'a mut dyn Read, context: &'a dyn Any) -> Self {
-        Self { from, block: Vec::new(), at: 0, blocks: 0, shared: Vec::new(), context, extents: Extents::UNLIMITED }
+        Self {
+            from,
+            block: Vec::new(),
+            at: 0,
+            blocks: 0,
+            shared: Vec::new(),
+            context,
+            extents: Extents::UNLIMITED,
+        }
     }
 
     /// The context, if it is of this type.

@@ -24,7 +24,12 @@ impl<T> Slab<T> {
         for &index in &self.free {
             match is_free.get_mut(index as usize) {
                 Some(seen) if !*seen => *seen = true,
-                _ => return Err(format!("entry {index} of {} is free that is none or free twice", is_free.len())),
+                _ => {
+                    return Err(format!(
+                        "entry {index} of {} is free that is none or free twice",
+                        is_free.len()
+                    ));
+                }
             }
         }
         Ok(())

@@ -188,6 +188,12 @@ def _of_exception(error: Exception) -> int:
         return _fail(str(error), BAD_INPUT)
     kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
     what = " ".join(f"{kind}{error}".split())
+    from outlast import foreign
+
+    if files := foreign.relied_on():
+        names = ", ".join(map(str, files))
+        advice = "if nobody has changed what Outlast wrote, please report this"
+        return _fail(f"{names}: cannot be used ({what}); {advice}", BAD_INPUT)
     return _fail(f"internal error: {what}; please report this with the scenario", INTERNAL)
 
 

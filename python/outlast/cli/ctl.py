@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from outlast import foreign
+
 
 class Named(click.Group):
     """A group whose commands may have the server's name before them: `outlast ctl NAME state`."""
@@ -134,7 +136,7 @@ def _field(kind: str, text: str) -> tuple[str, Any]:
             raise click.UsageError(f'"{text}": must be FIELD=VALUE, such as block=7', click.get_current_context())
         name, value = _OWN_NUMBER[kind], text
     try:
-        return name, json.loads(value)
+        return name, foreign.json_of(value)
     except ValueError:
         return name, value
 

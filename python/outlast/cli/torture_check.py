@@ -237,15 +237,17 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
 
 def about(run: Path) -> dict[str, Any]:
     """What the recording says of itself; nothing if another program has made it."""
+    from outlast import foreign, shapes
     from outlast.errors import TortureError
 
     path = run / "torture.json"
     if not path.is_file():
         return {}
     try:
-        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        said: dict[str, Any] = foreign.read(path)
     except (OSError, ValueError) as error:
         raise TortureError(f"{path}: cannot be read: {error}") from error
+    shapes.check(path, said, "recording")
     return said
 
 

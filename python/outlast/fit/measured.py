@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from outlast import foreign
 from outlast.fit import fio, table
 from outlast.fit.rows import Figure, MeasuredError, Noise, Row, check_worn_in
 from outlast.inputs import is_stream, read_stream
@@ -70,8 +70,8 @@ def _content(file: Path) -> str:
 def of_text(source: str, text: str, folder: Path) -> Measured:
     """What the text of a measured.toml says."""
     try:
-        said = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        said = foreign.toml_of(text)
+    except ValueError as error:
         raise MeasuredError(f"{source}: {error}") from error
     for key in said:
         if key not in KEYS:

@@ -12,10 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from outlast import _core, api
-from outlast.errors import OutputError
+from outlast import _core, api, foreign, shapes
+from outlast.errors import OutlastError, OutputError
 from outlast.points.content import content_hash
 
+NOT_KEPT = ("time", "memory", "scenario", "throughput.requests_per_cpu_s")
+"""Figures of a result that a record has not: they differ from run to run, or stand elsewhere."""
 SCHEMA_NAME = "outlast-cell/1"
 UNSHARED = ("name", "description")
 """Settings that do not change what happens."""
@@ -78,7 +80,7 @@ def measure(job: Job) -> Record:
     _check_inputs(job, "changed while it was being read")
     if result.summary["partial"]:
         raise KeyboardInterrupt
-    summary = {name: value for name, value in result.summary.items() if name not in ("time", "memory", "scenario")}
+    summary = {name: value for name, value in result.summary.items() if name not in NOT_KEPT}
     summary["throughput"].pop("requests_per_cpu_s")
     record: Record = {"schema": SCHEMA_NAME, "key": job.key, "scenario": job.scenario, "summary": summary}
     errors = result.tables.get("errors", {})
@@ -117,7 +119,10 @@ def keep(record: Record, folder: Path) -> None:
 def kept(job: Job, folder: Path) -> Record | None:
     """What the job gave when it ran before, if it did."""
     try:
-        record: Record = json.loads(job.file(folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record: Record = foreign.read(job.file(folder))
+        shapes.check(job.file(folder), record, "record")
+        shapes.check(job.file(folder), record["summary"], "result", without=NOT_KEPT)
+        foreign.rely_on(job.file(folder))
+    except (OSError, ValueError, OutlastError):
         return None
     return record if record.get("schema") == SCHEMA_NAME and record.get("key") == job.key else None

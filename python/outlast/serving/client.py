@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from outlast import foreign
 from outlast.errors import ControlError
 from outlast.serving import places
 
@@ -51,7 +52,13 @@ class Client:
             raise ControlError(f"{self._path}: the server does not answer ({error})") from error
         if not line.endswith(b"\n"):
             raise ControlError(f"{self._path}: the server ended before it answered")
-        return value_of(json.loads(line))
+        try:
+            answer = foreign.json_of(line)
+        except ValueError as error:
+            raise ControlError(f"{self._path}: the answer is none: {error}") from error
+        if not isinstance(answer, dict) or not answer.keys() & {"ok", "error"}:
+            raise ControlError(f"{self._path}: the answer has neither ok nor error: not Outlast serves there")
+        return value_of(answer)
 
 
 def value_of(answer: Mapping[str, Any]) -> Any:

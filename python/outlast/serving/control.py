@@ -6,10 +6,12 @@ import json
 import os
 import socketserver
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
+from outlast import foreign
 from outlast.errors import ControlError
 from outlast.serving.client import is_running
 
@@ -28,12 +30,26 @@ class Server(Protocol):
 def answer_to(server: Server, line: bytes) -> str:
     """The answer to a line, whatever is in it."""
     try:
-        request = json.loads(line)
+        request = request_of(line)
     except ValueError as error:
-        return json.dumps({"error": f"not JSON: {error}"})
+        return json.dumps({"error": str(error)})
+    return answer_of(server, request)
+
+
+def request_of(text: bytes) -> dict[str, Any]:
+    """The request that a line or a body holds; raises ValueError with one line."""
+    request = foreign.json_of(text)
     if not isinstance(request, dict):
-        return json.dumps({"error": 'a request is an object, such as {"do": "state"}'})
-    return server.request(json.dumps(request))
+        raise ValueError('a request is an object, such as {"do": "state"}')
+    return request
+
+
+def answer_of(server: Server, request: Mapping[str, Any]) -> str:
+    """The answer to a request, as JSON with `ok` or with `error` and one line; never an exception."""
+    try:
+        return server.request(json.dumps(request, allow_nan=False))
+    except Exception as error:  # whoever asked is told, and nobody else is disturbed
+        return json.dumps({"error": " ".join(str(error).split()) or type(error).__name__})
 
 
 class Control:

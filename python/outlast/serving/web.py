@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from outlast.errors import ControlError
 from outlast.serving import page
-from outlast.serving.control import LONGEST_REQUEST, Server
+from outlast.serving.control import LONGEST_REQUEST, Server, answer_of, request_of
 from outlast.serving.live import Feed
 from outlast.serving.metrics import exposition
 
@@ -99,8 +99,8 @@ def application(server: Server, feed: Feed, port: int, token: str) -> ASGIApp:
         if shape not in SMART_FORMATS:
             return _refused(f'format "{shape}": must be one of {", ".join(SMART_FORMATS)}')
         if shape == "raw":
-            question = f'{{"do":"smart","format":"raw","device":{int(device)}}}'
-            answer = json.loads(await run_in_threadpool(server.request, question))
+            question = {"do": "smart", "format": "raw", "device": int(device)}
+            answer = json.loads(await run_in_threadpool(answer_of, server, question))
             if "error" in answer:
                 return _refused(answer["error"])
             return Response(bytes.fromhex(answer["ok"]), media_type="application/octet-stream")
@@ -109,7 +109,7 @@ def application(server: Server, feed: Feed, port: int, token: str) -> ASGIApp:
     async def metrics(_: Request) -> Response:
         answers = []
         for name in ("state", "metrics", "smart"):
-            answer = json.loads(await run_in_threadpool(server.request, f'{{"do":"{name}"}}'))
+            answer = json.loads(await run_in_threadpool(answer_of, server, {"do": name}))
             if "error" in answer:
                 return _refused(answer["error"], 503)
             answers.append(answer["ok"])
@@ -131,7 +131,7 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[Response]]
 
 def _asker(server: Server) -> Ask:
     async def ask(name: str, more: dict[str, Any]) -> Response:
-        answer = json.loads(await run_in_threadpool(server.request, json.dumps({**more, "do": name})))
+        answer = json.loads(await run_in_threadpool(answer_of, server, {**more, "do": name}))
         return _refused(answer["error"]) if "error" in answer else JSONResponse(answer["ok"])
 
     return ask
@@ -155,11 +155,9 @@ def _post(ask: Ask, name: str, token: str) -> Callable[[Request], Awaitable[Resp
             if len(body) > LONGEST_REQUEST:
                 return _refused(f"a request is at most {LONGEST_REQUEST} bytes long", 413)
         try:
-            more = json.loads(body or b"{}")
+            more = request_of(body or b"{}")
         except ValueError as error:
-            return _refused(f"not JSON: {error}")
-        if not isinstance(more, dict):
-            return _refused("must be a JSON object")
+            return _refused(str(error))
         return await ask(name, {"fault": more} if name == "fault" else more)
 
     return endpoint

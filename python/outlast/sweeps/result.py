@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast import __version__, frames, tables
+from outlast import __version__, foreign, frames, shapes, tables
 from outlast.errors import OutputError, ScenarioError
 from outlast.output import write_file
 from outlast.points import Outcome
@@ -149,14 +149,16 @@ def load_sweep(path: str | Path) -> Sweep:
     place = Path(path)
     file = place / "sweep.json" if place.is_dir() else place
     try:
-        summary = json.loads(file.read_text(encoding="utf-8"))
+        summary = foreign.read(file)
     except OSError as error:
         raise OutputError(f"{file}: cannot read a sweep: {error.strerror}") from error
     except ValueError as error:
-        raise OutputError(f"{file}: not JSON: {error}") from error
+        raise OutputError(f"{file}: {error}") from error
     schema = summary.get("schema") if isinstance(summary, dict) else None
     if schema != SCHEMA_NAME:
         raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
+    shapes.check(file, summary, "sweep")
+    foreign.rely_on(file)
     return Sweep(summary, tables.read(file.parent / "sweep.parquet"))
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from outlast import api
+from outlast import api, foreign
 from outlast.errors import ScenarioError
 from outlast.inputs import is_stream, read_stream
 from outlast.sweeps import figures, keys
@@ -119,12 +118,17 @@ def read(spec: SpecLike) -> Spec:
 
 def _table(source: str, text: str, *, as_json: bool) -> dict[str, Any]:
     try:
-        said = json.loads(text) if as_json else tomllib.loads(text)
+        said = foreign.json_of(text) if as_json else foreign.toml_of(text)
     except ValueError as error:
         raise SweepError(f"{source}: {error}") from error
     if not isinstance(said, dict):
         raise SweepError(f"{source}: not a table of settings")
     return said
+
+
+def _shown(value: Any) -> str:
+    """A value in a message, on its line."""
+    return value if isinstance(value, str) and value.isprintable() else json.dumps(value, default=str)
 
 
 def dotted(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -143,7 +147,7 @@ class _Reader:
         self._source, self._folder, self._stem = source, folder, stem
 
     def refuse(self, place: str, value: Any, limit: str) -> SweepError:
-        shown = "absent" if value is None else value if isinstance(value, str) else json.dumps(value, default=str)
+        shown = "absent" if value is None else _shown(value)
         return SweepError(f"{self._source}: {place} = {shown}: {limit}")
 
     def known(self, table: Mapping[str, Any], of: keys.Keys, place: str = "") -> None:
@@ -152,7 +156,7 @@ class _Reader:
             if name not in names:
                 near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
                 hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-                raise SweepError(f"{self._source}: {place}{name}: unknown setting; {hint}")
+                raise SweepError(f"{self._source}: {place}{_shown(name)}: unknown setting; {hint}")
 
     def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
         least, most = keys.limits(key)

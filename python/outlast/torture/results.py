@@ -11,7 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TextIO
 
-from outlast.errors import TortureError
+from outlast import foreign, shapes
+from outlast.errors import OutlastError, TortureError
 from outlast.output import cannot_write, check_writable, write_file
 
 RUN, LINES, RESULT, JUNIT, REPORT, LOGS, TWICE = (
@@ -81,8 +82,9 @@ def group_of(state: str) -> str:
 
 
 def verdict_of(line: str) -> Verdict:
-    """The verdict of a line of results.jsonl."""
-    fields = json.loads(line)
+    """The verdict of a line of results.jsonl. Raises ValueError or OutlastError where it is none."""
+    fields = foreign.json_of(line)
+    shapes.check(Path(LINES), fields, "verdict")
     for name in ("spans_ns", "bad"):
         fields[name] = [(int(start), int(end)) for start, end in fields[name]]
     return Verdict(**fields)
@@ -137,9 +139,11 @@ class Journal:
     def _check_agreement(self) -> None:
         path = self.folder / RUN
         try:
-            before = json.loads(path.read_text(encoding="utf-8"))
+            before = foreign.read(path)
         except (OSError, ValueError) as error:
             raise TortureError(f"{path}: cannot be read: {error}; --fresh begins anew") from error
+        if not isinstance(before, dict):
+            raise TortureError(f"{path}: not what a check is; --fresh begins anew")
         for name in {**before, **self._agreement}:
             was, now = before.get(name), self._agreement.get(name)
             if was != now:
@@ -158,7 +162,7 @@ class Journal:
         for number, line in enumerate(lines, 1):
             try:
                 verdict = verdict_of(line)
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, OutlastError) as error:
                 if number == len(lines):
                     break  # being written when the check was killed
                 raise TortureError(

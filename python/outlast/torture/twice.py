@@ -10,7 +10,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from outlast import _core
+from outlast import _core, foreign, shapes
 from outlast.errors import TortureError
 from outlast.output import write_file
 from outlast.torture.asked import TWICE, Asked
@@ -78,7 +78,7 @@ class Recoveries:
 def _holds(file: Path, about: dict[str, Any]) -> bool:
     """Whether the recording of that recovery is there, from a check that was stopped."""
     try:
-        return file.is_file() and bool(json.loads(file.with_suffix(".json").read_text(encoding="utf-8")) == about)
+        return file.is_file() and bool(foreign.read(file.with_suffix(".json")) == about)
     except (OSError, ValueError):
         return False
 
@@ -90,7 +90,8 @@ def subject(name: str, recording: Recording, folder: Path) -> Subject:
         return subject_of(recording.state(name), recording)
     file = folder / found[1]
     try:
-        about = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+        about = foreign.read(file.with_suffix(".json"))
+        shapes.check(file.with_suffix(".json"), about, "recovery")
     except (OSError, ValueError) as error:
         raise TortureError(f"{name}: there is no recording of that recovery in {folder}") from error
     made: Recording = _core.Recording(str(file))

@@ -137,6 +137,13 @@ impl Flight {
                 "host commands wait for {left} parts; {direct} member commands and {operations} operations are under way for them"
             ));
         }
+        let has_host = |op: &Op| op.host == outlast_units::slab::NIL || self.hosts.is_live(op.host);
+        if let Some(op) = self.ops.live().find(|op| !has_host(op)) {
+            return Err(format!("an operation is for host command {}, which is over", op.host));
+        }
+        if let Some(op) = self.runnable.iter().find(|&&op| !self.ops.is_live(op)) {
+            return Err(format!("operation {op} can go on and is over"));
+        }
         let (reads, changes, runnable) = (self.direct_reads, self.direct_changes, self.runnable.len());
         if self.is_idle() && (reads != 0 || changes != 0 || runnable != 0) {
             return Err(format!(

@@ -4,12 +4,23 @@ use outlast_device::Tag;
 
 /// A set of tags, which are small and dense.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
+#[persist(check)]
 pub(super) struct Flight {
     words: Vec<u64>,
     len: u32,
 }
 
 impl Flight {
+    /// Whether as many commands are under way as are counted.
+    fn check_restored(&self) -> Result<(), String> {
+        let found: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
+        if found == u64::from(self.len) {
+            Ok(())
+        } else {
+            Err(format!("{found} commands are under way, {} counted", self.len))
+        }
+    }
+
     /// A command begins; false where its tag is in use.
     pub(super) fn begin(&mut self, tag: Tag) -> bool {
         let (word, bit) = place(tag);

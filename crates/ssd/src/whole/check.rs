@@ -5,8 +5,8 @@ use crate::op::OpKind;
 use crate::ssd::Ssd;
 use outlast_device::Device;
 use outlast_persist::Extents;
-use outlast_units::{ChannelId, CoreId, DieId, Idx, Pu};
 use outlast_units::slab::NIL;
+use outlast_units::{ChannelId, CoreId, DieId, Idx, Pu};
 
 impl Ssd {
     /// How far the numbers of its parts reach.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from outlast import foreign
 from outlast.errors import ScenarioError
 from outlast.reproduce.data import charts, checks
 from outlast.reproduce.data.blocks import known, spread
@@ -245,7 +245,8 @@ def _kind(said: Mapping[str, Any], place: str) -> str | None:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        table: dict[str, Any] = foreign.read(file, foreign.toml_of)
+        return table
     except OSError as error:
         raise ScenarioError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:

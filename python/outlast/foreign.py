@@ -1,0 +1,118 @@
+"""Text that others wrote, as values: JSON and TOML, from files, sockets and pipes.
+
+What Python's own parsers let through or stumble over is refused here in one line: nesting without end, numbers that no
+figure has, `NaN`, a key that is given twice, half of a surrogate pair. Whoever gets a value can write it down again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+DEEPEST = 64
+"""Tables and lists within each other; a scenario has 7, a result 8."""
+
+LARGEST = 1e150
+"""Of the size of numbers: the square of each is still one. Whole numbers have 64 bits."""
+
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"?', re.S)
+_BRACKET = re.compile(r"[\[\]{}]")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def json_of(text: str | bytes) -> Any:
+    """The value that a JSON text holds; raises ValueError with one line, which names no file."""
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"not UTF-8 from byte {error.start} on") from error
+    depth = 0
+    for bracket in _BRACKET.findall(_TEXT.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > DEEPEST:
+            raise ValueError(f"lists and tables within each other: {DEEPEST} at most")
+    try:
+        value = json.loads(
+            text, parse_constant=_constant, parse_float=_number, parse_int=_whole, object_pairs_hook=_table
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    if "\\u" in text or _HALF.search(text):
+        for each in texts(value):
+            if _HALF.search(each):
+                raise ValueError(f"{ascii(each)[:60]}: half of a surrogate pair is no text")
+    return value
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """The table that a TOML text holds; raises ValueError with one line, which names no file."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError(f"lists and tables within each other: {DEEPEST} at most") from error
+
+
+def read(file: Path, parse: Callable[[str], Any] = json_of) -> Any:
+    """What a file holds. Raises OSError, or ValueError with one line, which names no file."""
+    try:
+        return parse(file.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 from byte {error.start} on") from error
+
+
+_RELIED_ON: list[Path] = []
+
+
+def rely_on(file: Path, part: str = "") -> None:
+    """Notes that this process has believed what a file says, or a folder with that part, as far as it was checked."""
+    if file != Path() and (file / part).exists() and file not in _RELIED_ON:
+        _RELIED_ON.append(file)
+
+
+def relied_on() -> list[Path]:
+    """The files of others that this process has believed."""
+    return list(_RELIED_ON)
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Every text in a value, keys of tables included."""
+    rest = [value]
+    while rest:
+        each = rest.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            rest += [*each.keys(), *each.values()]
+        elif isinstance(each, list):
+            rest += each
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not abs(value) <= LARGEST:
+        raise ValueError(f"{text[:40]}: numbers are {LARGEST:g} at most")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20 or not -(1 << 63) <= int(text) < 1 << 64:
+        raise ValueError(f"{text[:40]}: whole numbers have 64 bits at most")
+    return int(text)
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"{json.dumps(twice)[:60]} is given twice in one table")
+    return table

@@ -1,0 +1,131 @@
+"""Whether a file that was read has its form: each figure of its kind, each table with the keys that it always has.
+
+`result.shapes.txt` and `tables.shapes.txt` list the forms by the names of the reference of figures; `make shapes`
+writes them from results of all kinds. Keys that are not listed may be added by anybody and are not looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outlast.errors import OutputError
+
+if TYPE_CHECKING:
+    from outlast.tables import Columns
+
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "table": dict,
+    "list": list,
+    "text": str,
+    "flag": bool,
+    "number": (int, float),
+    "none": type(None),
+}
+"""Names of kinds, with the types of Python that JSON becomes."""
+
+EACH = "*"
+"""In place of a key: of every key of a table that users name."""
+
+FREE = "anything"
+"""In place of kinds: what is below is another's business."""
+
+
+@dataclass
+class Shape:
+    """The form of the values of one place."""
+
+    kinds: set[str] = field(default_factory=set)
+    always: bool = False
+    """Whether the table around it never lacks it."""
+    keys: dict[str, Shape] = field(default_factory=dict)
+    items: Shape | None = None
+    """Of what its list consists."""
+
+    def _generous(self) -> set[str]:
+        """As they are written down: a figure without a value is null, and what never had one may be anything."""
+        if self.kinds == {"none"}:
+            return {FREE}
+        return self.kinds | {"none"} if "number" in self.kinds else self.kinds
+
+    def lines(self, place: str = "") -> Iterator[str]:
+        """The form as text: place, kinds, and `always`."""
+        if place:
+            yield f"{place}\t{' '.join(sorted(self._generous()))}\t{'always' if self.always else ''}".rstrip()
+        for name, shape in sorted(self.keys.items()):
+            yield from shape.lines(f"{place}.{name}" if place else name)
+        if self.items is not None:
+            yield from self.items.lines(f"{place}[]")
+
+
+def kind_of(value: Any) -> str:
+    """The name of a value's kind."""
+    own: tuple[str, ...] = tuple(name for name, kind in KINDS.items() if isinstance(value, kind))
+    return own[0]
+
+
+@cache
+def known(name: str) -> Shape:
+    """The forms of a file that comes with the package."""
+    root = Shape({"table"})
+    for line in files("outlast").joinpath(f"{name}.shapes.txt").read_text(encoding="utf-8").splitlines():
+        place, kinds, *always = line.split("\t")
+        shape = root
+        for step in place.replace("[]", ".[]").split("."):
+            if step == "[]":
+                shape.items = shape.items or Shape()
+                shape = shape.items
+            else:
+                shape = shape.keys.setdefault(step, Shape())
+        shape.kinds, shape.always = set(kinds.split()), bool(always)
+    return root
+
+
+def check(file: Path, value: Any, name: str, *, table: str = "", without: Collection[str] = ()) -> None:
+    """Raises `OutputError` with file, key and limit where `value` is not of the form `name`.
+
+    `table`: it is that table of the form. Keys in `without` may be missing.
+    """
+    shape = known(name).keys.get(table, Shape({FREE})) if table else known(name)
+    rest = [(table, value, shape)]
+    while rest:
+        place, own, shape = rest.pop()
+        if FREE in shape.kinds:
+            continue
+        if kind_of(own) not in shape.kinds:
+            raise _refused(file, place, own, shape)
+        if isinstance(own, dict):
+            each = shape.keys.get(EACH)
+            rest += [(f"{place}.{key}", below, each) for key, below in own.items() if each is not None]
+            for key, below in shape.keys.items():
+                where = f"{place}.{key}" if place else key
+                if key in own:
+                    rest.append((where, own[key], below))
+                elif below.always and where not in without:
+                    raise OutputError(f"{file}: {where} is missing: a result has it; was the file changed or cut off?")
+        elif isinstance(own, list) and shape.items is not None:
+            rest += [(f"{place}[{index}]", each, shape.items) for index, each in enumerate(own)]
+
+
+def samples(columns: Columns) -> dict[str, list[Any]]:
+    """One value of each kind that each column of a table has."""
+    found = {}
+    for name, values in columns.items():
+        kinds = {kind_of(value): value for value in (values[:1].tolist() if isinstance(values, np.ndarray) else values)}
+        found[name] = list(kinds.values())
+    return found
+
+
+def _refused(file: Path, place: str, value: Any, shape: Shape) -> OutputError:
+    text = json.dumps(value)
+    shown = text if len(text) <= 40 else f"{text[:37]}..."
+    words = [f"a {kind}" for kind in sorted(shape.kinds - {"none"})] + ["null"] * ("none" in shape.kinds)
+    limit = " or ".join(words)
+    return OutputError(f"{file}: {place or 'the whole'} = {shown}: must be {limit}")
