@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outlast import foreign, frames, shapes
+from outlast import __version__, foreign, frames, shapes
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
@@ -201,9 +201,11 @@ def load(path: str | Path) -> Result:
     schema = summary.get("schema") if isinstance(summary, dict) else None
     if schema != SCHEMA_NAME:
         raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
-    shapes.check(file, summary, "result")
+    # Keys are added by newer versions: one that another version wrote may lack some.
+    whole = summary.get("version") == __version__
+    shapes.check(file, summary, "result", whole=whole)
     foreign.rely_on(file)
-    result = Result(summary, _tables(folder), toml := _scenario(folder), log=_log(toml, folder))
+    result = Result(summary, _tables(folder, whole), toml := _scenario(folder), log=_log(toml, folder))
     result.folder = folder
     return result
 
@@ -231,7 +233,7 @@ def _log(toml: str, folder: Path) -> RequestLog | None:
     return of_result(toml, folder)
 
 
-def _tables(folder: Path) -> dict[str, Mapping[str, Values]]:
+def _tables(folder: Path, whole: bool) -> dict[str, Mapping[str, Values]]:
     files = [folder / f"{name}.parquet" for name in TABLES]
     present = [file for file in files if file.is_file()]
     if not present:
@@ -241,5 +243,5 @@ def _tables(folder: Path) -> dict[str, Mapping[str, Values]]:
     tables: dict[str, Mapping[str, Values]] = {}
     for file in present:
         tables[file.stem] = read(file)
-        shapes.check(file, shapes.samples(tables[file.stem]), "tables", table=file.stem)
+        shapes.check(file, shapes.samples(tables[file.stem]), "tables", table=file.stem, whole=whole)
     return tables

@@ -31,6 +31,9 @@ KINDS: dict[str, type | tuple[type, ...]] = {
 }
 """Names of kinds, with the types of Python that JSON becomes."""
 
+WHOLE = "whole"
+"""Of numbers, those without a fraction."""
+
 EACH = "*"
 """In place of a key: of every key of a table that users name."""
 
@@ -88,10 +91,12 @@ def known(name: str) -> Shape:
     return root
 
 
-def check(file: Path, value: Any, name: str, *, table: str = "", without: Collection[str] = ()) -> None:
+def check(
+    file: Path, value: Any, name: str, *, table: str = "", without: Collection[str] = (), whole: bool = True
+) -> None:
     """Raises `OutputError` with file, key and limit where `value` is not of the form `name`.
 
-    `table`: it is that table of the form. Keys in `without` may be missing.
+    `table`: it is that table of the form. Keys in `without` may be missing, and all may unless it is `whole`.
     """
     shape = known(name).keys.get(table, Shape({FREE})) if table else known(name)
     rest = [(table, value, shape)]
@@ -99,7 +104,8 @@ def check(file: Path, value: Any, name: str, *, table: str = "", without: Collec
         place, own, shape = rest.pop()
         if FREE in shape.kinds:
             continue
-        if kind_of(own) not in shape.kinds:
+        is_whole = type(own) is int and WHOLE in shape.kinds
+        if kind_of(own) not in shape.kinds and not is_whole:
             raise _refused(file, place, own, shape)
         if isinstance(own, dict):
             each = shape.keys.get(EACH)
@@ -108,7 +114,7 @@ def check(file: Path, value: Any, name: str, *, table: str = "", without: Collec
                 where = f"{place}.{key}" if place else key
                 if key in own:
                     rest.append((where, own[key], below))
-                elif below.always and where not in without:
+                elif whole and below.always and where not in without:
                     raise OutputError(f"{file}: {where} is missing: a result has it; was the file changed or cut off?")
         elif isinstance(own, list) and shape.items is not None:
             rest += [(f"{place}[{index}]", each, shape.items) for index, each in enumerate(own)]
@@ -126,6 +132,8 @@ def samples(columns: Columns) -> dict[str, list[Any]]:
 def _refused(file: Path, place: str, value: Any, shape: Shape) -> OutputError:
     text = json.dumps(value)
     shown = text if len(text) <= 40 else f"{text[:37]}..."
-    words = [f"a {kind}" for kind in sorted(shape.kinds - {"none"})] + ["null"] * ("none" in shape.kinds)
+    kinds = sorted(shape.kinds - {"none"})
+    words = ["a whole number" if kind == WHOLE else f"a {kind}" for kind in kinds]
+    words += ["null"] * ("none" in shape.kinds)
     limit = " or ".join(words)
     return OutputError(f"{file}: {place or 'the whole'} = {shown}: must be {limit}")
