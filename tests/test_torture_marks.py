@@ -44,6 +44,7 @@ def test_marks_are_answered_when_they_are_recorded(tmp_path: Path) -> None:
                 (b"", "0 bytes"),
                 (b"x" * 4097, "must be 1 to 4096"),
                 (b"two\nlines", "must be one line"),
+                (b"\x1b[31mred", "without control characters"),
                 (b"outlast:end", "does not begin with outlast:"),
                 (b"\xff", "not UTF-8"),
                 (b"refuse", "not now"),
@@ -56,9 +57,9 @@ def test_marks_are_answered_when_they_are_recorded(tmp_path: Path) -> None:
         os.write(lines, b"commit 2\ncommit ")
         assert os.read(lines, 10) == b"\n" and server.asked == ["commit 1", "commit 2"]
         os.write(lines, b"3\noutlast:begin\n")
-        assert os.read(lines, 1) + os.read(lines, 1) == b"\n!" and server.asked[2:] == ["commit 3"]
+        assert os.read(lines, 1) + os.read(lines, 2) == b"\n!\n" and server.asked[2:] == ["commit 3"]
         os.write(lines, b"y" * 5000)
-        assert os.read(lines, 1) == b"!"
+        assert os.read(lines, 2) == b"!\n"
 
 
 def test_marks_sent_without_waiting_are_recorded_before_the_end(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import selectors
 import socket
 import threading
+import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,8 +19,8 @@ LONGEST = 4096
 """Bytes of a mark."""
 OURS = "outlast:"
 """How marks begin that the recorder makes itself."""
-DONE, REFUSED = b"\n", b"!"
-"""Answers to a line."""
+DONE, REFUSED = b"\n", b"!\n"
+"""Answers to a line: lines themselves, so that a shell's `read` ends with each."""
 
 
 class RefusedError(Exception):
@@ -118,6 +119,7 @@ def _text(data: bytes) -> str:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise RefusedError(f"a mark that is not UTF-8: {os.fsdecode(data[:40])!r}") from error
-    if "\n" in text or text.startswith(OURS):
-        raise RefusedError(f'mark "{text[:40]!r}": must be one line that does not begin with {OURS}')
+    if text.startswith(OURS) or any(unicodedata.category(each) == "Cc" and each != "\t" for each in text):
+        rule = f"must be one line without control characters that does not begin with {OURS}"
+        raise RefusedError(f"mark {text[:40]!r}: {rule}")
     return text
