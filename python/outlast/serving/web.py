@@ -18,7 +18,7 @@ from typing import Any, Self
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from outlast.errors import ControlError
 from outlast.serving import page
 from outlast.serving.control import LONGEST_REQUEST, Server, answer_of, request_of
+from outlast.serving.hurried import Hurried
 from outlast.serving.live import Feed
 from outlast.serving.metrics import exposition
 
@@ -37,6 +38,7 @@ POSTS |= {"repair": "/v1/repair", "replace": "/v1/replace", "stop": "/v1/stop"}
 
 SMART_FORMATS = ("json", "smartctl", "raw")
 LONGEST_SHUTDOWN_S = 2
+MOST_CONNECTIONS = 128
 
 
 class Web:
@@ -60,7 +62,8 @@ class Web:
             server_header=False,
             lifespan="on",
             timeout_graceful_shutdown=LONGEST_SHUTDOWN_S,
-            limit_concurrency=128,
+            limit_concurrency=MOST_CONNECTIONS,
+            http=Hurried,
         )
         self._uvicorn = uvicorn.Server(config)
         self._thread = threading.Thread(
@@ -98,13 +101,13 @@ def application(server: Server, feed: Feed, port: int, token: str) -> ASGIApp:
             return _refused(f'device "{device}": must be a number')
         if shape not in SMART_FORMATS:
             return _refused(f'format "{shape}": must be one of {", ".join(SMART_FORMATS)}')
+        question = {"do": "smart", "format": shape, "device": int(device)}
+        answer = json.loads(await run_in_threadpool(answer_of, server, question))
+        if "error" in answer:
+            return _refused(answer["error"], 404)
         if shape == "raw":
-            question = {"do": "smart", "format": "raw", "device": int(device)}
-            answer = json.loads(await run_in_threadpool(answer_of, server, question))
-            if "error" in answer:
-                return _refused(answer["error"])
             return Response(bytes.fromhex(answer["ok"]), media_type="application/octet-stream")
-        return await ask("smart", {"format": shape, "device": int(device)})
+        return JSONResponse(answer["ok"])
 
     async def metrics(_: Request) -> Response:
         answers = []
@@ -146,14 +149,18 @@ def _get(ask: Ask, name: str) -> Callable[[Request], Awaitable[Response]]:
 
 def _post(ask: Ask, name: str, token: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if not secrets.compare_digest(given.encode(), token.encode()):
+        # The name of the scheme is in any case (RFC 9110, 11.1).
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), token.encode()):
             return _refused("the header Authorization must be `Bearer` and the token of the printed address", 401)
         body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > LONGEST_REQUEST:
-                return _refused(f"a request is at most {LONGEST_REQUEST} bytes long", 413)
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > LONGEST_REQUEST:
+                    return _refused(f"a request is at most {LONGEST_REQUEST} bytes long", 413)
+        except ClientDisconnect:
+            return _refused("the request did not come to its end", 408)
         try:
             more = request_of(body or b"{}")
         except ValueError as error:
@@ -180,8 +187,9 @@ class _Guard:
             await self._app(scope, receive, send)
             return
         headers = scope["headers"]
-        hosts = [value for name, value in headers if name == b"host"]
-        origins = [value for name, value in headers if name == b"origin"]
+        # Names of hosts are in any case.
+        hosts = [value.lower() for name, value in headers if name == b"host"]
+        origins = [value.lower() for name, value in headers if name == b"origin"]
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             await _refused("the Host header must name 127.0.0.1 or localhost, and the port", 421)(scope, receive, send)
             return
