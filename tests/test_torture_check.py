@@ -255,3 +255,33 @@ def test_a_check_that_takes_too_long_is_bad(folder: Path) -> None:
     bad = [line for line in lines_of(folder / "careful.outlast.torture") if line["verdict"] == "bad"]
     assert bad
     assert all(line["timed_out"] and line["mark"] != "10" for line in bad)
+
+
+@pytest.mark.parametrize(
+    "entry", ["run.json", "results.jsonl", "result.json", "report.html", "junit.xml", "logs", "twice"]
+)
+@pytest.mark.parametrize("kind", ["link", "fifo"])
+def test_the_folder_of_a_check_leads_nowhere(folder: Path, entry: str, kind: str) -> None:
+    """Folders of checks are passed on in archives, which keep links."""
+    victim = folder / "victim"
+    victim.mkdir()
+    (victim / "kept").write_text("kept")
+    out = folder / "out"
+    out.mkdir()
+    if kind == "fifo":
+        os.mkfifo(out / entry)
+    else:
+        (out / entry).symlink_to(victim if entry in ("logs", "twice") else victim / "kept")
+    done = torture(folder, "careless.outlast", "--out", "out", "--states", "3")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert f"out/{entry}: is " in done.stderr and "must be a" in done.stderr, done.stderr
+    assert [path.name for path in victim.iterdir()] == ["kept"] and (victim / "kept").read_text() == "kept"
+
+
+def test_an_entry_below_the_folder_of_a_check_leads_nowhere(folder: Path) -> None:
+    (folder / "victim").write_text("kept")
+    (folder / "out" / "logs").mkdir(parents=True)
+    (folder / "out" / "logs" / "state.txt").symlink_to(folder / "victim")
+    done = torture(folder, "careless.outlast", "--out", "out", "--states", "3")
+    assert done.returncode == 2 and "logs/state.txt: is a symbolic link" in done.stderr, done.stderr
+    assert (folder / "victim").read_text() == "kept"

@@ -10,6 +10,7 @@ mod differential;
 mod image;
 mod kill;
 mod limits;
+mod links;
 mod log;
 mod machine;
 mod members;

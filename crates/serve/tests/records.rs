@@ -11,7 +11,7 @@ use outlast_device::Op;
 use outlast_engine::Control;
 use outlast_serve::{ContentsIn, Image, ImageError, Input, Machine, Records};
 use outlast_units::Nanos;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use support::DRIVE;
@@ -36,14 +36,14 @@ fn from_the_start(folder: &Path) -> (Machine, Records) {
 
 /// All records given to the machine; how many writes were among them, whose bytes are where the record says.
 fn play(machine: &mut Machine, records: &mut Records) -> Result<u64, ImageError> {
-    let (mut writes, segment) = (0, records.file(1));
+    let (mut writes, segments) = (0, records.open_segments()?);
     while let Some((record, payload)) = records.next()? {
         if let Input::Command { command, data, .. } = record.input()
             && command.op == Op::Write
         {
             let mut found = vec![0; data.len()];
             assert_eq!(payload.segment, 1);
-            File::open(&segment).unwrap().read_exact_at(&mut found, payload.offset).unwrap();
+            segments[0].read_exact_at(&mut found, payload.offset).unwrap();
             assert_eq!(found, data, "at byte {}", payload.offset);
             writes += 1;
         }

@@ -37,8 +37,13 @@ impl Kind {
         /// Longer than a line of any list.
         const BEGINNING: u64 = 4096;
         let io = |source| TortureError::Io { path: path.to_owned(), source };
-        if std::fs::metadata(path).map_err(io)?.is_dir() {
+        let found = std::fs::metadata(path).map_err(io)?;
+        if found.is_dir() {
             return Ok(Self::Image);
+        }
+        if !found.is_file() {
+            let why = "is neither a file nor a folder".to_owned();
+            return Err(TortureError::Foreign { path: path.to_owned(), why });
         }
         let mut beginning = Vec::new();
         let file = File::options().read(true).open(path).map_err(io)?;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -134,6 +136,8 @@ class Journal:
         others = [name for name in names if name not in FILES and not name.startswith(".")]
         if others:
             raise TortureError(f"{self.folder}: holds {others[0]}, which is not part of a check; name another folder")
+        for name in names:
+            _check_kind(self.folder / name)
         check_writable(self.folder / RUN)
 
     def _check_agreement(self) -> None:
@@ -204,7 +208,10 @@ class Journal:
         path = self.folder / LOGS / f"{file_name(verdict.state)}.txt"
         try:
             path.parent.mkdir(exist_ok=True)
-            path.write_text(verdict.output, encoding="utf-8", errors="replace")
+            # Not through a link: folders of checks are passed on, too.
+            how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with os.fdopen(os.open(path, how, 0o666), "w", encoding="utf-8", errors="replace") as file:
+                file.write(verdict.output)
         except OSError as error:
             raise cannot_write(path, error) from error
 
@@ -214,6 +221,19 @@ class Journal:
             file.flush()
         except OSError as error:
             raise cannot_write(self.folder / LINES, error) from error
+
+
+def _check_kind(path: Path) -> None:
+    """Refuses what leads out of the folder of a check, or would keep its reader waiting."""
+    kind = path.lstat().st_mode
+    is_folder = path.name in (LOGS, TWICE)
+    if is_folder and stat.S_ISDIR(kind):
+        for entry in path.iterdir():
+            _check_kind(entry)
+        return
+    if not (stat.S_ISDIR(kind) if is_folder else stat.S_ISREG(kind)):
+        what = "a symbolic link" if stat.S_ISLNK(kind) else "something else"
+        raise TortureError(f"{path}: is {what}, and must be {'a folder' if is_folder else 'a plain file'}")
 
 
 def _told(value: Any, other: Any) -> str:

@@ -6,12 +6,13 @@
 
 use super::ImageError;
 use super::files::{Files, io_error, number_of, remove};
+use super::folder::Folder;
+use crate::log::segment_name;
 use crate::machine::Machine;
 use crate::store::FileStore;
 use outlast_engine::{EngineError, Scenario, SnapshotError};
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsString;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -33,10 +34,12 @@ pub(super) struct Checkpoints {
 
 impl Checkpoints {
     pub(super) fn new(files: Files, keep_log: bool) -> Result<Self, ImageError> {
-        let folder = files.checkpoints();
-        let newest = list(&folder)?.0.pop().map(|segment| path_of(&folder, segment));
-        let size = |path: PathBuf| fs::metadata(&path).map_err(|source| io_error(path, source));
-        let bytes = newest.map(size).transpose()?.map_or(0, |found| found.len());
+        let mut bytes = 0;
+        if let Some(folder) = files.open_checkpoints()?
+            && let Some(newest) = list(&folder)?.0.pop().map(segment_name)
+        {
+            bytes = folder.size(&newest).map_err(|source| io_error(folder.path_of(&newest), source))?;
+        }
         Ok(Self { files, keep_log, bytes, under_way: None })
     }
 
@@ -75,11 +78,12 @@ impl Checkpoints {
     pub(super) fn begin(&mut self, machine: Machine, segment: u32) -> io::Result<()> {
         let (files, keep_log) = (self.files.clone(), self.keep_log);
         let work = move || {
-            let name = path_of(&files.checkpoints(), segment);
-            let bytes = write(&files.checkpoints(), &name, &machine).map_err(|error| {
+            let folder = files.make_checkpoints()?;
+            let name = segment_name(segment);
+            let bytes = write(&folder, &name, &machine).map_err(|error| {
                 // Half a checkpoint is good for nothing, and the disk may be full.
-                let _ = fs::remove_file(name.with_extension(UNFINISHED));
-                io::Error::new(error.kind(), format!("{}: {error}", name.display()))
+                let _ = folder.remove(unfinished(&name));
+                io::Error::new(error.kind(), format!("{}: {error}", folder.path_of(&name).display()))
             })?;
             // The copy shares its contents with the machine: the sooner it is gone, the fewer of them are copied.
             drop(machine);
@@ -98,47 +102,42 @@ impl Drop for Checkpoints {
     }
 }
 
+/// The name of a checkpoint that is being written.
+fn unfinished(name: &str) -> String {
+    format!("{name}.{UNFINISHED}")
+}
+
 /// Writes the checkpoint `name`; returns its bytes.
-fn write(folder: &Path, name: &Path, machine: &Machine) -> io::Result<u64> {
-    fs::create_dir_all(folder)?;
-    let unfinished = name.with_extension(UNFINISHED);
-    let file = OpenOptions::new().create(true).truncate(true).write(true).open(&unfinished)?;
+fn write(folder: &Folder, name: &str, machine: &Machine) -> io::Result<u64> {
+    let file = folder.create(unfinished(name))?;
     let mut to = BufWriter::with_capacity(BUFFER, file);
     machine.write(&mut to)?;
     to.flush()?;
     // Whether or not the log is synced: all that the drive holds must not hang on what the host has not written yet.
     to.get_ref().sync_all()?;
     let bytes = to.get_ref().metadata()?.len();
-    fs::rename(unfinished, name)?;
-    File::options().read(true).open(folder)?.sync_all()?;
+    folder.rename(&unfinished(name), name)?;
+    folder.sync()?;
     Ok(bytes)
 }
 
 /// Of an image whose machine begins with `segment`, removes the log before that, all other checkpoints, and unfinished ones.
 pub(super) fn keep_from(files: &Files, segment: u32, keep_log: bool) -> Result<(), ImageError> {
-    let folder = files.checkpoints();
-    let (finished, unfinished) = list(&folder)?;
-    let old = finished.into_iter().filter(|&own| own != segment).map(|own| path_of(&folder, own));
-    old.chain(unfinished).try_for_each(remove)?;
+    if let Some(folder) = files.open_checkpoints()? {
+        let (finished, unfinished) = list(&folder)?;
+        let old = finished.into_iter().filter(|&own| own != segment).map(|own| segment_name(own).into());
+        old.chain(unfinished).try_for_each(|name: OsString| remove(&folder, &name))?;
+    }
     if keep_log { Ok(()) } else { files.keep_segments(segment..=u32::MAX) }
 }
 
-/// The checkpoint that begins with `segment`.
-fn path_of(folder: &Path, segment: u32) -> PathBuf {
-    folder.join(format!("{segment:08}"))
-}
-
-/// The checkpoints in `folder` by their segments, in order, and unfinished ones.
-pub(super) fn list(folder: &Path) -> Result<(Vec<u32>, Vec<PathBuf>), ImageError> {
+/// The checkpoints in `folder` by their segments, in order, and the names of unfinished ones.
+pub(super) fn list(folder: &Folder) -> Result<(Vec<u32>, Vec<OsString>), ImageError> {
     let (mut finished, mut unfinished) = (Vec::new(), Vec::new());
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((finished, unfinished)),
-        entries => entries.map_err(|source| io_error(folder.to_owned(), source))?,
-    };
-    for entry in entries {
-        let path = entry.map_err(|source| io_error(folder.to_owned(), source))?.path();
+    for name in folder.names().map_err(|source| io_error(folder.path().to_owned(), source))? {
+        let path = folder.path_of(&name);
         if path.extension().is_some_and(|extension| extension == UNFINISHED) {
-            unfinished.push(path);
+            unfinished.push(name);
         } else if let Some(segment) = number_of(&path) {
             finished.push(segment);
         } else {
@@ -151,13 +150,13 @@ pub(super) fn list(folder: &Path) -> Result<(Vec<u32>, Vec<PathBuf>), ImageError
 
 /// The machine of the checkpoint in `folder` that begins with `segment`.
 pub(super) fn read(
-    folder: &Path,
+    folder: &Folder,
     segment: u32,
     scenario: &Scenario,
     store: Option<&Arc<FileStore>>,
 ) -> Result<Machine, ImageError> {
-    let path = path_of(folder, segment);
-    let file = File::options().read(true).open(&path).map_err(|source| io_error(path.clone(), source))?;
+    let path = folder.path_of(segment_name(segment));
+    let file = folder.read(segment_name(segment)).map_err(|source| io_error(path.clone(), source))?;
     let machine = Machine::read(scenario, &mut BufReader::with_capacity(BUFFER, file), store.cloned());
     machine.map_err(|error| {
         let why = match error {

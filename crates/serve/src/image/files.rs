@@ -1,78 +1,122 @@
 //! The files of an image.
 
+use super::folder::Folder;
 use super::{ImageError, checkpoints, with_bytes};
-use crate::log::{Acknowledged, VERSION, segment_path};
+use crate::log::{Acknowledged, VERSION, segment_name};
 use outlast_engine::{Scenario, parse_text};
 use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+const IMAGE: &str = "image";
+const SCENARIO: &str = "scenario.toml";
+pub(super) const LOG: &str = "log";
+pub(super) const CHECKPOINTS: &str = "checkpoints";
+const CLOCK: &str = "clock";
+pub(super) const LOCK: &str = "lock";
+const CLEAN: &str = "clean";
 /// What an image consists of.
-const OWN: [&str; 7] = ["image", "scenario.toml", "log", "checkpoints", "clock", "lock", "clean"];
+pub(super) const OWN: [&str; 7] = [IMAGE, SCENARIO, LOG, CHECKPOINTS, CLOCK, LOCK, CLEAN];
 
 /// What to do with an image of another version.
 pub(super) const ELSEWHERE: &str =
     "serve the image with the Outlast that wrote it, and copy its data to a new one";
 
+/// The longest first line of an image, in bytes: it has 50 or so.
+const LINE_MAX: u64 = 4096;
+/// The longest scenario, in bytes: the largest tables of error rates take some 100 KiB.
+const SCENARIO_MAX: u64 = 16 << 20;
+
 #[derive(Clone, Debug)]
 pub(super) struct Files {
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Files {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+    /// Those of the image in `folder`; `None` where there is none, or one that was not made to its end.
+    ///
+    /// # Errors
+    /// An entry is neither a plain file nor a folder.
+    pub(super) fn find(folder: &Path) -> Result<Option<Self>, ImageError> {
+        let files = match Folder::open(folder) {
+            Ok(opened) => Self { folder: opened },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(io_error(folder.to_owned(), source)),
+        };
+        if !files.exists() {
+            return Ok(None);
+        }
+        files.check_entries()?;
+        Ok(Some(files))
+    }
+
+    /// Those of the image in `folder`, which must be there.
+    pub(super) fn of(folder: &Path) -> Result<Self, ImageError> {
+        Self::find(folder)?.ok_or_else(|| is_none(folder))
+    }
+
+    pub(super) fn over(folder: Folder) -> Self {
+        Self { folder }
+    }
+
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
     }
 
     pub(super) fn scenario(&self) -> PathBuf {
-        self.folder.join("scenario.toml")
+        self.folder.path_of(SCENARIO)
     }
 
     pub(super) fn log(&self) -> PathBuf {
-        self.folder.join("log")
+        self.folder.path_of(LOG)
     }
 
-    pub(super) fn checkpoints(&self) -> PathBuf {
-        self.folder.join("checkpoints")
+    /// The folder of the log.
+    pub(super) fn open_log(&self) -> Result<Folder, ImageError> {
+        self.folder.inner(LOG).map_err(|source| io_error(self.log(), source))
+    }
+
+    /// The folder of the checkpoints, if there is one.
+    pub(super) fn open_checkpoints(&self) -> Result<Option<Folder>, ImageError> {
+        match self.folder.inner(CHECKPOINTS) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(io_error(self.folder.path_of(CHECKPOINTS), source)),
+        }
+    }
+
+    /// The same, which is made if there is none.
+    pub(super) fn make_checkpoints(&self) -> io::Result<Folder> {
+        self.folder.make_inner(CHECKPOINTS)
     }
 
     fn image(&self) -> PathBuf {
-        self.folder.join("image")
-    }
-
-    fn clock_path(&self) -> PathBuf {
-        self.folder.join("clock")
-    }
-
-    fn clean(&self) -> PathBuf {
-        self.folder.join("clean")
+        self.folder.path_of(IMAGE)
     }
 
     /// Whether it has been made to its end.
     pub(super) fn exists(&self) -> bool {
-        self.image().exists()
+        self.folder.has(IMAGE)
     }
 
-    pub(super) fn is_none(&self) -> ImageError {
-        let why = "is not an Outlast image; to create one: outlast serve SCENARIO --image DIR".to_owned();
-        ImageError::Foreign { path: self.folder.clone(), why }
-    }
-
-    /// Makes the folder, or finds it without anything that is not an image's.
-    pub(super) fn prepare(&self, scenario: &Scenario) -> Result<(), ImageError> {
-        // What cannot be written is refused before anything is.
-        with_bytes(scenario).to_toml()?;
-        fs::create_dir_all(self.log()).map_err(|source| io_error(self.log(), source))?;
-        let entries = fs::read_dir(&self.folder).map_err(|source| io_error(self.folder.clone(), source))?;
-        for entry in entries {
-            let name = entry.map_err(|source| io_error(self.folder.clone(), source))?.file_name();
-            if !OWN.iter().any(|own| name == *own) {
-                let why =
-                    format!("holds {} and is not an Outlast image: name an empty folder", name.display());
-                return Err(ImageError::Foreign { path: self.folder.clone(), why });
+    /// Checks the kind of each entry that an image may have: whoever made it decides what they are.
+    pub(super) fn check_entries(&self) -> Result<(), ImageError> {
+        for name in OWN.into_iter().filter(|name| self.folder.has(name)) {
+            let is_folder = [LOG, CHECKPOINTS].contains(&name);
+            let checked =
+                if is_folder { self.folder.expect_folder(name) } else { self.folder.expect_file(name) };
+            checked.map_err(|source| io_error(self.folder.path_of(name), source))?;
+            if !is_folder {
+                continue;
+            }
+            let inner =
+                self.folder.inner(name).map_err(|source| io_error(self.folder.path_of(name), source))?;
+            for entry in inner.names().map_err(|source| io_error(inner.path().to_owned(), source))? {
+                inner.expect_file(&entry).map_err(|source| io_error(inner.path_of(&entry), source))?;
             }
         }
         Ok(())
@@ -80,13 +124,14 @@ impl Files {
 
     /// Has the image for this process alone, as long as the file lives.
     pub(super) fn lock(&self) -> Result<File, ImageError> {
-        let path = self.folder.join("lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|source| io_error(path.clone(), source))?;
+        let io = |source| io_error(self.folder.path_of(LOCK), source);
+        let file = self.folder.open_or_create(LOCK).map_err(io)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(file),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(ImageError::InUse { path: self.folder.clone() }),
-            Err(error) => Err(io_error(path, error.into())),
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                Err(ImageError::InUse { path: self.folder.path().to_owned() })
+            }
+            Err(error) => Err(io(error.into())),
         }
     }
 
@@ -94,31 +139,31 @@ impl Files {
     pub(super) fn make(&self, scenario: &Scenario, sync: bool) -> Result<(), ImageError> {
         let text = with_bytes(scenario).to_toml()?;
         let image = fresh_number();
-        let write = |path: &Path, bytes: &[u8]| {
+        let write = |name: &str, bytes: &[u8]| {
             let write = || -> io::Result<()> {
-                let mut file = OpenOptions::new().create(true).write(true).truncate(true).open(path)?;
+                let mut file = self.folder.create(name)?;
                 file.write_all(bytes)?;
                 if sync { file.sync_all() } else { Ok(()) }
             };
-            write().map_err(|source| io_error(path.to_owned(), source))
+            write().map_err(|source| io_error(self.folder.path_of(name), source))
         };
+        self.folder.make_inner(LOG).map_err(|source| io_error(self.log(), source))?;
         checkpoints::keep_from(self, u32::MAX, false)?;
-        write(&self.scenario(), text.as_bytes())?;
+        write(SCENARIO, text.as_bytes())?;
         let begin = Acknowledged { segment: 1, ..Acknowledged::default() };
-        write(&self.clock_path(), &begin.to_bytes(image))?;
+        write(CLOCK, &begin.to_bytes(image))?;
         self.unclean()?;
         let line = format!("outlast image {VERSION} {image:016x} {:08x}\n", crc32c::crc32c(text.as_bytes()));
-        write(&self.image(), line.as_bytes())?;
+        write(IMAGE, line.as_bytes())?;
         if sync {
-            let folder = File::options().read(true).open(&self.folder).and_then(|folder| folder.sync_all());
-            folder.map_err(|source| io_error(self.folder.clone(), source))?;
+            self.folder.sync().map_err(|source| io_error(self.folder.path().to_owned(), source))?;
         }
         Ok(())
     }
 
     /// The number of the image and its scenario.
     pub(super) fn read(&self) -> Result<(u64, Scenario), ImageError> {
-        let line = read_text(self.image())?;
+        let line = self.read_text(IMAGE, LINE_MAX)?;
         let words: Vec<&str> = line.split_whitespace().collect();
         let foreign = |why: String| ImageError::Foreign { path: self.image(), why };
         let ["outlast", "image", version, number, sum] = words[..] else {
@@ -130,7 +175,7 @@ impl Files {
         }
         let numbers = u64::from_str_radix(number, 16).ok().zip(u32::from_str_radix(sum, 16).ok());
         let (image, sum) = numbers.ok_or_else(|| foreign("is damaged".to_owned()))?;
-        let text = read_text(self.scenario())?;
+        let text = self.read_text(SCENARIO, SCENARIO_MAX)?;
         if crc32c::crc32c(text.as_bytes()) != sum {
             let why = "has been changed since the image was made; the log belongs to what it was".to_owned();
             return Err(ImageError::Foreign { path: self.scenario(), why });
@@ -138,10 +183,15 @@ impl Files {
         Ok((image, parse_text(&text)?.0))
     }
 
+    fn read_text(&self, name: &str, limit: u64) -> Result<String, ImageError> {
+        let io = |source| io_error(self.folder.path_of(name), source);
+        let bytes = self.folder.read_all(name, limit).map_err(io)?;
+        String::from_utf8(bytes).map_err(|_| io(io::Error::other("is not text (UTF-8)")))
+    }
+
     pub(super) fn clock(&self, image: u64) -> Result<Acknowledged, ImageError> {
-        let path = self.clock_path();
-        #[allow(clippy::disallowed_methods, reason = "an image is a folder of files")]
-        let bytes = fs::read(&path).map_err(|source| io_error(path.clone(), source))?;
+        let path = self.folder.path_of(CLOCK);
+        let bytes = self.folder.read_all(CLOCK, LINE_MAX).map_err(|source| io_error(path.clone(), source))?;
         Acknowledged::from_bytes(image, &bytes).ok_or_else(|| {
             let why = "is damaged, or of another image".to_owned();
             ImageError::Foreign { path, why }
@@ -149,21 +199,17 @@ impl Files {
     }
 
     pub(super) fn open_clock(&self) -> Result<File, ImageError> {
-        let path = self.clock_path();
-        OpenOptions::new().write(true).open(&path).map_err(|source| io_error(path, source))
+        self.folder.write(CLOCK).map_err(|source| io_error(self.folder.path_of(CLOCK), source))
     }
 
     /// The segments that there are, in order: without a gap, and nothing else.
     pub(super) fn segments(&self) -> Result<Vec<u32>, ImageError> {
-        let entries = fs::read_dir(self.log()).map_err(|source| io_error(self.log(), source))?;
+        let log = self.open_log()?;
         let mut segments = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|source| io_error(self.log(), source))?;
-            let Some(number) = number_of(&entry.path()) else {
-                return Err(ImageError::Foreign {
-                    path: entry.path(),
-                    why: "is not a segment of the log".to_owned(),
-                });
+        for name in log.names().map_err(|source| io_error(self.log(), source))? {
+            let path = log.path_of(&name);
+            let Some(number) = number_of(&path) else {
+                return Err(ImageError::Foreign { path, why: "is not a segment of the log".to_owned() });
             };
             segments.push(number);
         }
@@ -174,42 +220,52 @@ impl Files {
     /// Removes the segments that are not within `kept`.
     pub(super) fn keep_segments(&self, kept: RangeInclusive<u32>) -> Result<(), ImageError> {
         let others = self.segments()?.into_iter().filter(|segment| !kept.contains(segment));
-        others.map(|segment| segment_path(&self.log(), segment)).try_for_each(remove)
+        let log = self.open_log()?;
+        others.map(segment_name).try_for_each(|name| remove(&log, name.as_ref()))
     }
 
     /// Bytes of the segments from `first` on.
     pub(super) fn log_bytes(&self, first: u32) -> Result<u64, ImageError> {
+        let log = self.open_log()?;
         let size = |segment| {
-            let path = segment_path(&self.log(), segment);
-            fs::metadata(&path).map(|found| found.len()).map_err(|source| io_error(path, source))
+            let name = segment_name(segment);
+            log.size(&name).map_err(|source| io_error(log.path_of(name), source))
         };
         self.segments()?.into_iter().filter(|&segment| segment >= first).map(size).sum()
     }
 
     pub(super) fn open_segment(&self, segment: u32) -> Result<File, ImageError> {
-        let path = segment_path(&self.log(), segment);
-        File::options().read(true).open(&path).map_err(|source| io_error(path, source))
+        let (log, name) = (self.open_log()?, segment_name(segment));
+        log.read(&name).map_err(|source| io_error(log.path_of(name), source))
+    }
+
+    /// The path of a segment, for messages.
+    pub(super) fn segment_path(&self, segment: u32) -> PathBuf {
+        self.log().join(segment_name(segment))
     }
 
     pub(super) fn is_clean(&self) -> bool {
-        self.clean().exists()
+        self.folder.has(CLEAN)
     }
 
     pub(super) fn mark_clean(&self, sync: bool) -> io::Result<()> {
-        let file = OpenOptions::new().create(true).truncate(true).write(true).open(self.clean())?;
+        let file = self.folder.create(CLEAN)?;
         if sync {
             file.sync_all()?;
-            File::options().read(true).open(&self.folder)?.sync_all()?;
+            self.folder.sync()?;
         }
         Ok(())
     }
 
     pub(super) fn unclean(&self) -> Result<(), ImageError> {
-        match fs::remove_file(self.clean()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(self.clean(), error)),
-            _ => Ok(()),
-        }
+        self.folder.remove_if_there(CLEAN).map_err(|error| io_error(self.folder.path_of(CLEAN), error))
     }
+}
+
+/// There is no image in `folder`.
+pub(super) fn is_none(folder: &Path) -> ImageError {
+    let why = "is not an Outlast image; to create one: outlast serve SCENARIO --image DIR".to_owned();
+    ImageError::Foreign { path: folder.to_owned(), why }
 }
 
 /// A number that no other image is likely to have.
@@ -224,11 +280,6 @@ pub(super) fn io_error(path: PathBuf, source: io::Error) -> ImageError {
     ImageError::Io { path, source }
 }
 
-fn read_text(path: PathBuf) -> Result<String, ImageError> {
-    #[allow(clippy::disallowed_methods, reason = "an image is a folder of files")]
-    fs::read_to_string(&path).map_err(|source| io_error(path, source))
-}
-
 /// The segment that a file is named after.
 pub(super) fn number_of(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?;
@@ -236,6 +287,6 @@ pub(super) fn number_of(path: &Path) -> Option<u32> {
     (name == format!("{number:08}")).then_some(number)
 }
 
-pub(super) fn remove(path: PathBuf) -> Result<(), ImageError> {
-    fs::remove_file(&path).map_err(|source| io_error(path, source))
+pub(super) fn remove(folder: &Folder, name: &OsStr) -> Result<(), ImageError> {
+    folder.remove(name).map_err(|source| io_error(folder.path_of(name), source))
 }

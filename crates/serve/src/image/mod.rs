@@ -13,6 +13,8 @@
 mod checkpoints;
 mod error;
 mod files;
+mod folder;
+mod make;
 mod options;
 mod past;
 mod records;
@@ -20,6 +22,7 @@ mod replay;
 mod trace;
 
 pub use error::ImageError;
+pub(crate) use folder::Folder;
 pub use options::{Found, ImageOptions};
 pub use records::{Payload, Records};
 pub use trace::Traced;
@@ -30,6 +33,7 @@ use crate::machine::Machine;
 use crate::recorder::Recorder;
 use checkpoints::Checkpoints;
 use files::{Files, io_error};
+use make::Begun;
 use outlast_device::{Command, Tag};
 use outlast_engine::{EngineError, OnProgress, Scenario};
 use outlast_media::ConfigError;
@@ -70,17 +74,17 @@ impl Image {
         progress: OnProgress<'_>,
     ) -> Result<Option<(Self, Machine)>, ImageError> {
         options.check().map_err(EngineError::from)?;
-        let files = Files::new(folder);
-        if !files.exists() {
-            let Some(scenario) = scenario else { return Err(files.is_none()) };
+        let (files, lock, prepared) = if let Some(files) = Files::find(folder)? {
+            let lock = files.lock()?;
+            (files, lock, None)
+        } else {
+            let Some(scenario) = scenario else { return Err(files::is_none(folder)) };
             check(scenario)?;
-            files.prepare(scenario)?;
-        }
-        let lock = files.lock()?;
-        let made = !files.exists();
-        if let Some(scenario) = scenario.filter(|_| made) {
-            files.make(scenario, options.sync)?;
-        }
+            let begun = Begun::new(folder, scenario)?;
+            let Some(made) = begun.make(scenario, options, progress)? else { return Ok(None) };
+            made
+        };
+        let made = prepared.is_some();
         let (image, own) = files.read()?;
         if scenario.is_some_and(|asked| with_bytes(asked) != own) {
             let why = "the image was made from another scenario: name that one, or none".to_owned();
@@ -89,13 +93,16 @@ impl Image {
         let acknowledged = files.clock(image)?;
         let clean = files.is_clean();
         let store = options.contents.store(folder).map_err(|source| io_error(folder.to_owned(), source))?;
-        let begun = past::begin(&files, &own, image, Nanos(u64::MAX), store.as_ref(), progress)?;
+        let begun = match prepared {
+            Some(machine) => Some(past::at_first(machine, image, store.as_ref())),
+            None => past::begin(&files, &own, image, Nanos(u64::MAX), store.as_ref(), progress)?,
+        };
         let Some((mut machine, first)) = begun else { return Ok(None) };
         let replayed = replay::replay(&mut machine, &files, first, acknowledged, options.salvage, None)?;
         files.keep_segments(0..=replayed.place.segment)?;
         checkpoints::keep_from(&files, first.segment, options.keep_log)?;
         let (clock, sync) = (files.open_clock()?, options.sync);
-        let log = Log::open(&files.log(), clock, replayed.place, acknowledged, LogOptions { sync })
+        let log = Log::open(files.open_log()?, clock, replayed.place, acknowledged, LogOptions { sync })
             .map_err(|source| io_error(files.log(), source))?;
         let found = Found { made, clean: clean || made, inputs: replayed.inputs, torn: replayed.torn };
         let checkpoints = Checkpoints::new(files.clone(), options.keep_log)?;
@@ -127,8 +134,7 @@ impl Image {
     /// # Errors
     /// There is none, or one of another version.
     pub fn scenario(folder: &Path) -> Result<Scenario, ImageError> {
-        let files = Files::new(folder);
-        if files.exists() { Ok(files.read()?.1) } else { Err(files.is_none()) }
+        Ok(Files::of(folder)?.read()?.1)
     }
 
     /// After the end of a server that nobody had announced, power is back after a loss at the time of the last reply.

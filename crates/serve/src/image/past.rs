@@ -23,10 +23,7 @@ impl Image {
         contents: ContentsIn,
         progress: OnProgress<'_>,
     ) -> Result<Option<Machine>, ImageError> {
-        let files = Files::new(folder);
-        if !files.exists() {
-            return Err(files.is_none());
-        }
+        let files = Files::of(folder)?;
         let (image, own) = files.read()?;
         let acknowledged = files.clock(image)?;
         let store = contents.store(folder).map_err(|source| io_error(folder.to_owned(), source))?;
@@ -48,25 +45,30 @@ pub(super) fn begin(
     store: Option<&Arc<FileStore>>,
     progress: OnProgress<'_>,
 ) -> Result<Option<(Machine, Place)>, ImageError> {
-    let (folder, place) = (files.checkpoints(), |segment| Place { image, segment, offset: 0 });
+    let place = |segment| Place { image, segment, offset: 0 };
     let mut refused = None;
-    for segment in checkpoints::list(&folder)?.0.into_iter().rev() {
-        let error = match checkpoints::read(&folder, segment, scenario, store) {
-            Ok(machine) if machine.now() <= latest => return Ok(Some((machine, place(segment)))),
-            Ok(machine) => too_early(files, machine.now(), latest),
-            Err(error) => error,
-        };
-        refused.get_or_insert(error);
+    if let Some(folder) = files.open_checkpoints()? {
+        for segment in checkpoints::list(&folder)?.0.into_iter().rev() {
+            let error = match checkpoints::read(&folder, segment, scenario, store) {
+                Ok(machine) if machine.now() <= latest => return Ok(Some((machine, place(segment)))),
+                Ok(machine) => too_early(files, machine.now(), latest),
+                Err(error) => error,
+            };
+            refused.get_or_insert(error);
+        }
     }
     match refused {
         Some(error) if files.segments()?.first() != Some(&1) => Err(error),
-        _ => Ok(Machine::prepare(scenario, progress)?.map(|mut machine| {
-            if let Some(store) = store {
-                machine.keep_contents_in(store.clone());
-            }
-            (machine, place(1))
-        })),
+        _ => Ok(Machine::prepare(scenario, progress)?.map(|machine| at_first(machine, image, store))),
     }
+}
+
+/// The machine that was prepared, and where its log begins. Its bytes go to `store`, if there is one.
+pub(super) fn at_first(mut machine: Machine, image: u64, store: Option<&Arc<FileStore>>) -> (Machine, Place) {
+    if let Some(store) = store {
+        machine.keep_contents_in(store.clone());
+    }
+    (machine, Place { image, segment: 1, offset: 0 })
 }
 
 fn too_early(files: &Files, oldest: Nanos, at: Nanos) -> ImageError {

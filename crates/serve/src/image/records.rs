@@ -2,13 +2,13 @@
 
 use super::files::{Files, io_error};
 use super::{Image, ImageError};
-use crate::log::{Acknowledged, Damage, PAYLOAD, Reader, Record, segment_path};
+use crate::log::{Acknowledged, Damage, PAYLOAD, Reader, Record};
 use crate::machine::Machine;
 use outlast_engine::{OnProgress, Scenario};
 use outlast_units::Nanos;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of a segment read at once.
 const BUFFER: usize = 1 << 20;
@@ -60,10 +60,7 @@ impl Records {
     /// # Errors
     /// No image, one of another version, or a log that does not go back to the beginning.
     pub fn of(folder: &Path) -> Result<Self, ImageError> {
-        let files = Files::new(folder);
-        if !files.exists() {
-            return Err(files.is_none());
-        }
+        let files = Files::of(folder)?;
         let image = files.read()?.0;
         let acknowledged = files.clock(image)?;
         let mut segments = files.segments()?;
@@ -115,9 +112,12 @@ impl Records {
         self.acknowledged.now
     }
 
-    /// The file of a segment.
-    pub fn file(&self, segment: u32) -> PathBuf {
-        segment_path(&self.files.log(), segment)
+    /// The files of all segments, in order.
+    ///
+    /// # Errors
+    /// One cannot be opened, or is none.
+    pub fn open_segments(&self) -> Result<Vec<File>, ImageError> {
+        self.files.segments()?.into_iter().map(|segment| self.files.open_segment(segment)).collect()
     }
 
     /// A torn end is none: nobody has heard of what it says.
@@ -131,8 +131,8 @@ impl Records {
         (self.reader, self.come_to) = (None, (segment, offset));
         match damage {
             Damage::Record { .. } if is_end => self.whole(),
-            Damage::Io(source) => Err(io_error(self.file(segment), source)),
-            damage => Err(ImageError::Log { path: self.file(segment), damage }),
+            Damage::Io(source) => Err(io_error(self.files.segment_path(segment), source)),
+            damage => Err(ImageError::Log { path: self.files.segment_path(segment), damage }),
         }
     }
 
@@ -143,6 +143,6 @@ impl Records {
         if (last, found) >= (segment, promised) {
             return Ok(None);
         }
-        Err(ImageError::Short { path: self.file(last), found, segment, promised })
+        Err(ImageError::Short { path: self.files.segment_path(last), found, segment, promised })
     }
 }

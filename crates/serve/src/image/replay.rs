@@ -2,7 +2,7 @@
 
 use super::ImageError;
 use super::files::Files;
-use crate::log::{Acknowledged, Damage, Place, Reader, segment_path};
+use crate::log::{Acknowledged, Damage, Place, Reader};
 use crate::machine::Machine;
 use outlast_units::Nanos;
 use std::io::BufReader;
@@ -41,7 +41,7 @@ pub(super) fn replay(
             return Err(ImageError::Foreign { path: files.log(), why });
         }
         let ended = one_segment(machine, files, segment, until, &mut done);
-        let path = segment_path(&files.log(), segment);
+        let path = files.segment_path(segment);
         match ended {
             Ok(()) => {}
             Err(Damage::Record { .. }) if salvage || done.place >= promised => done.torn = true,
@@ -59,7 +59,7 @@ pub(super) fn replay(
         }
         catch_up(machine, until);
     } else if done.place < promised && !salvage {
-        let path = segment_path(&files.log(), done.place.segment);
+        let path = files.segment_path(done.place.segment);
         let (found, promised) = (done.place.offset, promised.offset);
         return Err(ImageError::Short { path, found, segment: acknowledged.segment, promised });
     }

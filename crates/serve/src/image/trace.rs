@@ -3,7 +3,7 @@
 use super::files::Files;
 use super::{Image, ImageError};
 use crate::input::{Input, Power};
-use crate::log::{Damage, Reader, Record, segment_path};
+use crate::log::{Damage, Reader, Record};
 use crate::machine::fault_in_words;
 use outlast_device::Op;
 use outlast_media::Tear;
@@ -33,16 +33,13 @@ impl Image {
     /// # Errors
     /// No image, one of another version, damage within the log, or `to` cannot be written.
     pub fn trace(folder: &Path, to: &mut dyn Write) -> Result<Traced, ImageError> {
-        let files = Files::new(folder);
-        if !files.exists() {
-            return Err(files.is_none());
-        }
+        let files = Files::of(folder)?;
         let image = files.read()?.0;
         let segments = files.segments()?;
         let mut traced = Traced { is_whole: segments.first() == Some(&1), ..Traced::default() };
         let mut writer = TraceWriter::new(Format::Blkparse, to)?;
         for &segment in &segments {
-            let path = segment_path(&files.log(), segment);
+            let path = files.segment_path(segment);
             let log = |damage| ImageError::Log { path: path.clone(), damage };
             let file = BufReader::with_capacity(BUFFER, files.open_segment(segment)?);
             let ended = one_segment(file, image, segment, &mut writer, &mut traced);

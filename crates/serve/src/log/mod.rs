@@ -11,8 +11,6 @@ pub(crate) use record::PAYLOAD;
 pub use record::{LONGEST, Record};
 pub use writer::{Log, LogOptions};
 
-use std::path::{Path, PathBuf};
-
 /// The format of images: another one is refused, as is a log that this version of the simulator would make something else of. It grows with
 /// either; `tests/image.rs` has a log with what must come of it.
 pub const VERSION: u32 = 1;
@@ -55,7 +53,7 @@ pub fn segment_header(image: u64, segment: u32) -> [u8; SEGMENT_HEADER] {
     bytes
 }
 
-/// The file of a segment.
-pub(crate) fn segment_path(folder: &Path, segment: u32) -> PathBuf {
-    folder.join(format!("{segment:08}"))
+/// The name of a segment's file, and of a checkpoint that begins with it.
+pub(crate) fn segment_name(segment: u32) -> String {
+    format!("{segment:08}")
 }

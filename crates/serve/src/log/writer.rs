@@ -2,14 +2,14 @@
 
 use super::clock::Acknowledged;
 use super::record::encode;
-use super::{Place, SEGMENT_HEADER, segment_header, segment_path};
+use super::{Place, SEGMENT_HEADER, segment_header, segment_name};
+use crate::image::Folder;
 use crate::input::Input;
 use crate::recorder::Recorder;
 use outlast_units::Nanos;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 
 /// Bytes of a segment, after which the next one begins.
 const SEGMENT: u64 = 64 << 20;
@@ -27,7 +27,7 @@ pub struct LogOptions {
 /// The log that a server writes. What is recorded is gathered and written with one call; see [`Recorder`].
 #[derive(Debug)]
 pub struct Log {
-    folder: PathBuf,
+    folder: Folder,
     options: LogOptions,
     file: File,
     clock: File,
@@ -44,7 +44,7 @@ pub struct Log {
 impl Log {
     /// Goes on behind `place`, or with a new segment where that has no byte yet.
     pub(crate) fn open(
-        folder: &Path,
+        folder: Folder,
         clock: File,
         place: Place,
         acknowledged: Acknowledged,
@@ -52,15 +52,14 @@ impl Log {
     ) -> io::Result<Self> {
         let begins = place.offset < SEGMENT_HEADER as u64;
         let (file, place) = if begins {
-            begin_segment(folder, place.image, place.segment)?
+            begin_segment(&folder, place.image, place.segment)?
         } else {
-            let path = segment_path(folder, place.segment);
-            let file = OpenOptions::new().append(true).open(path)?;
+            let file = folder.append(&segment_name(place.segment))?;
             // What was never whole is no part of the log.
             file.set_len(place.offset)?;
             (file, place)
         };
-        let (folder, gathered) = (folder.to_owned(), Vec::new());
+        let gathered = Vec::new();
         Ok(Self { folder, options, file, clock, place, gathered, acknowledged, written: 0, failed: false })
     }
 
@@ -83,14 +82,19 @@ impl Log {
     pub(crate) fn roll(&mut self) -> io::Result<()> {
         self.commit()?;
         if self.options.sync {
-            self.file.sync_data()?;
+            self.file.sync_data().map_err(|error| self.told(&error))?;
         }
         let (file, place) = begin_segment(&self.folder, self.place.image, self.place.segment + 1)?;
         if self.options.sync {
-            File::options().read(true).open(&self.folder)?.sync_all()?;
+            self.folder.sync()?;
         }
         (self.file, self.place) = (file, place);
         Ok(())
+    }
+
+    /// What went wrong with the segment that is written.
+    fn told(&self, error: &io::Error) -> io::Error {
+        told(&self.folder, &segment_name(self.place.segment), error)
     }
 
     fn write(&mut self) -> io::Result<()> {
@@ -99,7 +103,7 @@ impl Log {
         }
         // After a part has been written, what follows would lie behind a torn record.
         self.failed = true;
-        self.file.write_all(&self.gathered)?;
+        self.file.write_all(&self.gathered).map_err(|error| self.told(&error))?;
         self.failed = false;
         self.written += self.gathered.len() as u64;
         self.gathered.clear();
@@ -108,12 +112,25 @@ impl Log {
     }
 }
 
-fn begin_segment(folder: &Path, image: u64, segment: u32) -> io::Result<(File, Place)> {
-    let path = segment_path(folder, segment);
-    let mut file = OpenOptions::new().create(true).write(true).truncate(true).open(&path)?;
-    file.write_all(&segment_header(image, segment))?;
-    let file = OpenOptions::new().append(true).open(&path)?;
+fn begin_segment(folder: &Folder, image: u64, segment: u32) -> io::Result<(File, Place)> {
+    let name = segment_name(segment);
+    let made = folder.create(&name).and_then(|mut file| {
+        file.write_all(&segment_header(image, segment))?;
+        Ok(file)
+    });
+    let file = made.map_err(|error| told(folder, &name, &error))?;
     Ok((file, Place { image, segment, offset: SEGMENT_HEADER as u64 }))
+}
+
+/// What went wrong with a file of the log, and what to do: nothing that was answered is lost.
+fn told(folder: &Folder, name: &str, error: &io::Error) -> io::Error {
+    let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded].contains(&error.kind());
+    let advice = if full {
+        "; make room on that disk and serve the image again: no reply has left that depends on what is missing"
+    } else {
+        ""
+    };
+    io::Error::new(error.kind(), format!("{}: {error}{advice}", folder.path_of(name).display()))
 }
 
 impl Recorder for Log {
@@ -131,7 +148,7 @@ impl Recorder for Log {
         self.commit()?;
         let syncs = durable && self.options.sync;
         if syncs {
-            self.file.sync_data()?;
+            self.file.sync_data().map_err(|error| self.told(&error))?;
         }
         let now = self.acknowledged.now.max(now);
         let acknowledged = Acknowledged { now, segment: self.place.segment, offset: self.place.offset };

@@ -5,10 +5,9 @@ use crate::error::TortureError;
 use crate::history::{Builder, Data, FlushId, History, WriteId};
 use outlast_device::{Op, Outcome, Tag};
 use outlast_engine::{Fill, OnProgress};
-use outlast_serve::{Image, ImageError, Input, Machine, Records};
+use outlast_serve::{Image, Input, Machine};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 /// What is under way.
@@ -70,7 +69,7 @@ pub fn history_of_image(folder: &Path, progress: OnProgress<'_>) -> Result<Optio
     let end = records.end().max(machine.now());
     come_to(&mut machine, end, &mut builder, &mut under_way);
     let capacity = machine.identify().capacity.0 / SECTOR_BYTES;
-    let files = Files(segments(&records)?);
+    let files = Files(records.open_segments()?);
     let finished = builder.finish(capacity, true, Box::new(files));
     let io = |source| TortureError::Io { path: folder.to_owned(), source };
     finished.map(Some).map_err(io)
@@ -91,17 +90,4 @@ fn come_to(machine: &mut Machine, now: Nanos, builder: &mut Builder, under_way: 
             None => {}
         }
     }
-}
-
-/// The files of the log, by number of their segments, from 0.
-fn segments(records: &Records) -> Result<Vec<File>, ImageError> {
-    let mut files = Vec::new();
-    for path in (1..).map(|segment| records.file(segment)) {
-        if !path.exists() {
-            break;
-        }
-        let file = File::options().read(true).open(&path);
-        files.push(file.map_err(|source| ImageError::Io { path, source })?);
-    }
-    Ok(files)
 }
