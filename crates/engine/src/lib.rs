@@ -78,6 +78,6 @@ pub use table::{Column, Table};
 
 pub use outlast_scenario::{
     Decision, Fill, Happening, Layer, Overwrite, OwnPolicy, Place, PoliciesSpec, PreconditionSpec, Preset,
-    Provenance, ReadFile, RunSpec, Scenario, ScenarioError, Strike, TimingMode, load, load_scenario,
-    parse_text, presets, split_override,
+    Provenance, ReadFile, RunSpec, Scenario, ScenarioError, Strike, TimingMode, check_name, load,
+    load_scenario, parse_text, presets, split_override,
 };

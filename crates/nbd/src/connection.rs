@@ -198,6 +198,37 @@ impl Connection {
         self.out.sent(count);
     }
 
+    /// What its client makes it and its caller hold, in bytes: requests in flight, replies that are not sent, and a long message that is coming
+    /// in. Beside that, each connection has its read-ahead and some KiB.
+    #[inline]
+    pub fn held(&self) -> u64 {
+        let reserved = match &self.phase {
+            Phase::Negotiating(_) => 0,
+            Phase::Transmitting(phase) => phase.reserved(),
+        };
+        reserved + (self.out.len() + self.inbox.beyond()) as u64
+    }
+
+    /// From now on requests are let in, and room is made for long messages, while it does not hold more than `bytes`: for callers that divide one
+    /// memory among many clients. What it holds already it keeps. Without, [`crate::Limits`] alone bound it.
+    #[inline]
+    pub fn allow(&mut self, bytes: u64) {
+        self.inbox.allow(usize::try_from(bytes).unwrap_or(usize::MAX));
+        if let Phase::Transmitting(phase) = &mut self.phase {
+            phase.allow(bytes);
+        }
+    }
+
+    /// Whether something waits for [`Connection::allow`] to allow more.
+    #[inline]
+    pub fn is_short(&self) -> bool {
+        let is_waiting = match &self.phase {
+            Phase::Negotiating(_) => false,
+            Phase::Transmitting(phase) => phase.is_short(),
+        };
+        self.end.is_none() && (is_waiting || self.inbox.is_capped())
+    }
+
     /// Bytes that the connection has allocated: what [`Server::memory_max`] bounds.
     pub fn heap_bytes(&self) -> usize {
         let phase = match &self.phase {

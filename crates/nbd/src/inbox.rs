@@ -17,11 +17,31 @@ pub(crate) struct Inbox {
     /// Bytes of the message at `start`, as far as is known.
     want: usize,
     read_ahead: usize,
+    /// Bytes that it may have room for, if more than the read-ahead.
+    cap: usize,
 }
 
 impl Inbox {
     pub(crate) fn new(read_ahead: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, end: 0, skip: 0, want: 1, read_ahead }
+        Self { buffer: Vec::new(), start: 0, end: 0, skip: 0, want: 1, read_ahead, cap: usize::MAX }
+    }
+
+    /// It may have room for so many bytes from now on, and for the read-ahead in any case. What is there stays.
+    #[inline]
+    pub(crate) fn allow(&mut self, bytes: usize) {
+        self.cap = bytes;
+    }
+
+    /// Whether the message that is looked at does not fit what is allowed.
+    #[inline]
+    pub(crate) fn is_capped(&self) -> bool {
+        self.want > self.most() && self.end - self.start >= self.most()
+    }
+
+    /// Bytes of the message that may be there at once.
+    #[inline]
+    fn most(&self) -> usize {
+        self.want.min(self.cap).max(self.read_ahead)
     }
 
     /// What is there and not taken.
@@ -86,7 +106,7 @@ impl Inbox {
             (self.start, self.end) = (0, held);
         }
         // A message of 32 MiB gets its room as it comes: at most as much again as has come, or the read-ahead.
-        let room = self.want.min(2 * held).max(self.read_ahead);
+        let room = self.most().min(2 * held).max(self.read_ahead);
         if room > self.buffer.len() {
             self.buffer.reserve_exact(room - self.buffer.len());
             self.buffer.resize(room, 0);
@@ -96,7 +116,7 @@ impl Inbox {
 
     /// Whether `space` would have room.
     pub(crate) fn has_space(&self) -> bool {
-        self.end - self.start < self.want.max(self.read_ahead)
+        self.end - self.start < self.most()
     }
 
     /// `count` bytes have been put where `space` said.
@@ -106,6 +126,12 @@ impl Inbox {
         if self.skip > 0 {
             self.throw_away();
         }
+    }
+
+    /// Bytes allocated beyond the read-ahead, which every client has.
+    #[inline]
+    pub(crate) fn beyond(&self) -> usize {
+        self.buffer.len().saturating_sub(self.read_ahead)
     }
 
     /// Bytes allocated.

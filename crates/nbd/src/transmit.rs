@@ -43,6 +43,10 @@ pub(crate) struct Transmission {
     in_flight: Slab<Option<InFlight>>,
     /// What the requests in flight cost: see [`Transmission::cost`].
     reserved: u64,
+    /// Bytes that may be held at present, however few the client's own limits would leave.
+    allowance: u64,
+    /// Whether the next request waits for a larger allowance.
+    is_short: bool,
     is_shutting_down: bool,
 }
 
@@ -58,7 +62,24 @@ struct InFlight {
 
 impl Transmission {
     pub(crate) fn new(agreed: Agreed, is_shutting_down: bool) -> Self {
-        Self { agreed, in_flight: Slab::default(), reserved: 0, is_shutting_down }
+        let in_flight = Slab::default();
+        Self { agreed, in_flight, reserved: 0, allowance: u64::MAX, is_short: false, is_shutting_down }
+    }
+
+    #[inline]
+    pub(crate) fn allow(&mut self, bytes: u64) {
+        self.allowance = bytes;
+    }
+
+    #[inline]
+    pub(crate) fn is_short(&self) -> bool {
+        self.is_short
+    }
+
+    /// What the requests in flight cost.
+    #[inline]
+    pub(crate) fn reserved(&self) -> u64 {
+        self.reserved
     }
 
     pub(crate) fn export(&self) -> usize {
@@ -88,6 +109,7 @@ impl Transmission {
     ) -> Result<Step, Violation> {
         let export = &server.exports()[self.agreed.export];
         let head_bytes = self.agreed.mode.request_bytes();
+        self.is_short = false;
         loop {
             if !inbox.is_aligned() || !inbox.has(head_bytes) {
                 return Ok(Step::Wait);
@@ -109,6 +131,12 @@ impl Transmission {
             };
             let cost = Self::cost(server, &head, judged.as_ref().ok());
             if !self.has_room(server, out, cost) {
+                return Ok(Step::Wait);
+            }
+            // A payload that is there has been allowed before it came.
+            let more = cost.saturating_sub(head.payload);
+            self.is_short = self.reserved + out.len() as u64 + more > self.allowance;
+            if self.is_short {
                 return Ok(Step::Wait);
             }
             let taken = inbox.take(head_bytes);

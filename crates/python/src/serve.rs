@@ -55,6 +55,11 @@ impl Served {
         Ok(py.detach(|| self.handle.request(request)).to_string())
     }
 
+    /// Notes a mark of this program's own, which clients cannot make; the answer as of `request`.
+    fn note(&self, py: Python<'_>, text: &str) -> String {
+        py.detach(|| self.handle.note(text)).to_string()
+    }
+
     /// Has the server end; returns at once.
     fn stop(&self) {
         self.handle.stop();

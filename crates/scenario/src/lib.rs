@@ -13,6 +13,7 @@ mod decode;
 mod error;
 mod load;
 mod merge;
+mod names;
 mod override_path;
 mod parse;
 mod place;
@@ -28,6 +29,7 @@ mod tree;
 
 pub use error::ScenarioError;
 pub use load::{Layer, ReadFile, load, load_scenario, parse_text};
+pub use names::check_name;
 pub use override_path::split_override;
 pub use place::Place;
 pub use policies::{Decision, OwnPolicy, PoliciesSpec};

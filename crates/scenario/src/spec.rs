@@ -1,6 +1,6 @@
 //! The settings of a run.
 
-use super::{PoliciesSpec, ScenarioError};
+use super::{PoliciesSpec, ScenarioError, check_name};
 use outlast_array::ArrayConfig;
 use outlast_media::{ConfigError, FaultSpec, HazardConfig};
 use outlast_ssd::{ChangeConfig, SsdConfig};
@@ -241,6 +241,8 @@ impl Scenario {
             let limit = "must be at most 9223372036854775807, the largest integer of TOML";
             return Err(ConfigError::new("seed", self.seed, limit));
         }
+        check_name("name", &self.name)?;
+        check_name("device.model", &self.device.model)?;
         self.device.validate()?;
         if let Some(array) = &self.array {
             array.validate()?;

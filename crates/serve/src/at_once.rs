@@ -119,7 +119,7 @@ impl<D: AtOnce> Work for Desk<D> {
         self.device.commit()
     }
 
-    fn hear(&mut self, request: Value, front: &mut Front) -> Outcome {
+    fn hear(&mut self, request: Value, _is_own: bool, front: &mut Front) -> Outcome {
         let said = json!({ "ok": { "loop": control::activity(front), "clients": front.clients() } });
         Outcome { stop: request["do"] == "stop", said: Box::new(|| said) }
     }

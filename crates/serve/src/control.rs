@@ -2,6 +2,7 @@
 
 mod power;
 
+use outlast_engine::check_name;
 use outlast_media::{FaultKind, FaultSpec, Share};
 use outlast_units::{Bytes, Nanos};
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use crate::handle::Told;
 use crate::input::{Input, fault_of};
 use crate::machine::Machine;
 use crate::service::Service;
-use crate::session::{Front, Target};
+use crate::session::{CLIENTS_MEMORY, Front, Target};
 
 /// One request. `{"do": "power", "action": "cut", "for": "2s"}`.
 #[derive(Debug, Deserialize)]
@@ -94,6 +95,8 @@ enum Mode {
 
 /// Bytes of a remark.
 const MARK_MAX: usize = 4096;
+/// How marks begin that a recorder makes of its own accord.
+const OWN_MARKS: &str = "outlast:";
 /// Events that are told, the latest.
 const EVENTS: usize = 64;
 /// Forks at a time.
@@ -108,8 +111,9 @@ pub(crate) struct Outcome {
 }
 
 /// Does what is asked, at the time of the turn.
-pub(crate) fn answer(request: Value, service: &mut Service, front: &mut Front) -> Outcome {
+pub(crate) fn answer(request: Value, is_own: bool, service: &mut Service, front: &mut Front) -> Outcome {
     let asked = Request::deserialize(request).map_err(|error| error.to_string());
+    let asked = asked.and_then(|asked| check(&asked, is_own).map(|()| asked));
     let stop = matches!(asked, Ok(Request::Stop {}));
     let said: Told = match asked.and_then(|asked| carry_out(asked, service, front)) {
         Ok(said) => Box::new(move || json!({ "ok": said() })),
@@ -118,6 +122,22 @@ pub(crate) fn answer(request: Value, service: &mut Service, front: &mut Front) -
         }
     };
     Outcome { said, stop }
+}
+
+/// Refuses text that names cannot have, and marks that only the recorder itself makes.
+fn check(asked: &Request, is_own: bool) -> Result<(), String> {
+    let (field, text) = match asked {
+        Request::Mark { text } => ("text", text),
+        Request::Fork { export, .. } => ("export", export),
+        _ => return Ok(()),
+    };
+    if field == "text" && !is_own && text.starts_with(OWN_MARKS) {
+        return Err(format!(
+            "text = {}: marks that begin with {OWN_MARKS} are Outlast's own",
+            text.escape_debug()
+        ));
+    }
+    check_name(field, text).map_err(|error| error.to_string())
 }
 
 fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result<Told, String> {
@@ -152,6 +172,10 @@ fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result
 fn smart(machine: &Machine, format: SmartFormat, device: usize) -> Result<Value, String> {
     let none = || format!("device = {device}: there is no drive");
     let log = || machine.health_log(device).ok_or_else(none);
+    // Our own format tells of all drives together, which is no reason to answer for one that is not there.
+    if device > 0 {
+        log()?;
+    }
     Ok(match format {
         SmartFormat::Json => json!(machine.smart()),
         SmartFormat::Smartctl => json!({
@@ -254,12 +278,16 @@ fn state(service: &mut Service, front: &Front) -> Told {
 }
 
 fn metrics(service: &mut Service, front: &Front) -> Value {
+    let (held, most) = front.memory();
     json!({
         "operations": service.main().operations.figures(),
         "lateness": service.lateness.figures(),
         "clock": clock_state(service),
         "exports": exports(service, front),
         "clients": front.clients(),
+        "others_wait": front.waiting().0,
+        "turned_away": front.waiting().1,
+        "clients_memory": { "held": held, "most": most, "limit": CLIENTS_MEMORY },
         "loop": activity(front),
     })
 }

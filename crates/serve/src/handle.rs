@@ -17,6 +17,8 @@ pub(crate) type Told = Box<dyn FnOnce() -> Value + Send>;
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) request: Value,
+    /// Whether the program itself asks, for a reason of its own.
+    pub(crate) is_own: bool,
     pub(crate) reply: Sender<Told>,
 }
 
@@ -100,9 +102,18 @@ impl ServerHandle {
     /// Asks the server, and waits for its answer: `{"ok": …}`, or `{"error": "one line"}`. It is carried out between two turns of the
     /// loop, at the simulated time of the next. While the machine is being prepared, it waits for that.
     pub fn request(&self, request: Value) -> Value {
+        self.ask(request, false)
+    }
+
+    /// Notes a mark of a program's own, such as where a recording begins: clients cannot make one that begins as these do.
+    pub fn note(&self, text: &str) -> Value {
+        self.ask(json!({ "do": "mark", "text": text }), true)
+    }
+
+    fn ask(&self, request: Value, is_own: bool) -> Value {
         let gone = || json!({ "error": "the server has ended" });
         let (reply, answer) = channel();
-        if self.messages.send(Message { request, reply }).is_err() {
+        if self.messages.send(Message { request, is_own, reply }).is_err() {
             return gone();
         }
         self.waker.wake();
@@ -119,7 +130,7 @@ impl ServerHandle {
         self.board.is_asked.store(true, Ordering::Relaxed);
         let (reply, _) = channel();
         // If it has ended, all is done.
-        let _ = self.messages.send(Message { request: json!({ "do": "stop" }), reply });
+        let _ = self.messages.send(Message { request: json!({ "do": "stop" }), is_own: true, reply });
         self.waker.wake();
     }
 

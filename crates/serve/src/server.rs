@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-use outlast_engine::{Control, EngineError, Progress, Scenario};
+use outlast_engine::{Control, EngineError, Progress, Scenario, check_name};
 use outlast_nbd::{ServerError, Tls};
 use outlast_units::Nanos;
 use thiserror::Error;
@@ -109,6 +109,7 @@ impl Server {
             (None, None, Some(image)) => Image::scenario(&image.folder)?.name,
             (None, None, None) => return Err(ServeError::Nothing),
         };
+        check_name("export", &export).map_err(EngineError::from)?;
         let listener = Listener::bind(&config.listen, is_secure)?;
         let poller = Poller::new()?;
         let (sender, messages) = channel();

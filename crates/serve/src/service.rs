@@ -233,8 +233,8 @@ impl Work for Service {
         self.main().commit(now, tells)
     }
 
-    fn hear(&mut self, request: Value, front: &mut Front) -> Outcome {
-        control::answer(request, self, front)
+    fn hear(&mut self, request: Value, is_own: bool, front: &mut Front) -> Outcome {
+        control::answer(request, is_own, self, front)
     }
 
     fn tend(&mut self) -> Option<String> {

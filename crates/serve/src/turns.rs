@@ -33,7 +33,7 @@ impl<W: Work> Turns<W> {
         let (mut ready, mut ending) = (Vec::new(), None);
         loop {
             let is_asked = self.turn(&mut ready)?;
-            if let Some(warning) = self.work.tend() {
+            for warning in self.work.tend().into_iter().chain(self.front.take_warning()) {
                 warn(warning);
             }
             if is_asked && ending.is_none() {
@@ -105,7 +105,7 @@ impl<W: Work> Turns<W> {
     fn converse(&mut self, said: &mut Vec<(Sender<Told>, Told)>) -> bool {
         let mut is_asked = false;
         while let Ok(message) = self.messages.try_recv() {
-            let outcome = self.work.hear(message.request, &mut self.front);
+            let outcome = self.work.hear(message.request, message.is_own, &mut self.front);
             is_asked |= outcome.stop;
             said.push((message.reply, outcome.said));
         }

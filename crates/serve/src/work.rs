@@ -37,8 +37,8 @@ pub(crate) trait Work: Backend {
     /// It cannot be kept; nothing may leave.
     fn commit(&mut self, tells: bool) -> io::Result<()>;
 
-    /// A question of another thread.
-    fn hear(&mut self, request: Value, front: &mut Front) -> Outcome;
+    /// A question of another thread; `is_own`: the program's own, not a client's.
+    fn hear(&mut self, request: Value, is_own: bool, front: &mut Front) -> Outcome;
 
     /// Between two turns: what is kept stays within bounds. What a person should know now, said once.
     fn tend(&mut self) -> Option<String>;

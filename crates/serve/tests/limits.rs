@@ -6,7 +6,7 @@
 use crate::support;
 
 use std::io::{ErrorKind, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use outlast_serve::ClockMode;
 use support::DRIVE;
@@ -14,8 +14,6 @@ use support::raw::{Client, READ, Served, request};
 
 /// Clients at a time.
 const CLIENTS: usize = 64;
-/// How long each may negotiate.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Bytes of memory that this process, and so the server in it, has.
 fn resident() -> u64 {
@@ -43,31 +41,53 @@ fn one_client_more_than_there_may_be_waits_until_another_goes() {
     assert!(late.is_greeted(Duration::from_secs(10)), "a place is free");
 }
 
+/// The client that has negotiated longest gives up its place to one that waits; clients that have opened an export keep theirs.
 #[test]
-fn who_negotiates_for_ever_makes_room_and_holds_nobody_up() {
+fn who_negotiates_for_ever_makes_room_for_others_and_holds_nobody_up() {
     let served = Served::new("slow", DRIVE, ClockMode::Virtual, false);
     let mut good = Client::open(&served.socket);
-    let begun = Instant::now();
     let mut silent: Vec<Client> = (1..CLIENTS).map(|_| Client::connect(&served.socket)).collect();
-    assert!(silent.iter_mut().all(|client| client.is_greeted(Duration::from_secs(10))));
-    let mut late = Client::connect(&served.socket);
-    // One sends a byte now and then; that buys no time. The options never end.
-    let option = b"IHAVEOPT\0\0\0\x03\0\0\0\0".iter().cycle();
-    let mut bytes = b"\0\0\0\x03".iter().chain(option);
-    while begun.elapsed() + Duration::from_secs(2) < HANDSHAKE {
-        silent[0].0.write_all(&[*bytes.next().unwrap()]).unwrap();
-        reads(&mut good, 10);
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert!(!silent[1].is_hung_up(), "there is time left");
-    assert!(late.is_greeted(HANDSHAKE), "those before it had their time");
-    let taken = begun.elapsed();
-    assert!(taken >= HANDSHAKE && taken < HANDSHAKE + Duration::from_secs(5), "{taken:?}");
-    std::thread::sleep(Duration::from_millis(500));
-    for client in &mut silent[1..] {
-        assert!(client.is_hung_up());
-    }
+    assert!(silent.iter_mut().all(|client| client.is_greeted(Duration::from_secs(60))));
+    assert_eq!(served.ask("metrics")["turned_away"], 0);
+    // A hundred others that say nothing come in one after the other, and an honest one behind them.
+    let crowd: Vec<Client> = (0..100).map(|_| Client::connect(&served.socket)).collect();
+    let mut late = Client::open(&served.socket);
+    reads(&mut late, 10);
     reads(&mut good, 10);
+    assert!(silent[0].is_hung_up(), "it was the first to come");
+    let figures = served.ask("metrics");
+    assert!(figures["turned_away"].as_u64().unwrap() >= 37, "{figures}");
+    assert!(figures["clients"].as_u64().unwrap() <= CLIENTS as u64);
+    drop((silent, crowd));
+    reads(&mut good, 10);
+}
+
+#[test]
+fn all_clients_together_take_no_more_memory_than_was_said() {
+    /// The whole drive, nearly.
+    const LENGTH: u32 = 4 << 20;
+    let served = Served::new("together", DRIVE, ClockMode::Virtual, false);
+    let mut good = Client::open(&served.socket);
+    let mut deaf: Vec<Client> = (1..CLIENTS).map(|_| Client::open(&served.socket)).collect();
+    // Each asks for as much as one may, 4 GiB together, and reads nothing.
+    for client in &mut deaf {
+        let requests: Vec<u8> = (0..16).flat_map(|cookie| request(READ, cookie, 0, LENGTH)).collect();
+        client.0.write_all(&requests).unwrap();
+    }
+    let held = || served.ask("metrics")["clients_memory"].clone();
+    let limit = held()["limit"].as_u64().unwrap();
+    assert_eq!(limit, 576 << 20, "what the guide says");
+    while held()["held"].as_u64().unwrap() < 500 << 20 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    reads(&mut good, 100);
+    let most = held()["most"].as_u64().unwrap();
+    assert!(most <= limit, "{} MiB", most >> 20);
+    // What waits for memory is answered when others give it back.
+    good.0.write_all(&request(READ, 7, 0, LENGTH)).unwrap();
+    drop(deaf);
+    assert_eq!(good.reply(LENGTH as usize).0, 7);
+    assert!(held()["most"].as_u64().unwrap() <= limit);
 }
 
 #[test]

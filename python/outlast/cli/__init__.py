@@ -199,10 +199,12 @@ def _of_exception(error: Exception) -> int:
 
 def _fail(message: str, code: int) -> int:
     try:
+        from outlast.printable import printable
+
         # A line for each thing that is wrong.
         for line in message.splitlines() or [""]:
             click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-            click.echo(" ".join(line.split()), err=True)
+            click.echo(printable(" ".join(line.split())), err=True)
     except OSError:
         _drop(sys.stderr)  # nobody can be told; the code still says it
     return code

@@ -109,9 +109,9 @@ def _list(as_json: bool) -> None:
         print_json([asdict(chip) for chip in known])
         return
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
+    from outlast.cli.paper import Paper
     from outlast.models.chips import TITLES, chip_row
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -119,7 +119,7 @@ def _list(as_json: bool) -> None:
         table.add_column(title, no_wrap=True)
     for chip in known:
         table.add_row(*chip_row(chip))
-    console = Console(highlight=False, soft_wrap=True)
+    console = Paper(highlight=False, soft_wrap=True)
     console.width = max(console.width, 130)
     console.print(table)
     console.print("Cycles, days and reads: where the rates are known. outlast chips NAME shows one.")

@@ -80,10 +80,11 @@ def state_command(as_json: bool) -> None:
     if as_json:
         show(state)
         return
+    from outlast.printable import printable
     from outlast.serving.summary import lines
 
     for line in lines(state):
-        click.echo(line)
+        click.echo(printable(line))
 
 
 @ctl_command.command("smart")

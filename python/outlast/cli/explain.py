@@ -117,10 +117,11 @@ def _is_result(place: Path) -> bool:
 
 def show(found: Explanation) -> None:
     """Prints the sentences, each with its figures, and the table of gains."""
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console(highlight=False, soft_wrap=True)
+    from outlast.cli.paper import Paper
+
+    console = Paper(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(found.name)}[/]")
     for number, sentence in enumerate(found.sentences, 1):
         console.print(f"{number}. {escape(sentence.text)}")
@@ -139,10 +140,11 @@ COLUMNS = {"iops": "IOPS", "read_p99": "read p99", "write_p99": "write p99"}
 
 def _gains(trials: Trials) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    from outlast.cli.paper import Paper
+
+    console = Paper(highlight=False, width=None if sys.stdout.isatty() else 120)
     shown = [name for name in COLUMNS if any(gains[name].mean is not None for _, gains in trials.rows)]
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("part, 10 % better")

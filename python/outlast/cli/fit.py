@@ -105,14 +105,14 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
 def _show(done: Fit) -> None:
     """Prints what was found, and how far the fitted drive is off."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
+    from outlast.cli.paper import Paper
     from outlast.fit.page import rows
     from outlast.fit.parameters import stage_named
     from outlast.fit.words import NOT_TOLD, interval, of_what, shown, title
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    console = Paper(highlight=False, width=None if sys.stdout.isatty() else 160)
     table = Table("number", "value", "90 % interval", "fitted to", box=SIMPLE_HEAD, pad_edge=False)
     for found in done.found.values():
         table.add_row(title(found.name), shown(found.name, found.value), interval(found), of_what(found))

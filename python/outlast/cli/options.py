@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from outlast.cli import complete
+from outlast.printable import printable
 
 STANDARD_INPUT = "-"
 MOST_DIGITS = 20
@@ -166,4 +167,4 @@ def warn_of(sentences: Sequence[str]) -> None:
     """Says on standard error what a scenario asks of a chip that its source does not cover."""
     for sentence in sentences:
         click.secho("warning: ", fg="yellow", bold=True, nl=False, err=True)
-        click.echo(sentence, err=True)
+        click.echo(printable(sentence), err=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from outlast.printable import printable
 
 LEAST, MOST = 80, 110
 """Columns: a terminal of fewer breaks lines by itself; longer lines are hard to follow."""
@@ -20,7 +23,16 @@ LEAST, MOST = 80, 110
 def console() -> Console:
     """A console for tables and sentences, 80 columns wide where nobody looks."""
     wide = min(max(Console().width, LEAST), MOST) if sys.stdout.isatty() else LEAST
-    return Console(highlight=False, width=wide)
+    return Paper(highlight=False, width=wide)
+
+
+class Paper(Console):
+    """A console that shows control characters in names and notes, which foreign files may have, and obeys none."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As a console does."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
 def room() -> int | None:

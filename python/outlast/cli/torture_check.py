@@ -14,6 +14,7 @@ import click
 from outlast import interrupts
 from outlast.cli.options import Seconds, Whole, path_option
 from outlast.cli.progress import StatesProgress
+from outlast.printable import printable
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -277,7 +278,7 @@ def _again(ready: _Ready, ids: list[str]) -> int:
         bad |= verdict.is_bad
         at = f"event {verdict.event}" + (f", {verdict.at_ns / 1e9:.6f} s" if has_times else "")
         said = f"bad: {why(verdict)}" if verdict.is_bad else "good"
-        click.echo(f"{verdict.state} ({at}): {said}   {ready.backend}, {verdict.seconds:.2f} s")
+        click.echo(f"{verdict.state} ({at}): {printable(said)}   {ready.backend}, {verdict.seconds:.2f} s")
         _show_output(verdict, err=False)
         for entry in verdict.witness:
             click.echo(f"  lost: {entry['text']}")
@@ -286,7 +287,7 @@ def _again(ready: _Ready, ids: list[str]) -> int:
 
 def _show_output(verdict: Verdict, *, err: bool = True) -> None:
     for line in verdict.output.rstrip().splitlines():
-        click.echo(f"  | {line}", err=err)
+        click.echo(f"  | {printable(line)}", err=err)
 
 
 def _show(result: Result, options: CheckOptions) -> None:

@@ -92,12 +92,12 @@ def _given(settings: dict[str, Any]) -> dict[str, Any]:
 
 def _show(info: dict[str, Any]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
+    from outlast.cli.paper import Paper
     from outlast.report.numbers import seconds, short, size
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Paper(highlight=False, soft_wrap=True)
     console.print(
         f"[bold]{info['file']}[/]  {info['format']}, compression {info['compression']}, times in {info['time_unit']}, "
         f"addresses in {info['address_unit']}s"

@@ -73,6 +73,9 @@ def of_host(figures: dict[str, Any]) -> Iterator[Metric]:
     lateness.add_metric([], buckets(late["below"]), late["sum_us"] / 1e6)
     yield lateness
     yield gauge("clients", "connections", [({}, figures["clients"])])
+    yield gauge("clients_waiting", "1 while others wait for a place", [({}, figures["others_wait"])])
+    yield counter("clients_turned_away", "so that others get their place or memory", [({}, figures["turned_away"])])
+    yield gauge("clients_memory_bytes", "for requests and replies of all", [({}, figures["clients_memory"]["held"])])
     yield counter("simulated_seconds", "time of the machine", [({}, figures["clock"]["now_ns"] / 1e9)])
 
 

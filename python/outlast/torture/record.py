@@ -153,7 +153,7 @@ def _serve(asked: Asked, workload: Workload, marks: Marks, place: Path, tell: Ca
 
 def _note(server: Server, text: str) -> None:
     """Has a mark recorded; it is when this returns."""
-    answer = json.loads(server.request(json.dumps({"do": "mark", "text": text})))
+    answer = json.loads(server.note(text))
     if "error" in answer:
         raise RefusedError(answer["error"])
 

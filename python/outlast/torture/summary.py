@@ -30,7 +30,9 @@ NOTHING = "no write is lost: the program had submitted no more by then"
 
 def show(result: Result, console: Console | None = None) -> None:
     """Prints what a person wants to know first."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    from outlast.cli.paper import Paper
+
+    console = console or Paper(highlight=False, soft_wrap=True)
     bad = len(result.bad)
     colour, what = ("red", f"{bad} bad") if bad else ("green", "none bad")
     stop = f"; stopped by {_stopper(result.stopped)}" if result.stopped else ""

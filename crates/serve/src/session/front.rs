@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use rustls::ServerConfig;
 
+use super::room::{ALL, EACH, HASTE, Room, gives_way};
 use super::{Answer, Backend, Origin, Session, Target, is_shortage};
 use crate::clock::monotonic;
 use crate::net::{Calls, Interest, Listener, Poller, Ready, Source};
 
 /// Clients at a time; who comes beyond waits to be accepted.
 const SESSIONS: usize = 64;
+/// Bytes that the requests, replies and long messages of all clients take at most, beside the read-ahead of each.
+pub(crate) const CLIENTS_MEMORY: u64 = ALL + SESSIONS as u64 * EACH;
 /// How long a client may negotiate.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 
@@ -28,6 +31,14 @@ pub(crate) struct Front {
     generation: u32,
     /// Whether the listener is waited for.
     is_accepting: bool,
+    /// Whether a client has been found waiting for a place, and nobody has come in since.
+    others_wait: bool,
+    /// What somebody should know of that, once.
+    warning: Option<String>,
+    has_warned: bool,
+    /// Clients whose place or memory others have got.
+    turned_away: u64,
+    room: Room,
     /// Turns of the loop.
     pub(crate) turns: u64,
     /// System calls of sessions that are over.
@@ -48,6 +59,11 @@ impl Front {
             listed: Vec::new(),
             generation: 0,
             is_accepting: true,
+            others_wait: false,
+            warning: None,
+            has_warned: false,
+            turned_away: 0,
+            room: Room::default(),
             turns: 0,
             past: Calls::default(),
         })
@@ -65,6 +81,21 @@ impl Front {
         self.sessions.iter().flatten().count()
     }
 
+    /// Whether clients wait for a place, and how many have been turned away so that others come in.
+    pub(crate) fn waiting(&self) -> (bool, u64) {
+        (self.others_wait, self.turned_away)
+    }
+
+    /// Bytes that are held for all clients together, and the most that were.
+    pub(crate) fn memory(&self) -> (u64, u64) {
+        self.room.figures()
+    }
+
+    /// What a person should know, told once.
+    pub(crate) fn take_warning(&mut self) -> Option<String> {
+        self.warning.take()
+    }
+
     /// Clients that have opened `target`.
     pub(crate) fn clients_of(&self, target: Target) -> usize {
         self.sessions.iter().flatten().filter(|session| session.target == Some(target)).count()
@@ -75,8 +106,16 @@ impl Front {
         self.listener.uri(export)
     }
 
-    /// Lets in who waits.
+    /// Lets in who waits. Where there is no place, the client that has negotiated longest loses its own, one in each turn of the loop, so that those
+    /// that came after it get on.
     pub(crate) fn accept(&mut self, poller: &Poller, backend: &impl Backend) -> io::Result<()> {
+        if self.clients() >= SESSIONS {
+            let Some(number) = gives_way(self.negotiating(), monotonic()) else {
+                return self.let_wait(poller);
+            };
+            self.turn_away(number);
+        }
+        self.others_wait = false;
         while self.clients() < SESSIONS {
             let link = match self.listener.accept() {
                 Ok(Some(link)) => link,
@@ -95,9 +134,34 @@ impl Front {
             self.sessions[number] = Some(session);
             self.list(number as u32);
         }
-        // The rest waits in the system's queue until somebody goes.
-        self.is_accepting = false;
+        Ok(())
+    }
+
+    /// Those that still negotiate, with when they came.
+    fn negotiating(&self) -> impl Iterator<Item = (u32, Duration)> {
+        let sessions =
+            (0..).zip(&self.sessions).filter_map(|(number, session)| Some((number, session.as_ref()?)));
+        sessions
+            .filter(|(_, session)| session.target.is_none())
+            .map(|(number, session)| (number, session.born))
+    }
+
+    /// Who comes now waits in the system's queue until somebody goes.
+    fn let_wait(&mut self, poller: &Poller) -> io::Result<()> {
+        (self.is_accepting, self.others_wait) = (false, true);
+        if !self.has_warned {
+            self.has_warned = true;
+            self.warning = Some(format!(
+                "{SESSIONS} clients are connected, and others wait until one of them goes; `metrics` says whether they still do (others_wait)"
+            ));
+        }
         poller.modify(&self.listener, Source::Listener, Interest::default())
+    }
+
+    /// Ends a session so that another client gets what it has taken up.
+    fn turn_away(&mut self, number: u32) {
+        self.turned_away += 1;
+        self.close(number);
     }
 
     fn list(&mut self, number: u32) {
@@ -127,7 +191,7 @@ impl Front {
         for index in 0..self.listed.len() {
             let number = self.listed[index];
             let Some(session) = &mut self.sessions[number as usize] else { continue };
-            if !session.listen(number, self.tls.as_ref(), backend) {
+            if !session.listen(number, self.tls.as_ref(), backend, &mut self.room) {
                 self.close(number);
             }
         }
@@ -146,18 +210,33 @@ impl Front {
 
     /// Sends what listed sessions have, takes in what they have room for then, and closes those that are over.
     pub(crate) fn send(&mut self, poller: &Poller, backend: &mut impl Backend) -> io::Result<()> {
-        while let Some(number) = self.listed.pop() {
-            let Some(session) = &mut self.sessions[number as usize] else { continue };
-            session.is_listed = false;
-            let goes_on = session.send() && session.listen(number, self.tls.as_ref(), backend);
-            if !goes_on || session.is_over() {
-                session.link.end();
-                self.close(number);
-            } else if let Some(interest) = session.changed_interest() {
-                poller.modify(&session.link, Source::Session(number), interest)?;
+        loop {
+            while let Some(number) = self.listed.pop() {
+                let Some(session) = &mut self.sessions[number as usize] else { continue };
+                session.is_listed = false;
+                let goes_on =
+                    session.send() && session.listen(number, self.tls.as_ref(), backend, &mut self.room);
+                if !goes_on || session.is_over() {
+                    session.link.end();
+                    self.close(number);
+                } else if let Some(interest) = session.changed_interest() {
+                    poller.modify(&session.link, Source::Session(number), interest)?;
+                }
+            }
+            if !self.room.has_more() {
+                return self.make_room_known(poller);
+            }
+            self.list_short();
+        }
+    }
+
+    /// Those that wait for memory are looked at again.
+    fn list_short(&mut self) {
+        for number in 0..self.sessions.len() {
+            if self.sessions[number].as_ref().is_some_and(|session| session.connection.is_short()) {
+                self.list(number as u32);
             }
         }
-        self.make_room_known(poller)
     }
 
     /// Where there is room again, clients that wait are let in.
@@ -165,6 +244,10 @@ impl Front {
         if self.is_accepting || self.clients() >= SESSIONS {
             return Ok(());
         }
+        self.accept_again(poller)
+    }
+
+    fn accept_again(&mut self, poller: &Poller) -> io::Result<()> {
         self.is_accepting = true;
         poller.modify(&self.listener, Source::Listener, Interest { input: true, output: false })
     }
@@ -174,6 +257,7 @@ impl Front {
         // The socket leaves the poller when it is closed.
         if let Some(session) = self.sessions[number as usize].take() {
             self.past += session.link.calls;
+            self.room.changed(session.held, 0);
         }
     }
 
@@ -196,15 +280,40 @@ impl Front {
         self.sessions.iter_mut().flatten().for_each(|session| session.connection.shut_down());
     }
 
-    /// Turns away whoever has negotiated for too long. Until when the next one may.
+    /// Turns away whoever has negotiated for too long, or keeps memory that others wait for. Until when the next one may.
     pub(crate) fn hurry(&mut self, now: Duration, poller: &Poller) -> io::Result<Option<Duration>> {
-        let ends = |session: &Session| session.target.is_none().then_some(session.born + HANDSHAKE);
-        let next = self.sessions.iter().flatten().filter_map(ends).min();
-        if next.is_none_or(|next| next > now) {
-            return Ok(next);
+        let stall = self.end_stalled(now, poller)?;
+        let first = self.negotiating().map(|(_, born)| born).min();
+        if first.is_some_and(|born| now >= born + HANDSHAKE) {
+            self.close_those(|session| session.is_overdue(now));
+            self.make_room_known(poller)?;
+        } else if !self.is_accepting && gives_way(self.negotiating(), now).is_some() {
+            self.accept_again(poller)?;
         }
-        self.close_those(|session| session.is_overdue(now));
-        self.make_room_known(poller)?;
-        Ok(self.sessions.iter().flatten().filter_map(ends).min())
+        let patience = if self.is_accepting { HANDSHAKE } else { HASTE };
+        let next = self.negotiating().map(|(_, born)| born + patience).min();
+        Ok(next.into_iter().chain(stall).min())
+    }
+
+    /// While clients wait for memory, ends those that keep more than their part and have not moved a byte for long, although they could. When that is
+    /// to be seen to next.
+    fn end_stalled(&mut self, now: Duration, poller: &Poller) -> io::Result<Option<Duration>> {
+        let waits = self.sessions.iter().flatten().any(|session| session.connection.is_short());
+        let begins = self.room.is_idle();
+        let (next, is_due) = self.room.look_over(now, waits);
+        if begins || is_due {
+            for number in 0..self.sessions.len() {
+                let Some(session) = &mut self.sessions[number] else { continue };
+                let has_moved = session.has_moved();
+                if is_due && !has_moved && session.keeps_others_waiting() {
+                    self.turn_away(number as u32);
+                }
+            }
+        }
+        if is_due && self.room.has_more() {
+            self.list_short();
+            self.make_room_known(poller)?;
+        }
+        Ok(next)
     }
 }

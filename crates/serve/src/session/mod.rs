@@ -2,9 +2,10 @@
 
 mod backend;
 mod front;
+mod room;
 
 pub(crate) use backend::{Answer, Backend, Origin, Target};
-pub(crate) use front::{Front, HANDSHAKE};
+pub(crate) use front::{CLIENTS_MEMORY, Front, HANDSHAKE};
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use outlast_nbd::{Connection, End, Event, RequestId, Server};
 use rustls::ServerConfig;
 
 use crate::net::{Interest, Link};
+use room::{EACH, Room};
 
 /// Slices of one gathered write; more leave with the next.
 const SLICES: usize = 64;
@@ -34,13 +36,29 @@ pub(crate) struct Session {
     generation: u32,
     /// Whether it is in the list of those to be looked at.
     is_listed: bool,
+    /// What its client makes the server hold, as [`Room`] knows it.
+    held: u64,
+    /// Bytes that have gone either way, and how many had when the session was last looked over.
+    moved: u64,
+    seen: u64,
 }
 
 impl Session {
     fn new(link: Link, server: Arc<Server>, born: Duration, generation: u32) -> Self {
         let connection = Connection::new(server);
         let interest = Interest { input: true, output: false };
-        Self { link, connection, target: None, born, interest, generation, is_listed: false }
+        Self {
+            link,
+            connection,
+            target: None,
+            born,
+            interest,
+            generation,
+            is_listed: false,
+            held: 0,
+            moved: 0,
+            seen: 0,
+        }
     }
 
     /// Reads what the socket has. Whether the client is still there.
@@ -63,6 +81,7 @@ impl Session {
             Ok(None) => true,
             Ok(Some(0)) | Err(_) => false,
             Ok(Some(count)) => {
+                self.moved += count as u64;
                 self.connection.filled(count);
                 true
             }
@@ -88,8 +107,42 @@ impl Session {
         }
     }
 
-    /// Hands all that the client asks to `backend`. Whether the session goes on.
-    fn listen(&mut self, number: u32, tls: Option<&Arc<ServerConfig>>, backend: &mut impl Backend) -> bool {
+    /// Hands what the client asks to `backend`, as far as there is `room` for it. Whether the session goes on.
+    fn listen(
+        &mut self,
+        number: u32,
+        tls: Option<&Arc<ServerConfig>>,
+        backend: &mut impl Backend,
+        room: &mut Room,
+    ) -> bool {
+        self.connection.allow(room.allowance(self.held));
+        let goes_on = self.listen_within(number, tls, backend);
+        let held = self.connection.held();
+        room.changed(self.held, held);
+        self.held = held;
+        if self.connection.is_short() {
+            room.note_short();
+        }
+        goes_on
+    }
+
+    /// Whether it has moved a byte since this was last asked.
+    fn has_moved(&mut self) -> bool {
+        std::mem::replace(&mut self.seen, self.moved) != self.moved
+    }
+
+    /// Whether it keeps more memory than each may, and it is the client that does not go on: it leaves replies lying, or has stopped within a message.
+    fn keeps_others_waiting(&self) -> bool {
+        let is_idle = self.connection.in_flight() == 0 && !self.connection.is_short();
+        self.held > EACH && (self.connection.output_len() > 0 || is_idle)
+    }
+
+    fn listen_within(
+        &mut self,
+        number: u32,
+        tls: Option<&Arc<ServerConfig>>,
+        backend: &mut impl Backend,
+    ) -> bool {
         let generation = self.generation;
         loop {
             let Some(event) = self.connection.poll() else {
@@ -146,7 +199,10 @@ impl Session {
             match self.link.write(&slices[..count]) {
                 Ok(None) => return true,
                 Ok(Some(0)) | Err(_) => return false,
-                Ok(Some(sent)) => self.connection.sent(sent),
+                Ok(Some(sent)) => {
+                    self.moved += sent as u64;
+                    self.connection.sent(sent);
+                }
             }
         }
         self.link.flush().is_ok()

@@ -92,10 +92,11 @@ class Sheet:
     def show(self) -> None:
         """A table for people; long ones are thinned."""
         from rich.box import SIMPLE_HEAD
-        from rich.console import Console
         from rich.table import Table
 
-        console = Console(highlight=False, soft_wrap=True)
+        from outlast.cli.paper import Paper
+
+        console = Paper(highlight=False, soft_wrap=True)
         if self.summary:
             console.width = max(console.width, WIDEST)
         console.print(f"[bold]{self.title}[/]")
