@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from ledgers import record
 from patience import eventually
 from tortured import attached, image, needs_loop
 
@@ -83,3 +85,18 @@ def test_a_check_that_had_just_begun_ends_with_the_process(tmp_path: Path) -> No
     check = (tmp_path / "pid").read_text()
     ended = ["", "Z"]
     assert eventually(lambda: subprocess.getoutput(f"ps -o state= -p {check}").strip() in ended)
+
+
+def test_no_folder_is_left_when_a_check_is_killed(tmp_path: Path) -> None:
+    """That of the drive, and that of the marks that the check is told."""
+    record(tmp_path, 4, 1, "ledger.outlast")
+    (tmp_path / "check.sh").write_text(f"#!/bin/sh\ntouch {tmp_path}/checks; sleep 80; :\n")
+    (tmp_path / "check.sh").chmod(0o755)
+    (tmp_path / "temporary").mkdir()
+    command = [sys.executable, "-m", "outlast", "torture", "check", "ledger.outlast", "--", "./check.sh"]
+    own = os.environ | {"TMPDIR": str(tmp_path / "temporary")}
+    with subprocess.Popen(command, cwd=tmp_path, env=own, stdout=subprocess.DEVNULL) as process:
+        assert eventually((tmp_path / "checks").exists)
+        assert list((tmp_path / "temporary").glob("outlast-*/marks"))
+        process.kill()
+    assert eventually(lambda: not list((tmp_path / "temporary").glob("outlast-*")))

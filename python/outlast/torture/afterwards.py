@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -54,8 +55,10 @@ def removed(kind: str, what: int | Path) -> Iterator[None]:
 @contextmanager
 def place(folder: Path | None = None) -> Iterator[Path]:
     """An empty folder of this user, in `folder` or among temporary files; gone when the block or this process ends."""
-    made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
+    made = Path(folder or tempfile.gettempdir()).absolute() / f"{PREFIX}{secrets.token_hex(8)}"
+    # Told before it is there: a kill in between would leave it behind.
     with removed("folder", made):
+        made.mkdir(mode=0o700)
         try:
             yield made
         finally:

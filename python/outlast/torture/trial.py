@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import shutil
-import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from outlast.errors import TortureError
+from outlast.torture import afterwards
 from outlast.torture.crash import Recording, State
 from outlast.torture.mounts import Backend, Disk, Ran, Worker
 from outlast.torture.results import MOST_WITNESSES, Purpose, Stage, Verdict
@@ -184,10 +184,10 @@ def mounted(backend: Backend, ask: Ask) -> Trials:
 
     @contextmanager
     def trial() -> Iterator[Trial]:
-        with backend.worker() as worker, tempfile.TemporaryDirectory(prefix="outlast-") as folder:
+        with backend.worker() as worker, afterwards.place() as folder:
             # A command may go on as another user, who reads the marks.
-            Path(folder).chmod(0o755)
-            yield Mounted(worker, ask, Path(folder))
+            folder.chmod(0o755)
+            yield Mounted(worker, ask, folder)
 
     return trial
 
