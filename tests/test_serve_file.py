@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import outlast
 from conftest import call
 from drives import SMALL
 from served import SMALL as SMALL_TOML
-from served import needs, serving
+from served import needs, serving, start, within
 
 MIB = 1 << 20
 
@@ -93,3 +95,27 @@ def test_without_nbdfuse_it_says_what_is_missing(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(outlast.ControlError, match="needs nbdfuse, which is not installed"):
         DriveFile(tmp_path / "drive")
+
+
+@can_fuse
+def test_what_a_killed_server_has_left_at_the_path_is_taken_away(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL_TOML)
+    served = start(tmp_path, "small.toml", "--clock", "virtual", "--file", "drive")
+    nbdfuse = subprocess.run(
+        ["pgrep", "-f", f"nbdfuse {tmp_path}/drive"], capture_output=True, text=True
+    ).stdout.split()
+    served.process.kill()
+    served.process.communicate()
+    for pid in nbdfuse:
+        os.kill(int(pid), signal.SIGKILL)
+
+    def is_dead() -> bool:
+        try:
+            (tmp_path / "drive").stat()
+        except OSError as error:
+            return error.errno == errno.ENOTCONN
+        return False
+
+    assert nbdfuse and within(60, is_dead)
+    call("serve", "small.toml", "--clock", "virtual", "--file", "drive", "--run", 'test -s "$file"', cwd=tmp_path)
+    assert not os.path.lexists(tmp_path / "drive")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,11 +17,14 @@ import click
 from outlast import interrupts
 from outlast.cli.image import check_keeping, image_options
 from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
+from outlast.cli.serve_checks import check_names, check_tls, warn_if_open
+from outlast.printable import printable
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from outlast._core import Server
+    from outlast.serving.captive import Captive
     from outlast.serving.file import DriveFile
     from outlast.serving.keeping import Keeping
 
@@ -135,8 +137,8 @@ def serve_command(
     if speed is not None and not 0.001 <= speed <= 1000:
         raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
     check_keeping(keeping)
-    _check_tls(tls_cert, tls_key, tls_ca, tls, file)
-    # The drive of an image is known to it.
+    check_names(name, http)
+    check_tls(tls_cert, tls_key, tls_ca, tls, file)
     is_named = keeping["image"] is None or scenario is not None or preset is not None
     layers, overrides = layers_of(scenario, preset) if is_named else [], overrides_of(settings, seed)
     if overrides and not is_named:
@@ -146,6 +148,8 @@ def serve_command(
         raise click.UsageError("--at serves the machine of an image: name no SCENARIO", click.get_current_context())
     from outlast import api
 
+    if insecure and (tls_cert is None or tls == "offer"):
+        warn_if_open(listen)
     # From here on there is a socket to be removed.
     interrupts.keep()
     with _Place(listen) as place, _file(file) as as_file:
@@ -194,16 +198,6 @@ def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def _check_tls(cert: Path | None, key: Path | None, ca: Path | None, tls: str | None, file: Path | None) -> None:
-    """Refuses options that do not belong together."""
-    if (cert is None) != (key is None):
-        raise click.UsageError("--tls-cert and --tls-key belong together", click.get_current_context())
-    if cert is None and (ca is not None or tls is not None):
-        raise click.UsageError("--tls and --tls-ca belong to --tls-cert", click.get_current_context())
-    if cert is not None and tls != "offer" and file is not None:
-        raise click.UsageError("--file goes without TLS: add --tls offer", click.get_current_context())
-
-
 def _file(path: Path | None) -> AbstractContextManager[DriveFile | None]:
     from outlast.serving.file import DriveFile
 
@@ -233,13 +227,18 @@ def _attend(
 ) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
     shown, asked = False, False
-    command: subprocess.Popen[bytes] | None = None
+    command: Captive | None = None
     while True:
-        doing, facts = server.wait(LOOK if command is None else SHORT_LOOK)
+        try:
+            doing, facts = server.wait(LOOK if command is None else SHORT_LOOK)
+        except BaseException:
+            # Whatever the server ended of, nobody goes on using a drive that is no more.
+            _end(command, file)
+            raise
         for warning in server.take_warnings():
-            click.echo(f"warning: {warning}", err=True)
+            click.echo(f"warning: {printable(warning)}", err=True)
         if doing == "ended":
-            return 0 if command is None else _ended(command)
+            return _end(command, file)
         if doing == "serving" and not shown:
             shown = True
             known = {"uri": server.uri}
@@ -249,21 +248,23 @@ def _attend(
             _show(facts, captive, quiet)
             open_control()
             if captive is not None:
-                command = subprocess.Popen(["/bin/sh", "-c", captive], env=os.environ | known)
-        is_over = command is not None and command.poll() is not None
+                from outlast.serving.captive import Captive
+
+                command = Captive(captive, known)
+        is_over = command is not None and command.has_ended()
         if (is_over or interrupts.asked()) and not asked:
             asked = True
-            if file is not None:
-                file.close()
+            # The command first: while it uses the file, that cannot go, and its last writes find the drive there.
+            _end(command, file)
             server.stop()
 
 
-def _ended(command: subprocess.Popen[bytes]) -> int:
-    """The exit code of a command, which has no server any more."""
-    if command.poll() is None:
-        command.terminate()
-    code = command.wait()
-    return code if code >= 0 else 128 - code
+def _end(command: Captive | None, file: DriveFile | None) -> int:
+    """Ends a command with all that it has started, then the file of the drive; the command's exit code."""
+    code = 0 if command is None else command.end()
+    if file is not None:
+        file.close()
+    return code
 
 
 def _show(facts: Any, captive: str | None, quiet: bool) -> None:
@@ -272,7 +273,7 @@ def _show(facts: Any, captive: str | None, quiet: bool) -> None:
         if found is not None:
             click.echo(_found(*found), err=True)
         until = f"more than {dies} {'die has' if dies == 1 else 'dies have'} failed" if dies else "a die fails"
-        click.echo(f"{model}: {_size(capacity)}; takes writes until {until}", err=True)
+        click.echo(f"{printable(model)}: {_size(capacity)}; takes writes until {until}", err=True)
     if captive is not None:
         return
     for uri in uris:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ class DriveFile:
         self.path = path
         self._what = f"{wish} {path}"
         self._program, self._unmount = _programs(wish)
+        _let_go_of_old(path, self._unmount)
         self._made = _is_to_be_made(path, self._what)
         self._nbdfuse: subprocess.Popen[str] | None = None
 
@@ -102,6 +104,20 @@ def _programs(wish: str) -> tuple[str, str]:
     return program, unmount
 
 
+def _let_go_of_old(path: Path, unmount: str) -> None:
+    """Takes away what a server that was killed has left at a path: a mount that nobody serves, and its file."""
+    try:
+        path.stat()
+        return
+    except OSError as error:
+        if error.errno != errno.ENOTCONN:
+            return
+    done = subprocess.run([unmount, "-u", "-z", str(path)], capture_output=True)
+    with suppress(OSError):
+        if done.returncode == 0 and path.lstat().st_size == 0 and path.is_file():
+            path.unlink()
+
+
 def _is_to_be_made(path: Path, what: str) -> bool:
     """Whether there is nothing at a path; what is there must be an empty file, for it is hidden meanwhile."""
     try:
@@ -111,7 +127,6 @@ def _is_to_be_made(path: Path, what: str) -> bool:
             return True
         is_empty = path.is_file() and path.stat().st_size == 0
     except OSError as error:
-        # What a server that was killed leaves behind.
         raise ControlError(f"{what}: {error.strerror}; if an old server is to blame: fusermount3 -u {path}") from error
     if not is_empty:
         raise ControlError(f"{what}: is there already, and not an empty file: it would be hidden")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import stat
 import tempfile
 from itertools import count
@@ -50,6 +51,16 @@ def free_socket(export: str) -> Path:
     name = re.sub(r"[^A-Za-z0-9._-]", "-", export).lstrip("._-")[:60] or "machine"
     names = (name if number == 1 else f"{name}-{number}" for number in count(1))
     return next(path for path in map(socket_of, names) if not is_running(path))
+
+
+def check_port(port: int) -> None:
+    """Refuses a port of this computer at which somebody else listens."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise ControlError(f"127.0.0.1:{port}: cannot listen there: {error.strerror}") from error
 
 
 def names() -> list[str]:

@@ -1,0 +1,47 @@
+"""What `outlast serve` refuses, or warns of, before anything is made."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+
+import click
+
+
+def check_tls(cert: Path | None, key: Path | None, ca: Path | None, tls: str | None, file: Path | None) -> None:
+    """Refuses options that do not belong together."""
+    if (cert is None) != (key is None):
+        raise click.UsageError("--tls-cert and --tls-key belong together", click.get_current_context())
+    if cert is None and (ca is not None or tls is not None):
+        raise click.UsageError("--tls and --tls-ca belong to --tls-cert", click.get_current_context())
+    if cert is not None and tls != "offer" and file is not None:
+        raise click.UsageError("--file goes without TLS: add --tls offer", click.get_current_context())
+
+
+def check_names(name: str | None, http: int | None) -> None:
+    """Refuses what the control socket and HTTP would refuse later, when an image has been made."""
+    from outlast.serving import places
+
+    if name is not None:
+        places.socket_of(name)
+    if http:
+        places.check_port(http)
+
+
+def warn_if_open(listen: str | None) -> None:
+    """Says that strangers may come in, unless the address is of this computer alone."""
+    if (place := _open_to(listen)) is not None:
+        said = f"--insecure: whoever can reach {place} can read and write everything, unencrypted"
+        click.echo(f"warning: {said}", err=True)
+
+
+def _open_to(listen: str | None) -> str | None:
+    """The address at which others than this machine may connect, if there is one."""
+    kind, _, place = (listen or "").partition(":")
+    address = place.rpartition(":")[0].strip("[]")
+    if kind != "tcp" or address == "localhost":
+        return None
+    try:
+        return None if ipaddress.ip_address(address).is_loopback else place
+    except ValueError:
+        return place
