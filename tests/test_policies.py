@@ -215,7 +215,7 @@ def test_what_makes_no_sense_ends_the_run_with_one_line(tiny: Path, wrong: str) 
 def test_bad_names_are_refused_before_anything_runs(tiny: Path, tmp_path: Path, name: str, told: str) -> None:
     (tmp_path / "broken.py").write_text("def choose(view:\n")
     (tmp_path / "text.txt").write_text("def choose(view): ...\n")
-    for command in (("run", tiny, "--out", "out"), ("validate", tiny)):
+    for command in (("run", tiny, "--out", "out"), ("validate", tiny, "--load")):
         done = call(*command, "--set", f"policies.gc={name}", cwd=tmp_path, check=False)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         assert told in done.stderr

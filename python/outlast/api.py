@@ -158,7 +158,7 @@ def run(
     chosen, changes, own = whole(scenario, overrides, policies)
     toml = _core.resolve(chosen, changes, "toml")
     if not any_memory:
-        memory.check(_core.validate(chosen, changes, own))
+        memory.check(_core.validate(chosen, changes, own, runs_code=True))
     log = requests.of_scenario(toml, log_near)
     foreign.rely_on(Path(tomllib.loads(toml).get("precondition", {}).get("from") or ""))
     with bar.of_run(progress) as tell:
@@ -210,7 +210,7 @@ def snapshot(
     chosen, changes, own = whole(scenario, overrides, policies)
     check_file(path)
     if not any_memory:
-        memory.check(_core.validate(chosen, changes, own))
+        memory.check(_core.validate(chosen, changes, own, runs_code=True))
     with suppress(StoppedError), staged_file(path) as staging, bar.of_run(progress) as tell:
         try:
             if not _core.snapshot(chosen, changes, str(staging), tell, own):
@@ -225,12 +225,15 @@ class StoppedError(Exception):
     """Preparing was stopped."""
 
 
-def validate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> int:
+def validate(
+    scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None, *, load: bool = False
+) -> int:
     """Checks a scenario as `run` would before it starts, files of the workload included; raises what is wrong.
 
-    Builds no drive. Returns the bytes of memory that a run takes at its peak, within 15 %.
+    Builds no drive. Returns the bytes of memory that a run takes at its peak, within 15 %. Runs no code that
+    `[policies]` names, unless `load=True`: for scenarios that you trust.
     """
-    return memory.process_bytes() + _core.validate(layers(scenario), override_list(overrides))
+    return memory.process_bytes() + _core.validate(layers(scenario), override_list(overrides), runs_code=load)
 
 
 def start_server(

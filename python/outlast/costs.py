@@ -36,12 +36,15 @@ class Estimate:
         return f"needs about {memory.amount(self.memory_bytes)} of memory and {span(self.cpu_s)} of processor time"
 
 
-def estimate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> Estimate:
+def estimate(
+    scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None, *, load: bool = False
+) -> Estimate:
     """Checks a scenario as `validate` does, and says what running it will probably cost. Builds no drive.
 
-    Rebuilds and repairs that go on after the host has ended are left out.
+    Rebuilds and repairs that go on after the host has ended are left out. Code that the scenario names is not run, and
+    built-in policies are counted in its place; with `load` it is loaded, and asked what it decides.
     """
-    needed, effort = _core.estimate(layers(scenario), override_list(overrides))
+    needed, effort = _core.estimate(layers(scenario), override_list(overrides), runs_code=load)
     return Estimate(memory_bytes=memory.process_bytes() + needed, **json.loads(effort))
 
 

@@ -105,7 +105,7 @@ class Simulation:
         chosen, changes, self._own = whole(scenario, overrides, policies)
         self._toml = _core.resolve(chosen, changes, "toml")
         if not any_memory:
-            memory.check(_core.validate(chosen, changes, self._own))
+            memory.check(_core.validate(chosen, changes, self._own, runs_code=True))
         self._log = of_scenario(self._toml, log_near)
         self._progress = progress
         rows = self._log.take if self._log else None

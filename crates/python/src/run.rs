@@ -2,10 +2,10 @@
 
 use crate::errors::{InternalError, ScenarioError, of_engine};
 use crate::guard::{guarded, unlocked};
-use crate::policies::{self, Given, load_whole};
+use crate::policies::{self, Given, load_form, load_whole};
 use crate::scenario::{Override, RawLayer};
 use crate::tables;
-use outlast_engine::{Control, Progress, Simulation, Table, scenario_of};
+use outlast_engine::{Control, Progress, Provenance, Scenario, Simulation, Table, scenario_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -89,17 +89,18 @@ fn snapshot_scenario(py: Python<'_>, path: &str) -> PyResult<String> {
 }
 
 /// Checks a scenario as far as can be told without running it; returns the bytes of memory that a run will take beside what the
-/// process has.
+/// process has. Files of code that it names are looked at from outside, unless `runs_code` says that the user trusts them.
 #[pyfunction]
-#[pyo3(signature = (layers, overrides, policies = None))]
+#[pyo3(signature = (layers, overrides, policies = None, *, runs_code = false))]
 fn validate(
     py: Python<'_>,
     layers: Vec<RawLayer>,
     overrides: Vec<Override>,
     policies: Option<Given>,
+    runs_code: bool,
 ) -> PyResult<u64> {
     unlocked(py, || {
-        let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
+        let (scenario, provenance) = looked_at(layers, &overrides, policies, runs_code)?;
         let memory = Simulation::check(&scenario).map_err(|error| of_engine(error, &provenance))?;
         Ok(memory.total())
     })
@@ -107,20 +108,30 @@ fn validate(
 
 /// As `validate`; returns the bytes of memory, and as JSON what the run will probably cost of processor time.
 #[pyfunction]
-#[pyo3(signature = (layers, overrides, policies = None))]
+#[pyo3(signature = (layers, overrides, policies = None, *, runs_code = false))]
 fn estimate(
     py: Python<'_>,
     layers: Vec<RawLayer>,
     overrides: Vec<Override>,
     policies: Option<Given>,
+    runs_code: bool,
 ) -> PyResult<(u64, String)> {
     unlocked(py, || {
-        let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
+        let (scenario, provenance) = looked_at(layers, &overrides, policies, runs_code)?;
         let found = Simulation::estimate(&scenario).map_err(|error| of_engine(error, &provenance))?;
         let effort = serde_json::to_string(&found.effort)
             .map_err(|error| InternalError::new_err(error.to_string()))?;
         Ok((found.memory.total(), effort))
     })
+}
+
+fn looked_at(
+    layers: Vec<RawLayer>,
+    overrides: &[Override],
+    policies: Option<Given>,
+    runs_code: bool,
+) -> PyResult<(Scenario, Provenance)> {
+    if runs_code { load_whole(layers, overrides, policies) } else { load_form(layers, overrides) }
 }
 
 /// Between the engine and the person who waits: progress out, Ctrl-C in.

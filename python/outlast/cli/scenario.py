@@ -27,6 +27,7 @@ Examples:
 @click.option("--estimate", is_flag=True, help="Print what a run will probably cost, figure by figure.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print the whole scenario as TOML.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole scenario, or the estimate, as JSON.")
+@click.option("--load", is_flag=True, help="Load the code that [policies] names, which runs it: only if you trust it.")
 def validate_command(
     scenario: str | None,
     preset: str | None,
@@ -35,10 +36,12 @@ def validate_command(
     estimate: bool,
     as_toml: bool,
     as_json: bool,
+    load: bool,
 ) -> None:
     """Check SCENARIO, a file or the name of a preset, as `run` would before it starts.
 
-    It also estimates the memory and processor time that a run needs.
+    It also estimates the memory and processor time that a run needs. Nothing that a file names is run: of code in
+    [policies], the form is checked.
     """
     layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
     from outlast import _core, api
@@ -46,7 +49,7 @@ def validate_command(
 
     if estimate and as_toml:
         raise click.UsageError("--estimate or --toml, not both", click.get_current_context())
-    found = estimate_of(layers, overrides)
+    found = estimate_of(layers, overrides, load=load)
     warn_of(_core.beyond_range(api.layers(layers), overrides))
     if estimate and as_json:
         print_json(asdict(found))

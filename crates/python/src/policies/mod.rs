@@ -2,8 +2,11 @@
 
 mod answers;
 mod decider;
+mod form;
 mod orders;
 mod placer;
+
+pub(crate) use form::load_form;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
@@ -45,8 +48,7 @@ pub(crate) fn load_whole(
                 ScenarioError::new_err(format!("{} = {own}: {error}", own.decision.setting()))
             };
             let Some(place) = about_superblocks(&mut scenario, own.decision) else {
-                let limit = "a shared library decides about superblocks (gc, wear_leveling, scrub); this is decided by Python";
-                return Err(told(limit.to_owned()));
+                return Err(told(form::NOT_A_LIBRARYS.to_owned()));
             };
             *place = Some(outlast_plugin::load(&own.file, &own.name).map_err(told)?);
         } else {
