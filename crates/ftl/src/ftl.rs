@@ -24,6 +24,7 @@ mod superblock;
 mod superblock_view;
 mod tear;
 mod trims;
+mod turns;
 mod untimed;
 mod volatile;
 
@@ -60,6 +61,7 @@ use crate::room::Room;
 use crate::streams::{Cause, Stream, Streams};
 use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
+use crate::turns::Turns;
 use crate::uses::Uses;
 use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Store, Unit};
 use outlast_units::rng::{SplitMix, mix};
@@ -156,7 +158,9 @@ pub struct Ftl {
     /// What is held back so that it can be replaced; absent where nothing ever is.
     #[persist(each)]
     held: Option<Box<Held>>,
-    /// Whether there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
+    /// Collection without time, where it takes turns with the host's writes; absent where whole victims come to the same.
+    turns: Option<Box<Turns>>,
+    /// Whether there are origins, something may be held back, the mapping table is flushed, or collection takes turns: a write without time looks at them first.
     looks_first: bool,
     /// What flash tells of itself; absent where nobody asks.
     #[persist(each)]
@@ -234,6 +238,7 @@ impl Ftl {
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
             held: Held::of(options.coalesce, layout.units_per_pu(), pus),
+            turns: None,
             looks_first: options.coalesce.is_some() || config.map_flush.is_some() || (erases_late && whole),
             maps: MapPages::of(config, logical_units, whole).map(Box::new),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
@@ -258,6 +263,7 @@ impl Ftl {
         ftl.leave_out_dies(&absent);
         ftl.begin_codes(protection.as_ref())?;
         ftl.check_room(geometry)?;
+        ftl.begin_turns();
         ftl.review_room();
         Ok(ftl)
     }

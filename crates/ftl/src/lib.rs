@@ -6,6 +6,7 @@ mod causes;
 mod codes;
 mod config;
 mod counts;
+mod credit;
 mod divider;
 mod frontiers;
 mod ftl;
@@ -25,6 +26,7 @@ mod streams;
 mod stripes;
 mod superblocks;
 mod table;
+mod turns;
 mod uses;
 
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
@@ -33,6 +35,7 @@ pub use config::{
     GcRelocation, MapFlushConfig, Pacing, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig,
     RangeConfig, TokenConfig, VictimPolicy, WearLeveling,
 };
+pub use credit::{Credit, ONE, Work};
 pub use ftl::{
     Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,
     Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables, Wear,

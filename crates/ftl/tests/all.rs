@@ -3,9 +3,9 @@
 mod support;
 
 mod breaking;
+mod collection_oracle;
 mod covers;
 mod map_flush;
 mod model;
 mod parity;
-mod relocation_stream;
 mod wearing_out;

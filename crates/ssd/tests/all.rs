@@ -34,3 +34,4 @@ mod stored;
 mod think_time;
 mod torn;
 mod unequal;
+mod untimed_order;

@@ -61,6 +61,14 @@ impl Ftl {
             let is = |wanted| move |superblock| self.superblocks.state(superblock) == wanted;
             origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
         }
+        if let Some(victim) = self.turns.as_ref().and_then(|turns| turns.victim)
+            && self.superblocks.state(victim.superblock) != State::Collecting
+        {
+            return Err(format!(
+                "superblock {} is collected without time, and nobody moves it",
+                victim.superblock
+            ));
+        }
         self.check_held()?;
         self.check_maps()?;
         self.check_mount(true)?;

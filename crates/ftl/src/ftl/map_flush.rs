@@ -101,7 +101,7 @@ impl Ftl {
     pub(super) fn flush_map_untimed(&mut self) {
         let Some(stream) = self.streams.map() else { return };
         while self.wants_map_flush() && !self.is_read_only() {
-            if self.frontiers[stream].is_full() && self.make_space(stream).is_err() {
+            if self.frontiers[stream].is_full() && self.make_space_for_map(stream).is_err() {
                 break;
             }
             if let Some((_, pu)) = self.flush_map() {

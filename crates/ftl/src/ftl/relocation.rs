@@ -144,13 +144,7 @@ impl Ftl {
             let (begun, units) = self.layout.pu_of(next);
             let pu_end = Ppn(next.0 - units) + self.layout.units_per_pu();
             self.frontiers[stream].take_over(count, pu_end);
-            if self.partials.are_on_flash() || self.follows {
-                for pu in Pu::each(filled..begun) {
-                    self.programmed(pu);
-                }
-            } else {
-                self.programmed_run(filled, begun - filled);
-            }
+            self.program_full(stream, filled, begun - filled);
             if broken {
                 self.skip(stream);
             }

@@ -5,7 +5,7 @@ use crate::ftl::Map;
 use crate::streams::{Cause, Stream};
 use crate::table::Mapping;
 use outlast_media::Unit;
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
 
 /// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
 /// accepts comes here only by wearing out.
@@ -34,26 +34,40 @@ impl Ftl {
             self.replace(slot, Some(Unit::zero(lpn.0)));
             return Ok(slot);
         }
-        let slot = self.write_anew(stream, lpn)?;
+        let slot = if self.turns.is_some() {
+            self.take_turns(stream)?;
+            let slot = self.put(stream, lpn);
+            self.note_turn(slot.completes_pu);
+            slot.ppn
+        } else {
+            self.write_anew(stream, lpn)?
+        };
         if self.wants_map_flush() {
             self.flush_map_untimed();
         }
         Ok(slot)
     }
 
+    /// Writes host data of `lpn` where collection takes no turns with the host: when the superblock of `stream` is full, whole victims are moved.
     #[allow(clippy::inline_always, reason = "the way of every write without time: the other caller is cold")]
     #[inline(always)]
     fn write_anew(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        if self.frontiers[stream].is_full() && (self.room.has_marks() || !self.may_open(stream)) {
+        if self.frontiers[stream].is_full() && !self.may_open(stream) {
             self.make_space(stream)?;
         }
+        Ok(self.put(stream, lpn).ppn)
+    }
+
+    #[allow(clippy::inline_always, reason = "the same")]
+    #[inline(always)]
+    fn put(&mut self, stream: Stream, lpn: Lpn) -> Slot {
         let slot = self.append_inline(stream, lpn);
         // What is written without time has no content of its own.
         if self.contents.is_some() {
             self.store(slot.ppn, Unit::zero(lpn.0));
         }
         self.complete(stream, slot);
-        Ok(slot.ppn)
+        slot
     }
 
     /// Whether [`Full`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
@@ -73,16 +87,34 @@ impl Ftl {
     fn complete(&mut self, stream: Stream, slot: Slot) {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
-            let due = if self.held.is_none() { Some(pu) } else { self.hold_back(pu) };
-            if let Some(pu) = due {
-                self.programmed(pu);
-            }
+            self.program_full(stream, pu, 1);
             if self.codes.count() != 0 || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
         }
     }
 
+    /// Program units of `stream` are full, `count` from `first` on: they are programmed, or held back where they hold the host's data and writes coalesce. Relocation
+    /// into the host's stream comes by here, too, as programs keep their order only if all of a superblock's do.
+    #[allow(clippy::inline_always, reason = "the same")]
+    #[inline(always)]
+    pub(super) fn program_full(&mut self, stream: Stream, first: Pu, count: u32) {
+        if self.held.is_some() && self.streams.cause(stream) == Cause::Host {
+            for pu in Pu::each(first..first + count) {
+                if let Some(due) = self.hold_back(pu) {
+                    self.programmed(due);
+                }
+            }
+        } else if self.partials.are_on_flash() || self.follows {
+            for pu in Pu::each(first..first + count) {
+                self.programmed(pu);
+            }
+        } else {
+            self.programmed_run(first, count);
+        }
+    }
+
+    /// Collects whole victims until `stream` can take a unit and enough superblocks are free.
     #[cold]
     pub(super) fn make_space(&mut self, stream: Stream) -> Result<(), Full> {
         while self.needs_gc() {
@@ -99,13 +131,29 @@ impl Ftl {
             };
             self.room.collection_begins();
             self.collect(victim, self.streams.gc(self.class_of_superblock(victim)), Cause::Gc);
-            if let Some(cold) = self.choose_cold() {
-                let to = self.streams.wear_leveling(self.class_of_superblock(cold));
-                self.collect(cold, to, Cause::WearLeveling);
-            }
+            self.level_wear_at_once();
         }
         if !self.can_append(stream) {
             return Err(Full);
+        }
+        Ok(())
+    }
+
+    /// Moves what static wear levelling wants moved.
+    pub(super) fn level_wear_at_once(&mut self) {
+        if let Some(cold) = self.choose_cold() {
+            let to = self.streams.wear_leveling(self.class_of_superblock(cold));
+            self.collect(cold, to, Cause::WearLeveling);
+        }
+    }
+
+    /// Has collection make room for a page of the mapping table in `stream`.
+    pub(super) fn make_space_for_map(&mut self, stream: Stream) -> Result<(), Full> {
+        if self.turns.is_none() {
+            return self.make_space(stream);
+        }
+        while !self.can_append(stream) {
+            self.advance_collection()?;
         }
         Ok(())
     }
@@ -115,6 +163,14 @@ impl Ftl {
         self.drop_origins_of_all();
         self.call_map_flush();
         self.flush_map_untimed();
+        if self.turns.is_some() {
+            while self.is_collecting() || self.needs_gc() {
+                if self.advance_collection().is_err() {
+                    break;
+                }
+            }
+            return;
+        }
         while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
             self.room.collection_begins();

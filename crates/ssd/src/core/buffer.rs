@@ -1,11 +1,11 @@
 //! The write buffer of a flash core: what is in it, who waits for it, and how fast the host may fill it.
 
 use super::coalescing::capacity_of;
-use super::pacing::{Pacer, Progress};
+use super::pacing::Pacer;
 use super::tasks::Tasks;
 use crate::config::SsdConfig;
 use crate::op::{Task, UnitWork};
-use outlast_ftl::{Ftl, Stream};
+use outlast_ftl::{Ftl, Stream, Work};
 use outlast_media::ConfigError;
 use outlast_units::{Nanos, Pu, SuperblockId};
 use std::collections::VecDeque;
@@ -78,7 +78,7 @@ impl Buffer {
     /// Whether collection, whose units go among the host's, waits until some have left.
     #[inline]
     pub(crate) fn holds_up(&self) -> bool {
-        self.pacer.is_mixed() && self.held >= self.capacity
+        self.pacer.credit().is_mixed() && self.held >= self.capacity
     }
 
     /// A write enters, though there may be no credit for it. The caller has asked whether there is room.
@@ -101,37 +101,29 @@ impl Buffer {
         self.held -= units;
     }
 
-    /// Collection has made `progress`: see [`Pacer::grant`].
+    /// Collection has dealt with `units` units of its victim: see [`outlast_ftl::Credit::collected`].
     #[allow(clippy::inline_always, reason = "once for each read of collection where credit is all there is")]
     #[inline(always)]
-    pub(crate) fn grant(&mut self, now: Nanos, ftl: &Ftl, progress: Progress) {
-        // Of all streams together: one that is full waits for itself. A sixteenth of a superblock is kept back.
-        let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
-        self.pacer.grant(now, room, ftl.layout().units_per_superblock() / 16, progress);
+    pub(crate) fn collected(
+        &mut self,
+        now: Nanos,
+        ftl: &Ftl,
+        work: &mut Work,
+        units: u32,
+        coming: impl FnOnce() -> u32,
+    ) {
+        self.pacer.collected(now, ftl, work, units, coming);
+    }
+
+    /// All of collection's victim has been moved: see [`outlast_ftl::Credit::victim_moved`].
+    pub(crate) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut Work) {
+        self.pacer.victim_moved(now, ftl, work);
     }
 
     /// Collection takes `victim`.
     #[inline]
     pub(crate) fn collects(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId) {
-        if ftl.collection_begins() {
-            self.pacer.burst_begins();
-        }
-        if ftl.is_paced_by_policy() {
-            self.ask_pace(now, ftl, victim);
-        }
-    }
-
-    /// The user's policy says how much the host may write while `victim` is moved.
-    #[cold]
-    fn ask_pace(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId) {
-        let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
-        let share = ftl.choose_pace(now, victim, room, self.waiting.len() as u32);
-        self.pacer.withhold(1.0 - share);
-    }
-
-    /// The victim gains `gain` slots, in 2^-16 units, of which the host has its share.
-    pub(crate) fn grant_gain(&mut self, now: Nanos, ftl: &Ftl, gain: u64) {
-        self.pacer.grant_gain(now, ftl.layout().units_per_superblock(), gain);
+        self.pacer.collection_takes(now, ftl, victim, self.waiting.len() as u32);
     }
 
     /// How fast the host may write while collection runs.
@@ -214,7 +206,10 @@ impl Buffer {
     #[inline]
     pub(crate) fn would_wait_on(&self, collects: bool) -> bool {
         self.held >= self.capacity
-            || (collects && self.pacer.paces() && !self.pacer.has_credit() && self.blocked_since.is_some())
+            || (collects
+                && self.pacer.credit().paces()
+                && !self.pacer.credit().has_one()
+                && self.blocked_since.is_some())
     }
 
     /// Whether host writes wait for collection.

@@ -73,7 +73,7 @@ impl Ssd {
         self.flash.internal_ended(now);
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
-        let joins_host = state.buffer.pacer().is_mixed() && op.task == Task::Gc;
+        let joins_host = state.buffer.pacer().credit().is_mixed() && op.task == Task::Gc;
         let all_can_go = lost == 0 && !self.fallible;
         let mut mask = op.mask;
         while mask != 0 {
@@ -143,10 +143,11 @@ impl Ssd {
     pub(crate) fn look_at_victim(&mut self, now: Nanos, core: CoreId, task: Task) {
         let protected = self.write_cache() == WriteCache::Protected;
         let Core { tasks, ftl, buffer, .. } = &mut self.cores[core];
-        if task == Task::Gc && buffer.pacer().shares_gain() {
-            let rest = tasks.rest_of_gain();
-            buffer.grant_gain(now, ftl, rest);
-            if rest != 0 {
+        if task == Task::Gc && buffer.pacer().credit().shares_gain() && tasks.is_moved(task) {
+            let (before, mut work) = (tasks.work(), tasks.work());
+            buffer.victim_moved(now, ftl, &mut work);
+            tasks.set_work(work);
+            if work != before {
                 self.unsettled.add(core, &mut self.cores[core].dirty, Due::Admit);
             }
         }

@@ -1,117 +1,42 @@
 //! Pacing: what the host may write while collection runs.
 //!
-//! **Credit** is the bound of space: collection grants it with each unit that it deals with. Below the high mark of collection, where the host could open a
-//! further superblock, it is the host's share of the slots that the victim gains; else the room that host streams have left, such that it ends when the
-//! next superblock has been gained. **Tokens** are a rate on top of it. The policies are settings of these two and of the marks.
+//! **Credit** ([`Credit`]) is the bound of space, which holds without time, too. **Tokens** are a rate on top of it. The policies are settings of these two and of the
+//! marks.
 
 use super::tokens::Tokens;
 use crate::config::SsdConfig;
-use outlast_ftl::{Ftl, Pacing};
-use outlast_units::Nanos;
-
-/// Credit and tokens are counted in 2^-16 units.
-pub(super) const ONE: u64 = 1 << 16;
+use outlast_ftl::{Credit, Ftl, Pacing, Work};
+use outlast_units::{Nanos, SuperblockId};
 
 /// How fast the host may write while collection runs.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-#[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
 pub(crate) struct Pacer {
-    paces: bool,
-    /// Whether the next victim is read while the last one is erased.
-    overlaps: bool,
-    /// Whether what collection moves goes among the host's data.
-    is_mixed: bool,
-    /// Whether credit is all there is: neither marks nor tokens, nor room in superblocks that are still to come.
-    is_smooth: bool,
-    /// The same, whether or not a policy of the user's cuts it.
-    is_plain: bool,
-    /// Of what collection gains on its way to the high mark, the share of the host, in 2^-16; absent without such a mark.
-    share: Option<u64>,
-    /// Host units that may be written while collection runs, in 2^-16 units.
-    credit: u64,
+    credit: Credit,
     tokens: Option<Box<Tokens>>,
-    /// The part of what collection grants that the user's policy keeps from the host, in 2^-16.
-    withheld: u64,
-}
-
-/// What collection has done, and what it has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progress {
-    /// Units dealt with, and, these included, those to be dealt with until a superblock is gained.
-    pub(crate) units: u32,
-    pub(crate) work: u32,
 }
 
 impl Pacer {
     /// The pacing of a core with translation layer `ftl`.
     pub(super) fn new(ftl: &Ftl, config: &SsdConfig) -> Self {
         let gc = &config.ftl.gc;
-        // Credit is all there is; with a policy of the user's it is cut, off the short way.
-        let plain =
-            gc.pacing != Pacing::Token && !ftl.has_marks() && !gc.overlap && !ftl.streams().are_mixed();
-        let share = (gc.host_share.unwrap_or(1.0) * ONE as f64) as u64;
         let (unit, cores) = (config.ftl.mapping_unit.0, u64::from(config.controller.flash_cores));
         let tokens = || {
             let token = gc.token.unwrap_or_default();
             Box::new(Tokens::new(&token, token.depth.0 / unit / cores))
         };
-        Self {
-            paces: gc.pacing != Pacing::None,
-            overlaps: gc.overlap,
-            is_mixed: ftl.streams().are_mixed(),
-            is_smooth: plain && !ftl.is_paced_by_policy(),
-            is_plain: plain,
-            share: ftl.has_marks().then_some(share),
-            credit: 0,
-            tokens: (gc.pacing == Pacing::Token).then(tokens),
-            withheld: 0,
-        }
+        Self { credit: Credit::new(ftl, gc), tokens: (gc.pacing == Pacing::Token).then(tokens) }
     }
 
     /// Whether a host write may enter now though collection runs. `has_room` says whether it leaves enough for what is being moved.
     #[inline]
-    pub(super) fn lets_in(&self, now: Nanos, has_room: impl Fn() -> bool) -> bool {
-        if self.is_smooth {
-            return !self.paces || self.has_credit();
-        }
-        (self.is_plain || has_room())
-            && (!self.paces
-                || (self.has_credit() && self.tokens.as_ref().is_none_or(|tokens| tokens.has_one(now))))
+    pub(super) fn lets_in(&self, now: Nanos, has_room: impl FnOnce() -> bool) -> bool {
+        self.credit.lets_in(has_room) && self.tokens.as_ref().is_none_or(|tokens| tokens.has_one(now))
     }
 
-    /// Whether there is credit for a host write.
+    /// What the host may write by the bound of space.
     #[inline]
-    pub(super) fn has_credit(&self) -> bool {
-        self.credit >= ONE
-    }
-
-    /// Whether no write enters without credit.
-    #[inline]
-    pub(super) fn paces(&self) -> bool {
-        self.paces
-    }
-
-    /// Whether the next victim is read while the last one is erased, and the host's share comes of both.
-    #[inline]
-    pub(crate) fn overlaps(&self) -> bool {
-        self.overlaps
-    }
-
-    /// Whether collection shares out what its victims gain: below a high mark, and where it takes room from the host's streams itself.
-    #[inline]
-    pub(crate) fn shares_gain(&self) -> bool {
-        self.is_mixed || self.has_marks()
-    }
-
-    /// Whether what collection moves goes among the host's data.
-    #[inline]
-    pub(crate) fn is_mixed(&self) -> bool {
-        self.is_mixed
-    }
-
-    #[inline]
-    pub(crate) fn has_marks(&self) -> bool {
-        self.share.is_some()
+    pub(crate) fn credit(&self) -> &Credit {
+        &self.credit
     }
 
     pub(super) fn tokens(&self) -> Option<&Tokens> {
@@ -126,7 +51,7 @@ impl Pacer {
     #[inline]
     pub(super) fn enter(&mut self, collects: bool) {
         if collects {
-            self.credit = self.credit.saturating_sub(ONE);
+            self.credit.spend();
         }
     }
 
@@ -137,61 +62,45 @@ impl Pacer {
         }
     }
 
-    /// Collection has made `progress`: the host may write its share, such that its open superblocks, which have room for `room` units, are full when
-    /// the next one has been gained. `kept_back` of them are kept back for the time of the erasure and of estimates that were off;
-    /// then host writes go on at the pace of the estimate.
+    /// Collection takes `victim`, and `waiting` writes of the host wait.
     #[inline]
-    pub(super) fn grant(&mut self, now: Nanos, room: u32, kept_back: u32, progress: Progress) {
-        let Progress { units, work } = progress;
-        debug_assert!(units <= work, "collection has done {units} of {work} units");
-        let spendable = u64::from(room.saturating_sub(kept_back));
-        let share = spendable * ONE * u64::from(units) / u64::from(work);
-        let most = u64::from(room) * ONE;
-        if self.is_smooth {
-            self.credit = (self.credit + share).min(most);
-        } else {
-            self.add(now, self.share.map_or(share, |own| share * own / ONE), most);
+    pub(super) fn collection_takes(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
+        self.credit.collection_takes(now, ftl, victim, waiting);
+    }
+
+    /// Collection has dealt with `units` units of its victim; see [`Credit::collected`].
+    #[allow(clippy::inline_always, reason = "once for each read of collection where credit is all there is")]
+    #[inline(always)]
+    pub(super) fn collected(
+        &mut self,
+        now: Nanos,
+        ftl: &Ftl,
+        work: &mut Work,
+        units: u32,
+        coming: impl FnOnce() -> u32,
+    ) {
+        let granted = self.credit.collected(ftl, work, units, coming);
+        if !self.credit.is_smooth() {
+            self.note_granted(now, granted);
         }
     }
 
-    /// Of what collection grants from now on, `part` is kept from the host.
-    pub(super) fn withhold(&mut self, part: f64) {
-        self.withheld = (part * ONE as f64) as u64;
-    }
-
-    /// Whether credit is all there is: neither marks nor tokens.
-    #[inline]
-    pub(crate) fn is_smooth(&self) -> bool {
-        self.is_smooth
-    }
-
-    /// As [`Pacer::grant`], where the host could open a further superblock: what collection gains is shared. `most` is what may be saved.
-    #[cold]
-    pub(super) fn grant_gain(&mut self, now: Nanos, most: u32, gain: u64) {
-        let own = self.share.unwrap_or(ONE);
-        self.add(now, (u128::from(gain) * u128::from(own) / u128::from(ONE)) as u64, u64::from(most) * ONE);
+    /// All of the victim has been moved; see [`Credit::victim_moved`].
+    pub(super) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut Work) {
+        let granted = self.credit.victim_moved(ftl, work);
+        self.note_granted(now, granted);
     }
 
     #[inline(never)]
-    fn add(&mut self, now: Nanos, share: u64, most: u64) {
-        let withheld = (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(ONE)) as u64;
-        let share = share - withheld;
-        self.credit = (self.credit + share).min(most);
+    fn note_granted(&mut self, now: Nanos, granted: u64) {
         if let Some(tokens) = &mut self.tokens {
-            tokens.gain(now, share);
-        }
-    }
-
-    /// Collection begins at the low mark: what was saved before is not of this burst.
-    pub(super) fn burst_begins(&mut self) {
-        if self.has_marks() {
-            self.credit = 0;
+            tokens.gain(now, granted);
         }
     }
 
     /// Where writes take tokens: the write that waits longest finds that it `has_room`, or not. Tells when its token comes, if it waits for that alone.
     pub(super) fn note_wait(&mut self, now: Nanos, has_room: bool) -> Option<Nanos> {
-        let alone = has_room && self.has_credit();
+        let alone = has_room && self.credit.has_one();
         let tokens = self.tokens.as_mut()?;
         tokens.set_awaited(alone);
         alone.then(|| tokens.next(now))
@@ -215,7 +124,7 @@ impl Pacer {
     #[inline]
     pub(super) fn holds_until(&self) -> Nanos {
         match &self.tokens {
-            Some(tokens) if self.credit >= tokens.depth() => tokens.rests_at(),
+            Some(tokens) if self.credit.amount() >= tokens.depth() => tokens.rests_at(),
             _ => Nanos::ZERO,
         }
     }
@@ -233,9 +142,6 @@ impl Pacer {
 
     /// Power has failed.
     pub(super) fn forget(&mut self) {
-        self.credit = 0;
+        self.credit.forget();
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -41,7 +41,7 @@ impl Ssd {
         if self.cores[core].maps.any_in_flight() {
             self.note_map_programmed(core, op.pu);
         }
-        if self.cores[core].buffer.pacer().is_mixed() {
+        if self.cores[core].buffer.pacer().credit().is_mixed() {
             self.let_waiting_go();
         }
         if self.cores[core].buffer.any_waits() {

@@ -1,9 +1,8 @@
 //! The internal tasks of a flash core: which victims they move, and what they have on its way to flash.
 
-use super::pacing::{ONE, Progress};
-use super::victim::{Former, Gain, Part, ReadList, Span, Victim, erased_first, width_of, work_until_gain};
+use super::victim::{Former, Part, ReadList, Span, Victim, erased_first, width_of};
 use crate::op::Task;
-use outlast_ftl::{Ftl, GcConfig, Stream};
+use outlast_ftl::{Ftl, GcConfig, Stream, Work};
 use outlast_units::{LaneIndex, LocalDie, Pu, SuperblockId, count_few};
 
 /// What an internal task has under way.
@@ -31,7 +30,7 @@ pub(crate) struct Tasks {
     pinned: bool,
     spare_list: ReadList,
     /// Of the victim of collection.
-    gain: Gain,
+    work: Work,
     /// How much of a program unit one read takes.
     span: Span,
     /// Whether the next victim of a task begins while the last one is erased.
@@ -87,7 +86,7 @@ impl Tasks {
             recovering: 0,
             pinned: false,
             spare_list: ReadList::default(),
-            gain: Gain::default(),
+            work: Work::default(),
             span: Span::of(ftl, config.reads),
             overlaps: config.overlap,
         }
@@ -141,9 +140,8 @@ impl Tasks {
         let mut list = std::mem::take(&mut self.spare_list);
         list.fill(ftl, superblock, part, self.span);
         let has_reads = list.dies_left != 0;
-        if task == Task::Gc && (ftl.has_marks() || ftl.streams().are_mixed()) {
-            let gained = ftl.stream(stream).data_units().saturating_sub(valid);
-            self.gain = Gain { left: u64::from(gained) * ONE, to_move: valid };
+        if task == Task::Gc {
+            self.work = Work::new(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units());
         }
         own.victim = Some(Victim {
             superblock,
@@ -151,7 +149,6 @@ impl Tasks {
             list,
             units: part.units,
             reads_in_flight: 0,
-            work_left: work_until_gain(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units()),
             erasing: None,
             opens: ftl.stream(stream).is_promised(),
         });
@@ -219,25 +216,21 @@ impl Tasks {
         victim.is_moved()
     }
 
-    /// Collection has dealt with `units` units of its victim.
+    /// The work of collection on its victim.
     #[inline]
-    pub(crate) fn worked(&mut self, units: u32) -> Option<Progress> {
-        let victim = self.under_way[Task::Gc as usize].victim.as_mut()?;
-        let work = victim.work_left.max(units);
-        victim.work_left = work - units;
-        Some(Progress { units, work })
+    pub(crate) fn work(&self) -> Work {
+        self.work
     }
 
-    /// Where collection has a high mark: what it gains of slots, in 2^-16 units, as it has dealt with `units` units of its victim.
-    pub(crate) fn take_gain(&mut self, units: u32) -> u64 {
-        self.gain.take(units)
+    #[inline]
+    pub(crate) fn set_work(&mut self, work: Work) {
+        self.work = work;
     }
 
-    /// What the victim of collection gains of slots, in 2^-16 units, that did not come with units moved, once all of it has been.
+    /// Whether all of the victim of `task` has been moved, and erasing has not begun.
     #[inline]
-    pub(crate) fn rest_of_gain(&mut self) -> u64 {
-        let is_moved = self.under_way[Task::Gc as usize].victim.as_ref().is_some_and(Victim::is_moved);
-        if is_moved { std::mem::take(&mut self.gain.left) } else { 0 }
+    pub(crate) fn is_moved(&self, task: Task) -> bool {
+        self.under_way[task as usize].victim.as_ref().is_some_and(Victim::is_moved)
     }
 
     /// A relocated unit takes up room until it is on flash.

@@ -19,10 +19,6 @@ pub(super) struct Victim {
     /// Units of a program unit that are moved, one bit each.
     pub(super) units: u64,
     pub(super) reads_in_flight: u32,
-    /// Valid units that collection must still move until a superblock is gained for the host: of this victim, and of those
-    /// after it if the gain of this one goes into the stream's own next superblock. An estimate: later victims are taken
-    /// to hold what this one held.
-    pub(super) work_left: u32,
     /// Lanes still to be erased, once that has begun.
     pub(super) erasing: Option<u32>,
     /// Whether the stream has to open a superblock for it.
@@ -48,26 +44,6 @@ impl Victim {
     #[inline]
     pub(super) fn is_moved(&self) -> bool {
         self.list.dies_left == 0 && self.reads_in_flight == 0 && self.erasing.is_none()
-    }
-}
-
-/// Where collection has a high mark: what the erasure of its victim gains.
-#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
-pub(super) struct Gain {
-    /// Slots, in 2^-16 units, less those accounted for.
-    pub(super) left: u64,
-    /// Valid units not yet dealt with.
-    pub(super) to_move: u32,
-}
-
-impl Gain {
-    /// What is gained of slots as `units` units have been dealt with.
-    pub(super) fn take(&mut self, units: u32) -> u64 {
-        let to_move = self.to_move.max(units).max(1);
-        let gain = self.left * u64::from(units) / u64::from(to_move);
-        self.to_move = to_move - units;
-        self.left -= gain;
-        gain
     }
 }
 
@@ -230,19 +206,6 @@ impl ReadList {
     }
 }
 
-/// Valid units to be moved until a victim's erasure leaves one superblock more than before: its own `valid` ones when they fit
-/// into the `room` of the stream's open superblock; otherwise a new one of `units` slots is opened for the rest, and the next
-/// victim counts too.
-pub(super) fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
-    let (mut work, mut room) = (valid, room);
-    // Each victim adds what it has stale; one without any adds nothing, and there is no end to be estimated.
-    while room < valid && valid < units {
-        room += units - valid;
-        work = work.saturating_add(valid);
-    }
-    work
-}
-
 /// Lanes that are erased at a time: all, or an eighth of them where the next victim is read meanwhile.
 pub(super) fn width_of(ftl: &Ftl, overlaps: bool) -> u32 {
     let lanes = ftl.layout().lanes().len() as u32;
@@ -259,34 +222,4 @@ pub(super) fn erased_first(
     let mut begun = vec![false; width as usize];
     let is_first = move |lane: &LaneIndex| !std::mem::replace(&mut begun[(lane.0 % width) as usize], true);
     ftl.superblock(superblock).lanes().filter(is_first)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Victims of `valid` of `units` units each: the stream's open superblock takes `room`, and each further one opened costs what a
-    /// victim gains; counted one by one.
-    #[test]
-    fn the_work_until_a_gain_is_that_of_all_victims_it_takes() {
-        for (valid, room, units) in [(10, 10, 100), (10, 0, 100), (90, 0, 100), (90, 85, 100), (50, 49, 100)]
-        {
-            let (mut victims, mut free, mut left) = (0, 0i64, room);
-            while free < 1 {
-                victims += 1;
-                if left < valid {
-                    free -= 1;
-                    left += units;
-                }
-                left -= valid;
-                free += 1;
-            }
-            assert_eq!(
-                work_until_gain(valid, room, units),
-                victims * valid,
-                "{valid} of {units}, room {room}"
-            );
-        }
-        assert_eq!(work_until_gain(100, 3, 100), 100, "a victim without stale units ends the estimate");
-    }
 }

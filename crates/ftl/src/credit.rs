@@ -1,0 +1,280 @@
+//! Credit: how much the host may write while collection runs. It is the bound of space, the same with time and without.
+//!
+//! Collection grants credit with each unit that it deals with. Below its high mark, where the host could open a further superblock, and where it takes room from
+//! the host's streams itself, that is the host's share of the slots that the victim gains; else the room that host streams have left, such that it ends when the
+//! next superblock has been gained.
+
+use crate::config::{GcConfig, Pacing};
+use crate::ftl::Ftl;
+use outlast_units::{Nanos, SuperblockId};
+
+/// Credit is counted in 2^-16 units.
+pub const ONE: u64 = 1 << 16;
+
+/// How much the host may write while collection runs.
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
+#[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
+pub struct Credit {
+    paces: bool,
+    /// Whether the next victim is read while the last one is erased.
+    overlaps: bool,
+    /// Whether what collection moves goes among the host's data.
+    is_mixed: bool,
+    /// Whether the room of the host's open superblocks is all that is shared out: neither marks nor room in superblocks that are still to come.
+    is_smooth: bool,
+    /// The same, whether or not a policy of the user's cuts it.
+    is_plain: bool,
+    /// Of what collection gains on its way to the high mark, the share of the host, in 2^-16; absent without such a mark.
+    share: Option<u64>,
+    /// Host units that may be written while collection runs, in 2^-16 units.
+    amount: u64,
+    /// The part of what collection grants that the user's policy keeps from the host, in 2^-16.
+    withheld: u64,
+}
+
+/// The work of collection on its victim, and what comes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+pub struct Work {
+    /// Valid units to be moved until a superblock is gained for the host: of this victim, and of those after it if the gain of this one goes into the stream's own
+    /// next superblock. An estimate: later victims are taken to hold what this one held.
+    until_gain: u32,
+    /// Slots that the erasure of the victim gains, in 2^-16 units, less those accounted for.
+    gain: u64,
+    /// Valid units not yet dealt with.
+    to_move: u32,
+}
+
+/// What collection has done, and what it has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Progress {
+    /// Units dealt with, and, these included, those to be dealt with until a superblock is gained.
+    units: u32,
+    work: u32,
+}
+
+impl Work {
+    /// On a victim with `valid` units, which go to a stream whose open superblock has `room` and whose next one has `units` slots.
+    pub fn new(valid: u32, room: u32, units: u32) -> Self {
+        let gain = u64::from(units.saturating_sub(valid)) * ONE;
+        Self { until_gain: work_until_gain(valid, room, units), gain, to_move: valid }
+    }
+
+    /// `units` units have been dealt with.
+    #[inline]
+    fn advance(&mut self, units: u32) -> Progress {
+        let work = self.until_gain.max(units);
+        self.until_gain = work - units;
+        Progress { units, work }
+    }
+
+    /// What is gained of slots as `units` units have been dealt with, in 2^-16 units.
+    fn take_gain(&mut self, units: u32) -> u64 {
+        let to_move = self.to_move.max(units).max(1);
+        let gain = self.gain * u64::from(units) / u64::from(to_move);
+        self.to_move = to_move - units;
+        self.gain -= gain;
+        gain
+    }
+
+    /// What is gained that did not come with units moved, once all have been.
+    fn take_rest(&mut self) -> u64 {
+        std::mem::take(&mut self.gain)
+    }
+}
+
+/// Valid units to be moved until a victim's erasure leaves one superblock more than before: its own `valid` ones when they fit
+/// into the `room` of the stream's open superblock; otherwise a new one of `units` slots is opened for the rest, and the next
+/// victim counts too.
+fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
+    let (mut work, mut room) = (valid, room);
+    // Each victim adds what it has stale; one without any adds nothing, and there is no end to be estimated.
+    while room < valid && valid < units {
+        room += units - valid;
+        work = work.saturating_add(valid);
+    }
+    work
+}
+
+impl Credit {
+    /// That of a core with translation layer `ftl`.
+    pub fn new(ftl: &Ftl, gc: &GcConfig) -> Self {
+        let plain = !ftl.has_marks() && !gc.overlap && !ftl.streams().are_mixed();
+        let share = (gc.host_share.unwrap_or(1.0) * ONE as f64) as u64;
+        Self {
+            paces: gc.pacing != Pacing::None,
+            overlaps: gc.overlap,
+            is_mixed: ftl.streams().are_mixed(),
+            is_smooth: plain && gc.pacing != Pacing::Token && !ftl.is_paced_by_policy(),
+            is_plain: plain && gc.pacing != Pacing::Token,
+            share: ftl.has_marks().then_some(share),
+            amount: 0,
+            withheld: 0,
+        }
+    }
+
+    /// Whether a host write may enter though collection runs. `has_room` says whether it leaves enough for what is being moved.
+    #[inline]
+    pub fn lets_in(&self, has_room: impl FnOnce() -> bool) -> bool {
+        (!self.paces || self.has_one()) && (self.is_plain || has_room())
+    }
+
+    /// Whether there is credit for a host write.
+    #[inline]
+    pub fn has_one(&self) -> bool {
+        self.amount >= ONE
+    }
+
+    /// Credit, in 2^-16 units.
+    #[inline]
+    pub fn amount(&self) -> u64 {
+        self.amount
+    }
+
+    /// Whether no write enters without credit.
+    #[inline]
+    pub fn paces(&self) -> bool {
+        self.paces
+    }
+
+    /// Whether the room of the host's open superblocks is all that is shared out.
+    #[inline]
+    pub fn is_smooth(&self) -> bool {
+        self.is_smooth
+    }
+
+    /// Whether what collection moves goes among the host's data.
+    #[inline]
+    pub fn is_mixed(&self) -> bool {
+        self.is_mixed
+    }
+
+    /// Whether collection shares out what its victims gain: below a high mark, and where it takes room from the host's streams itself.
+    #[inline]
+    pub fn shares_gain(&self) -> bool {
+        self.is_mixed || self.share.is_some()
+    }
+
+    /// A host write enters while collection runs.
+    #[inline]
+    pub fn spend(&mut self) {
+        self.amount = self.amount.saturating_sub(ONE);
+    }
+
+    /// Power has failed.
+    pub fn forget(&mut self) {
+        self.amount = 0;
+    }
+
+    /// Collection takes `victim` at `now`, and `waiting` writes of the host wait.
+    pub fn collection_takes(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
+        if ftl.collection_begins() {
+            self.burst_begins();
+        }
+        if ftl.is_paced_by_policy() {
+            let room = host_room(ftl);
+            self.withhold(1.0 - ftl.choose_pace(now, victim, room, waiting));
+        }
+    }
+
+    /// Collection begins at the low mark: what was saved before is not of this burst.
+    fn burst_begins(&mut self) {
+        if self.share.is_some() {
+            self.amount = 0;
+        }
+    }
+
+    /// Of what collection grants from now on, `part` is kept from the host.
+    fn withhold(&mut self, part: f64) {
+        self.withheld = (part * ONE as f64) as u64;
+    }
+
+    /// Collection has dealt with `units` units of its victim: the host may write its share. Where victims overlap, `coming` superblocks come back without a gain
+    /// having been waited for. Returns what is granted where it is not smooth, in 2^-16 units.
+    #[inline]
+    pub fn collected(&mut self, ftl: &Ftl, work: &mut Work, units: u32, coming: impl FnOnce() -> u32) -> u64 {
+        let progress = work.advance(units);
+        if self.is_smooth {
+            // Of all streams together: one that is full waits for itself.
+            let room = host_room(ftl);
+            self.amount = (self.amount + share_of(room, kept_back(ftl), progress)).min(u64::from(room) * ONE);
+            return 0;
+        }
+        self.collected_with_extras(ftl, work, progress, coming)
+    }
+
+    /// As [`Credit::collected`], where there are marks or tokens, or victims overlap.
+    #[inline(never)]
+    fn collected_with_extras(
+        &mut self,
+        ftl: &Ftl,
+        work: &mut Work,
+        progress: Progress,
+        coming: impl FnOnce() -> u32,
+    ) -> u64 {
+        if self.shares_gain() {
+            let gain = work.take_gain(progress.units);
+            if self.is_mixed || ftl.space().free_superblocks() > ftl.space().reserve() {
+                return self.grant_gain(ftl.layout().units_per_superblock(), gain);
+            }
+        }
+        // Nothing is kept back where erasures do not stop collection.
+        let (room, kept_back) = if self.overlaps {
+            (ftl.space().room_for_host(coming()), 0)
+        } else {
+            (host_room(ftl), kept_back(ftl))
+        };
+        self.grant_room(room, kept_back, progress)
+    }
+
+    /// All of the victim has been moved: the host has its share of what it gains that did not come with units. Returns what is granted.
+    pub fn victim_moved(&mut self, ftl: &Ftl, work: &mut Work) -> u64 {
+        if !self.shares_gain() {
+            return 0;
+        }
+        self.grant_gain(ftl.layout().units_per_superblock(), work.take_rest())
+    }
+
+    /// Grants what [`share_of`] says, of which the host has its share, if there is such.
+    fn grant_room(&mut self, room: u32, kept_back: u32, progress: Progress) -> u64 {
+        let share = share_of(room, kept_back, progress);
+        self.add(self.share.map_or(share, |own| share * own / ONE), u64::from(room) * ONE)
+    }
+
+    /// Grants the host's share of `gain`, in 2^-16 units; no more than `most` units are saved.
+    fn grant_gain(&mut self, most: u32, gain: u64) -> u64 {
+        let own = self.share.unwrap_or(ONE);
+        self.add((u128::from(gain) * u128::from(own) / u128::from(ONE)) as u64, u64::from(most) * ONE)
+    }
+
+    fn add(&mut self, share: u64, most: u64) -> u64 {
+        let withheld = (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(ONE)) as u64;
+        let share = share - withheld;
+        self.amount = (self.amount + share).min(most);
+        share
+    }
+}
+
+/// Of the host's open superblocks, which have room for `room` units, the share that goes with `progress`, in 2^-16 units, such that they are full when the next one has
+/// been gained. `kept_back` of them are kept back for the time of the erasure and of estimates that were off; then host writes go on at the pace of the estimate.
+#[inline]
+fn share_of(room: u32, kept_back: u32, progress: Progress) -> u64 {
+    let Progress { units, work } = progress;
+    debug_assert!(units <= work, "collection has done {units} of {work} units");
+    let spendable = u64::from(room.saturating_sub(kept_back));
+    spendable * ONE * u64::from(units) / u64::from(work)
+}
+
+/// Room in the open superblocks of the host's streams.
+#[inline]
+fn host_room(ftl: &Ftl) -> u32 {
+    ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum()
+}
+
+/// A sixteenth of a superblock.
+#[inline]
+fn kept_back(ftl: &Ftl) -> u32 {
+    ftl.layout().units_per_superblock() / 16
+}
+
+#[cfg(test)]
+mod tests;

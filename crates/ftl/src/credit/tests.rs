@@ -1,0 +1,94 @@
+use super::*;
+
+fn moved(units: u32, work: u32) -> Progress {
+    Progress { units, work }
+}
+
+fn paced() -> Credit {
+    Credit { paces: true, is_plain: true, ..Credit::default() }
+}
+
+/// A host that writes as soon as it may has written, when a victim has been moved, what there was room for, less what is kept back:
+/// however the victim was cut into reads.
+#[test]
+fn a_host_that_writes_as_it_may_fills_its_room_while_a_victim_is_moved() {
+    for steps in [[1, 1, 1, 97], [25, 25, 25, 25], [40, 30, 20, 10]] {
+        let (mut own, mut room, mut work) = (paced(), 64, 100);
+        for units in steps {
+            own.grant_room(room, 4, moved(units, work));
+            work -= units;
+            while own.lets_in(|| true) {
+                own.spend();
+                room -= 1;
+            }
+        }
+        assert_eq!((room, work), (4, 0), "{steps:?}");
+    }
+}
+
+#[test]
+fn credit_never_exceeds_the_room() {
+    let mut own = paced();
+    for _ in 0..4 {
+        own.grant_room(8, 0, moved(50, 100));
+    }
+    assert_eq!(own.amount(), 8 * ONE);
+}
+
+#[test]
+fn what_is_withheld_is_not_granted() {
+    for (part, granted) in [(0.0, 8), (0.25, 6), (1.0, 0)] {
+        let mut own = paced();
+        own.withhold(part);
+        assert_eq!(own.grant_room(16, 0, moved(50, 100)), granted * ONE, "{part}");
+        assert_eq!(own.amount(), granted * ONE, "{part}");
+    }
+}
+
+#[test]
+fn of_what_is_gained_the_host_has_its_share() {
+    for (share, written) in [(0, 0), (ONE / 4, 25), (ONE, 100)] {
+        let mut own = Credit { share: Some(share), amount: 7 * ONE, ..paced() };
+        own.burst_begins();
+        let mut entered = 0;
+        for _ in 0..10 {
+            own.grant_gain(1000, 10 * ONE);
+            while own.lets_in(|| true) {
+                own.spend();
+                entered += 1;
+            }
+        }
+        assert_eq!(entered, written);
+    }
+}
+
+/// However a victim is cut into reads, and though the host makes some of its units stale meanwhile, what it gains is granted once.
+#[test]
+fn the_gain_of_a_victim_is_shared_out_once() {
+    for steps in [&[30, 30][..], &[1, 59], &[20], &[]] {
+        let mut work = Work::new(60, 10, 100);
+        let granted: u64 = steps.iter().map(|&units| work.take_gain(units)).sum();
+        assert_eq!(granted + work.take_rest(), 40 * ONE, "{steps:?}");
+        assert_eq!(work.take_rest(), 0);
+    }
+}
+
+/// Victims of `valid` of `units` units each: the stream's open superblock takes `room`, and each further one opened costs what a
+/// victim gains; counted one by one.
+#[test]
+fn the_work_until_a_gain_is_that_of_all_victims_it_takes() {
+    for (valid, room, units) in [(10, 10, 100), (10, 0, 100), (90, 0, 100), (90, 85, 100), (50, 49, 100)] {
+        let (mut victims, mut free, mut left) = (0, 0i64, room);
+        while free < 1 {
+            victims += 1;
+            if left < valid {
+                free -= 1;
+                left += units;
+            }
+            left -= valid;
+            free += 1;
+        }
+        assert_eq!(work_until_gain(valid, room, units), victims * valid, "{valid} of {units}, room {room}");
+    }
+    assert_eq!(work_until_gain(100, 3, 100), 100, "a victim without stale units ends the estimate");
+}
