@@ -215,3 +215,96 @@ def test_a_chart_is_drawn(browser: Any, outlast: Outlast, tmp_path: Path) -> Non
 )
 def test_nonsense_is_refused(outlast: Outlast, tmp_path: Path, arguments: str, says: list[str]) -> None:
     refused(outlast, tmp_path, "model", *arguments.split(), says=says)
+
+
+# For each option that changes a result: what it is given, and what it needs beside it.
+CHANGES = {
+    "uper": "--n 9000 --k 9 --codewords 2 --stripe 9 --parities 3 --rber 1e-4 --pe 5000 --waf 2 --chip mlc-2y-nm "
+    "--days 9:--chip=mlc-2y-nm --reads 9e5:--chip=mlc-2y-nm --count pages",
+    "uber": "--n 5000 --k 5 --user-bits 2048 --chips im-2 --rber 1e-4 --pe 5000",
+    "dlp": "--parity 90,5,5,0,0 --parities 2 --full-stripes 0.5 --limit 9000 --chip im-2 --failed any "
+    "--device-bytes 1e9 --n 5000 --k 5 --user-bits 2048",
+    "ages": "--parity 60,10,10,10,10 --rates 1,0.5 --parities 2:--parity=90,45,25,20,20 --full-stripes 0.5 "
+    "--limit 9000 --replacements 9 --start 9,8,7,6,5",
+    "lifetime": "--n 9000 --k 9 --codewords 2 --stripe 9 --parities 2 --spare 0.6 --waf 2 --retired 1e-6 --target 1e-9 "
+    "--years 3 --chip mlc-2y-nm --days 9:--chip=mlc-2y-nm --reads 9e5:--chip=mlc-2y-nm",
+    "mttdl": "--devices 8 --parities 3 --copies 2 --mttf 1e6 --mttr 9 --parallel --uber 1e-16 "
+    "--device-bytes 1e12:--uber=1e-16 --latent-mttf 1e5 --scrub 99:--latent-mttf=1e5",
+    "waf": "--spare 0.3 --stripe 9:--parities=1 --parities 1 --unusable 0.1 --hot-space 0.2:--hot-writes=0.9 "
+    "--hot-writes 0.8:--hot-space=0.2",
+}
+
+
+TOGETHER = {("waf", "--hot-space"), ("waf", "--hot-writes"), ("ages", "--parities")}
+
+
+def _given(model: str) -> list[tuple[list[str], list[str]]]:
+    """Of each option, its own words and those that it needs."""
+    found = []
+    for part in f" {CHANGES[model]}".split(" --")[1:]:
+        own, _, need = part.partition(":")
+        found.append((f"--{own}".split(), need.split()))
+    return found
+
+
+@pytest.mark.parametrize("model", NAMES)
+def test_every_option_of_a_closed_form_changes_its_result(outlast: Outlast, model: str) -> None:
+    from outlast.cli.model import model_command
+
+    def result(words: list[str]) -> list[Any]:
+        found = printed(outlast, model, *words)
+        return [found["x"]["values"], *found["curves"]]
+
+    options = _given(model)
+    known = {own.opts[0] for own in model_command.commands[model].params} - {"--json", "--plot", "--help"}
+    assert {own[0] for own, _ in options} == known
+    for own, need in options:
+        # Options that belong together have no result of one alone.
+        without = [] if (model, own[0]) in TOGETHER else need
+        assert result([*need, *own]) != result(without), own
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("uper --rber 1e-4 --pe 1000", "--rber gives"),
+        ("uper --rber 1e-4 --waf 2", "--rber gives"),
+        ("uper --rber 1e-4 --chip msapl", "--rber gives"),
+        ("uper --days 9", "chip msapl do not depend on it"),
+        ("lifetime --reads 9", "chip msapl do not depend on it"),
+        ("uper --parities 0 --stripe 9", "no curve has parity"),
+        ("waf --stripe 9", "no curve has parity"),
+        ("lifetime --parities 0 --stripe 9", "no curve has parity"),
+        ("uber --rber 1e-4 --chips im-2", "--rber gives"),
+        ("ages --rates 1,0.5 --parities 2", "any workload"),
+        ("ages --rates 1,0.5 --full-stripes 0.5", "any workload"),
+        ("mttdl --scrub 9", "--latent-mttf"),
+        ("mttdl --device-bytes 1e9", "--uber"),
+        ("mttdl --parities 1 --parallel", "one parity"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(
+    outlast: Outlast, tmp_path: Path, arguments: str, why: str
+) -> None:
+    refused(outlast, tmp_path, "model", *arguments.split(), says=["changes nothing", why])
+
+
+def test_a_second_parity_saves_data_with_one_device_failed(outlast: Outlast) -> None:
+    """By Diff-RAID's formula of one parity, and by hand for two: of a row of codewords one may be unreadable."""
+    one, two = (
+        printed(outlast, "dlp", "--parities", m, "--parity", ",".join([f"{20 * int(m)}"] * 5), "--limit", "10000")
+        for m in ("1", "2")
+    )
+    rate = models.uber(models.rber("d-mlc32-1", 10_000.0), 4148, 4, user_bits=4096)
+    bad = -math.expm1(4096 * math.log1p(-rate))
+    # Four survivors of which two fail, to first order; the rest is smaller by the chance of one.
+    lost = 6 * bad**2 * 8 * 80e9 / 4096
+    assert two["curves"][0]["dlp"][0] == pytest.approx(lost, rel=1e-3 + 4 * bad)
+    assert two["curves"][0]["dlp"][0] < 1e-3 * one["curves"][0]["dlp"][0]
+
+
+@pytest.mark.parametrize(("parities", "latent"), [("1", False), ("2", False), ("1,2", False), ("1", True)])
+def test_the_equation_of_mttdl_is_that_of_its_curves(outlast: Outlast, parities: str, latent: bool) -> None:
+    more = ["--latent-mttf", "1e5"] if latent else []
+    equation = printed(outlast, "mttdl", "--parities", parities, *more)["equation"]
+    assert equation.startswith("((2n−1)·λ + μ)") == (parities == "1" and not latent)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from outlast.cli.model.options import Command, Counts, Numbers, Size, output_options, parity_name
+from outlast.cli.model.options import Command, Counts, Numbers, Size, output_options, parity_name, refuse_ignored
 from outlast.cli.model.sheet import Curve, Sheet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def _parity_options(command: Command) -> Command:
@@ -31,7 +35,8 @@ Examples:
     "--parity",
     type=Numbers(),
     multiple=True,
-    help="Percentage of parity of each device; a curve for each. Default: 80,5,5,5,5 and even.",
+    help="Percentage of parity of each device, the sum 100 for each parity; a curve for each. "
+    "Default: 80,5,5,5,5, with one parity, and even.",
 )
 @_parity_options
 @click.option(
@@ -73,28 +78,32 @@ def dlp_command(
     """Data loss probability when a device fails, by how parity is spread and when devices are replaced.
 
     All as in the steady state, at the moment before a worn device is replaced: it and the others have their convergent
-    ages. Where all devices age alike they wear out together: then all have the limit's age.
+    ages. Where all devices age alike they wear out together: then all have the limit's age. Parity that the failed
+    device leaves makes good as many codewords of a row, one from each survivor, as there are parities to spare.
     """
     import numpy as np
 
     from outlast import models
 
     curves = []
-    for percent in parity or ((80.0, 5.0, 5.0, 5.0, 5.0), (20.0,) * 5):
+    even_share = (20.0 * parities,) * 5
+    for percent in parity or (((80.0, 5.0, 5.0, 5.0, 5.0), even_share) if parities == 1 else (even_share,)):
         rates = np.sort(models.aging_rates(percent, parities, full_stripes=full_stripes))[::-1]
         even = bool(np.allclose(rates, rates[0], rtol=1e-12))
         older = [[end] * len(rates) if even else [end, *models.steady_ages(rates, end)[:-1]] for end in limit]
         ages = np.asarray(older)
         logs = models.uber(models.rber(chip, ages), n, k, user_bits=user_bits, log=True)
-        ln_loss = models.array_loss(logs, 8.0 * device_bytes, failed=failed, log=True)
+        ln_loss = _ln_loss(logs, 8.0 * device_bytes, failed, parities=parities, row_bits=user_bits)
         facts = {"parity_percent": list(percent), "ages": ages.tolist(), "converges": models.converges(rates)}
         name = "(" + ", ".join(f"{share:g}" for share in percent) + ")"
         curves.append(Curve(name, np.exp(ln_loss), facts, ln_loss))
     Sheet(
         model="dlp",
         title=f"Data loss probability, the {failed} device failed" if failed == "oldest" else "Data loss probability",
-        equation="DLP = 1 − Π_i (1 − UBER_i)^(bits read)",
-        source="Diff-RAID, section 4",
+        equation="DLP = 1 − Π_i (1 − UBER_i)^(bits read)"
+        if parities == 1
+        else f"DLP = 1 − (1 − P(more than {parities - 1} of a row's codewords unreadable))^rows",
+        source="Diff-RAID, section 4" if parities == 1 else "Diff-RAID, section 4, with parity to spare",
         x_name="limit",
         x_label="P/E cycles at which devices are replaced",
         x=limit,
@@ -112,6 +121,31 @@ def dlp_command(
             "user_bits": user_bits,
         },
     ).emit(as_json=as_json, plot=plot)
+
+
+def _ln_loss(
+    logs: NDArray[np.float64], bits: float, failed: Literal["oldest", "any"], *, parities: int, row_bits: int
+) -> NDArray[np.float64]:
+    """Ln of the data loss probability with one device failed, of `bits` each; `logs`: ln UBER, devices last."""
+    import numpy as np
+
+    from outlast import models
+
+    if parities == 1:
+        return np.asarray(models.array_loss(logs, bits, failed=failed, log=True))
+
+    def without(device: int) -> NDArray[np.float64]:
+        left = np.delete(logs, device, axis=-1)
+        rows = bits / row_bits
+        return np.asarray(
+            models.data_loss_with_parity(left, chunk_bits=row_bits, stripes=rows, spare_parities=parities - 1, log=True)
+        )
+
+    # Rates fall along the devices: the first is the oldest.
+    if failed == "oldest":
+        return without(0)
+    devices = logs.shape[-1]
+    return np.asarray(np.logaddexp.reduce([without(device) for device in range(devices)], axis=0) - np.log(devices))
 
 
 @click.command(
@@ -160,6 +194,8 @@ def ages_command(
 
     if parity and rates:
         raise click.UsageError("give --parity or --rates, not both", click.get_current_context())
+    if rates:
+        refuse_ignored("--rates are of any workload", "parities", "full_stripes")
     percent = parity or (80.0, 5.0, 5.0, 5.0, 5.0)
     vector = np.asarray(rates or models.aging_rates(percent, parities, full_stripes=full_stripes))
     if not rates:
@@ -193,6 +229,17 @@ def ages_command(
         log_y=False,
         notes=notes,
     ).emit(as_json=as_json, plot=plot)
+
+
+def _mttdl_equation(
+    parities: tuple[float, ...], copies: tuple[float, ...] | None, *, latent: bool, parallel: bool
+) -> str:
+    """What the curves are computed from."""
+    if set(parities) == {1.0} and not copies and not latent:
+        return "((2n−1)·λ + μ) / (n·λ·((n−1)·λ + μ·h))"
+    repaired = "k·μ" if parallel else "μ"
+    chain = f"mean time of a chain: k failed → k+1 at (n−k)·λ, k → k−1 at {repaired}, lost at m+1"
+    return chain + (", latent errors beside" if latent else "")
 
 
 @click.command(
@@ -253,6 +300,12 @@ def mttdl_command(
     for name, hours in (("--latent-mttf", latent_mttf), ("--scrub", scrub)):
         if hours is not None and not hours > 0:
             raise click.UsageError(f"{name} = {hours:g}: must be above 0 hours", click.get_current_context())
+    if latent_mttf is None:
+        refuse_ignored("without --latent-mttf scrubbing has nothing to find", "scrub")
+    if uber == 0.0:
+        refuse_ignored("without --uber every read succeeds", "device_bytes")
+    if max(parities) < 2 and not copies:
+        refuse_ignored("with one parity no two devices are repaired at once", "parallel")
     x = np.asarray(devices)
     curves = []
     for m in parities:
@@ -279,7 +332,7 @@ def mttdl_command(
     Sheet(
         model="mttdl",
         title="Mean time to data loss",
-        equation="for one parity without latent errors: ((2n−1)·λ + μ) / (n·λ·((n−1)·λ + μ·h))",
+        equation=_mttdl_equation(parities, copies, latent=latent_mttf is not None, parallel=parallel),
         source="a Markov chain, see docs/guide/models.md",
         x_name="devices",
         x_label="devices",

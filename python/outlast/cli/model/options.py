@@ -158,6 +158,34 @@ def ecc_options(command: Command) -> Command:
     return command
 
 
+def refuse_ignored(why: str, *names: str) -> None:
+    """Refuses options that were given though they change nothing; `names` are those of the parameters."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            own = next(own for own in context.command.params if own.name == name)
+            raise click.UsageError(f"{own.opts[0]} changes nothing here: {why}", context)
+
+
+def check_chip(chip: str, cycles: tuple[float, ...]) -> None:
+    """Refuses --days and --reads where the chip's error rates do not depend on them."""
+    import numpy as np
+
+    from outlast import models
+
+    given = click.get_current_context().params
+    pe = np.asarray(cycles, dtype=float)
+    for name in ("days", "reads"):
+        if given[name] and np.array_equal(models.rber(chip, pe, **{name: given[name]}), models.rber(chip, pe)):
+            refuse_ignored(f"the error rates of chip {chip} do not depend on it", name)
+
+
+def check_stripe(parities: tuple[float, ...]) -> None:
+    """Refuses --stripe where no curve has parity."""
+    if not any(parities):
+        refuse_ignored("no curve has parity", "stripe")
+
+
 def paired(name: str, values: tuple[float, ...], number: int) -> list[float]:
     """One value for each of `number` curves: as many as that, or one for all."""
     if len(values) not in (1, number):

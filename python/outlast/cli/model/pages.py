@@ -10,11 +10,14 @@ from outlast.cli.model.options import (
     Command,
     Counts,
     Numbers,
+    check_chip,
+    check_stripe,
     chip_options,
     ecc_options,
     output_options,
     paired,
     parity_name,
+    refuse_ignored,
 )
 from outlast.cli.model.sheet import Curve, Sheet
 
@@ -75,6 +78,11 @@ def uper_command(
 
     from outlast import models
 
+    if rber:
+        refuse_ignored("--rber gives the error rates themselves", "pe", "waf", "chip", "days", "reads")
+    else:
+        check_chip(chip, pe)
+    check_stripe(parities)
     x = np.asarray(rber or pe)
     rate = models.uper if counted == "stripes" else models.page_loss
     curves = []
@@ -132,6 +140,8 @@ def uber_command(
 
     from outlast import models
 
+    if rber:
+        refuse_ignored("--rber gives the error rates themselves", "pe", "chips")
     x = np.asarray(rber or pe)
     curves = []
     for name in ("raw bit error rate",) if rber else chips.split(","):

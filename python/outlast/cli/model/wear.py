@@ -12,6 +12,8 @@ from outlast.cli.model.options import (
     Numbers,
     Share,
     Shares,
+    check_chip,
+    check_stripe,
     chip_options,
     ecc_options,
     output_options,
@@ -71,6 +73,8 @@ def lifetime_command(
 
     if not years > 0:
         raise click.UsageError(f"--years = {years:g}: must be above 0", click.get_current_context())
+    check_chip(chip, (1000.0, 10_000.0))
+    check_stripe(parities)
     measured = paired("--waf", waf, len(parities)) if waf else [None] * len(parities)
     drives = [
         models.Drive(
@@ -188,6 +192,7 @@ def waf_command(
 
     if (hot_space is None) != (hot_writes is None):
         raise click.UsageError("--hot-space and --hot-writes belong together", click.get_current_context())
+    check_stripe(parities)
     x = np.asarray(spare)
     curves, notes = [], []
     for m in parities:
