@@ -102,8 +102,8 @@ mod tests {
             let mut latencies = Distribution::new(3);
             (0..400).for_each(|_| latencies.record(nanos));
             let latency = Latency::of(&latencies).expect("there are samples");
-            let us = nanos as f64 * 1e-3;
-            assert_eq!([latency.mean, latency.min, latency.p50, latency.p99, latency.max], [us; 5]);
+            let told = [latency.mean, latency.min, latency.p50, latency.p99, latency.max];
+            assert_eq!(told.map(|us| (us * 1e3).round() as u64), [nanos; 5]);
         }
     }
 }

@@ -116,7 +116,7 @@ impl Die {
     /// Counts the work of the array from the beginning of the part under way to `until`. That waits for its data until `array_start`.
     #[inline]
     pub(crate) fn add_work(&mut self, kind: Kind, until: Nanos) {
-        let spent = until.min(self.array_end).saturating_sub(self.array_start).0 as i64;
+        let spent = until.min(self.array_end).saturating_sub(self.array_start).0.cast_signed();
         match kind {
             Kind::Program => self.worked.programs += spent,
             Kind::Erase => self.worked.erases += spent,
