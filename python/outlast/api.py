@@ -230,8 +230,7 @@ def validate(
 ) -> int:
     """Checks a scenario as `run` would before it starts, files of the workload included; raises what is wrong.
 
-    Builds no drive. Returns the bytes of memory that a run takes at its peak, within 15 %. Runs no code that
-    `[policies]` names, unless `load=True`: for scenarios that you trust.
+    Builds no drive and runs no code of `[policies]`, unless `load=True`. Returns a run's peak of memory, within 15 %.
     """
     return memory.process_bytes() + _core.validate(layers(scenario), override_list(overrides), runs_code=load)
 

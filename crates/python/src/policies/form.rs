@@ -2,7 +2,7 @@
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
-use outlast_engine::{Decision, OwnPolicy, Provenance, Scenario};
+use outlast_engine::{Decision, OwnPolicy, PoliciesSpec, Provenance, Scenario};
 use outlast_workload::{MakesPlacement, OwnPlacement, PlacesWrites, Writes};
 use pyo3::prelude::*;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) fn load_form(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResu
             scenario.workload.placement = Some(OwnPlacement::new(AsTheyAre(own.to_string())));
         }
     }
-    scenario.policies = Default::default();
+    scenario.policies = PoliciesSpec::default();
     Ok((scenario, provenance))
 }
 
