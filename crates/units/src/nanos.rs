@@ -110,8 +110,8 @@ impl Sub for Nanos {
 impl std::str::FromStr for Nanos {
     type Err = ParseUnitError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_scaled(text, SCALES, None, "a time such as \"60us\", \"3.5ms\" or \"1h\"", "nanoseconds")
-            .map(Self)
+        let expected = "a time such as \"60us\", \"3.5ms\", \"10min\" or \"30d\" (ns, us, ms, s, min, h, d)";
+        parse_scaled(text, SCALES, None, expected, "nanoseconds").map(Self)
     }
 }
 

@@ -98,13 +98,14 @@ pub(crate) fn parse_scaled(
     u64::try_from(scaled / divisor).map_err(|_| too_large())
 }
 
-/// The units that `unit` could stand for, in the order of `scales`: `T` for `TB` and `TiB`, `kib` for `KiB`.
+/// The units that `unit` could stand for, in the order of `scales`: `T` for `TB` and `TiB`, `kib` for `KiB`, `m` for `ms` and `min`.
 fn unclear(text: &str, number: &str, unit: &str, scales: &[(&str, u64)]) -> Option<ParseUnitError> {
     if unit.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let could =
-        |name: &str| ["", "B", "iB"].iter().any(|end| name.eq_ignore_ascii_case(&format!("{unit}{end}")));
+    let could = |name: &str| {
+        ["", "B", "iB", "s", "in"].iter().any(|end| name.eq_ignore_ascii_case(&format!("{unit}{end}")))
+    };
     let mut fitting: Vec<&(&str, u64)> = scales.iter().filter(|(name, _)| could(name)).collect();
     fitting.dedup_by_key(|(_, scale)| *scale);
     let meant: Vec<String> = fitting.iter().map(|(name, _)| format!("{number}{name}")).collect();
@@ -114,6 +115,20 @@ fn unclear(text: &str, number: &str, unit: &str, scales: &[(&str, u64)]) -> Opti
 #[cfg(test)]
 mod tests {
     use crate::{ByteRate, Bytes, Nanos};
+
+    #[test]
+    fn a_time_of_an_unclear_unit_is_told_with_the_units_that_there_are() {
+        let told = |text: &str| text.parse::<Nanos>().unwrap_err().to_string();
+        assert_eq!(told("10m"), "\"10m\": did you mean 10ms or 10min?");
+        assert_eq!(told("10u"), "\"10u\": did you mean 10us?");
+        for text in ["10 minutes", "10", "m"] {
+            assert!(
+                told(text).ends_with("\"10min\" or \"30d\" (ns, us, ms, s, min, h, d)"),
+                "{}",
+                told(text)
+            );
+        }
+    }
 
     #[test]
     fn texts_parse_exactly() {
