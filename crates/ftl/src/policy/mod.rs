@@ -71,6 +71,55 @@ mod tests {
         policy.choose(view, &mut Draws { choices: 3, rng }).expect("no policy of ours goes wrong")
     }
 
+    /// How many words a choice of `policy` among superblocks with `valid` of eight units takes from the generator.
+    fn draws_of(mut policy: VictimPolicy, choices: u32, valid: &[u32], seed: u64) -> u32 {
+        let order: Vec<u64> = (0..valid.len() as u64).collect();
+        let view = View {
+            valid,
+            sealed_at: &order,
+            sealed_order: &order,
+            cycles: &vec![0; valid.len()],
+            streams: &[],
+            states: &[],
+            clock: valid.len() as u64,
+            units: 8,
+            cells: None,
+        };
+        let mut rng = SplitMix::new(seed, "test");
+        let mut begun = rng.clone();
+        policy.choose(&view, &mut Draws { choices, rng: &mut rng }).expect("no policy of ours goes wrong");
+        let next = rng.next_u64();
+        (0..).find(|_| begun.next_u64() == next).expect("the generator has gone on from where it was")
+    }
+
+    /// A core whose writes wait for space asks at every event: with 23 superblocks and 15 choices it drew 61,440 times each time.
+    #[test]
+    fn where_no_space_can_be_gained_no_lot_is_drawn() {
+        for &policy in VictimPolicy::ALL {
+            assert_eq!(draws_of(policy, 15, &[8; 23], 1), 0, "{policy:?} of full superblocks");
+            assert_eq!(draws_of(policy, 15, &[8 | NO_CANDIDATE; 23], 1), 0, "{policy:?} without candidates");
+        }
+    }
+
+    /// One superblock of a thousand has space, or is the only candidate.
+    #[test]
+    fn a_choice_draws_no_more_than_a_few_lots_for_each_superblock() {
+        for rest in [8, NO_CANDIDATE, 8 | NO_CANDIDATE] {
+            for choices in [1, 2, 15, 1000, 1 << 20] {
+                let mut valid = vec![rest; 1000];
+                valid[617] = 7;
+                for &policy in VictimPolicy::ALL {
+                    let drawn = draws_of(policy, choices, &valid, 3);
+                    let most = d_choices::most_draws(choices, 1000);
+                    assert!(
+                        drawn <= most,
+                        "{policy:?}: {drawn} draws, at most {most} with {choices} choices"
+                    );
+                }
+            }
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn every_policy_takes_a_candidate_and_finds_space_where_there_is_some(
