@@ -161,6 +161,21 @@ fn suspensions_cost_what_their_bound_says() {
     }
 }
 
+/// A warm-up that ends in the middle of a transfer: its rest belongs to what is counted from then on, and its beginning does not.
+#[test]
+fn a_transfer_that_is_under_way_when_counts_begin_anew_counts_for_its_rest() {
+    for rest in [1, UNIT / 4, UNIT / 2, UNIT] {
+        let mut caller = Caller::new(&Shape::suspending(2, 4));
+        caller.submit(0, Queue::Reads, read(1));
+        let end = read_time(1);
+        caller.run_until(end - rest);
+        caller.room.reset_figures(caller.now);
+        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(0)], "{rest} ns before its end");
+        assert_eq!(caller.run(), end);
+        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(rest)], "{rest} ns before its end");
+    }
+}
+
 /// A die is busy once, whether it programs, waits for a suspension, or reads meanwhile; and not at all when it rests.
 #[test]
 fn a_die_is_busy_once() {

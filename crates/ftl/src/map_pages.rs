@@ -251,6 +251,16 @@ mod tests {
         }
     }
 
+    /// 1000 entries do not fill the last page.
+    #[test]
+    fn each_logical_page_has_its_entry_in_one_page_of_the_table() {
+        for entry in 1..9 {
+            let pages = pages(entry, true);
+            let entries: Vec<u32> = (0..pages.count()).flat_map(|page| pages.entries_of(page)).collect();
+            assert_eq!(entries, (0..HOST).collect::<Vec<_>>(), "entries of {entry} bytes");
+        }
+    }
+
     #[test]
     fn what_changes_behind_a_flush_waits_for_the_next_and_what_changes_before_it_does_not() {
         let mut pages = pages(8, true);

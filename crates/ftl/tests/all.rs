@@ -8,4 +8,5 @@ mod covers;
 mod map_flush;
 mod model;
 mod parity;
+mod trims;
 mod wearing_out;
