@@ -11,6 +11,7 @@ mod health;
 mod health_log;
 mod host;
 mod ledger;
+mod livelock;
 mod measures;
 mod op;
 mod placement;

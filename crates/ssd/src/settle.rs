@@ -4,6 +4,7 @@
 //! entered again before it has ended, and what follows from an event comes in one order, whatever the event.
 
 use crate::core::Due;
+use crate::livelock::LivelockWatch;
 use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_units::{CoreId, Nanos};
@@ -39,8 +40,13 @@ impl Ssd {
     /// Not inlined: where nothing is due [`Ssd::settle`] is to be a few comparisons.
     #[inline(never)]
     fn settle_all(&mut self, now: Nanos) {
+        let mut watch = LivelockWatch::new(0);
         while !self.is_settled() {
             self.settle_next(now);
+            if watch.step() {
+                // Whoever waits: no time passes meanwhile, and so nothing completes.
+                watch.look(0, self.commands_in_flight().max(1), self.size.units);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::ledger::Ledger;
+use crate::livelock::LivelockWatch;
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
 use crate::places::DiePlace;
@@ -297,13 +298,21 @@ impl Device for Ssd {
     }
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        let mut watch = LivelockWatch::new(completions.len());
         while self.next_event() <= now && self.next_event() != Nanos::MAX {
             self.step(now, completions);
+            if watch.step() {
+                watch.look(completions.len(), self.commands_in_flight(), self.size.units);
+            }
         }
     }
 
     fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        let mut watch = LivelockWatch::new(completions.len());
         loop {
+            if watch.step() {
+                watch.look(completions.len(), self.commands_in_flight(), self.size.units);
+            }
             let at = self.next_event();
             if at > limit || at == Nanos::MAX {
                 return limit;
