@@ -86,6 +86,7 @@ def _add(shape: Shape, value: Any, place: str) -> None:
     if place in OTHERS:
         shape.kinds = {FREE}
         return
+    shape.seen += 1
     kind = kind_of(value)
     first = kind not in shape.kinds
     shape.kinds.add(kind)

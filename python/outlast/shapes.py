@@ -37,6 +37,9 @@ WHOLE = "whole"
 EACH = "*"
 """In place of a key: of every key of a table that users name."""
 
+ENOUGH = 30
+"""Tables from which it can be told that all have a key."""
+
 FREE = "anything"
 """In place of kinds: what is below is another's business."""
 
@@ -51,19 +54,23 @@ class Shape:
     keys: dict[str, Shape] = field(default_factory=dict)
     items: Shape | None = None
     """Of what its list consists."""
+    seen: int = 0
+    """Values that it was made of."""
 
     def _generous(self) -> set[str]:
         """As they are written down: a figure without a value is null, and what never had one may be anything."""
         if self.kinds == {"none"}:
             return {FREE}
-        return self.kinds | {"none"} if "number" in self.kinds else self.kinds
+        return self.kinds | {"none"} if self.kinds & {"number", "table", "list"} else self.kinds
 
-    def lines(self, place: str = "") -> Iterator[str]:
-        """The form as text: place, kinds, and `always`."""
+    def lines(self, place: str = "", around: int = 0) -> Iterator[str]:
+        """The form as text: place, kinds, and `always`; `around`: how often what is around it was seen."""
         if place:
-            yield f"{place}\t{' '.join(sorted(self._generous()))}\t{'always' if self.always else ''}".rstrip()
+            kinds = self.kinds if "." not in place and "number" not in self.kinds else self._generous()
+            always = "always" if self.always and around >= ENOUGH else ""
+            yield f"{place}\t{' '.join(sorted(kinds))}\t{always}".rstrip()
         for name, shape in sorted(self.keys.items()):
-            yield from shape.lines(f"{place}.{name}" if place else name)
+            yield from shape.lines(f"{place}.{name}" if place else name, self.seen)
         if self.items is not None:
             yield from self.items.lines(f"{place}[]")
 
