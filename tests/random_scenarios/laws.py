@@ -193,7 +193,7 @@ def no_doubt_in_notes(case: Case, summary: Summary) -> Iterator[str]:
 def bounded_work(case: Case, summary: Summary) -> Iterator[str]:
     """Flash does a bounded number of operations for what was asked of it, so that none of its work feeds itself."""
     flash, host = summary["flash"], summary["host"]
-    unit = 1024 * int(case.get("device.ftl.mapping_unit").removesuffix("KiB"))
+    unit = 1024 * int(case.get("device.ftl.mapping_unit", "4KiB").removesuffix("KiB"))
     bytes_asked = sum(host[f"bytes_{name}"] for name in ("read", "written", "trimmed"))
     asked = sum(host[name] for name in OPS.values()) + bytes_asked / unit
     shape = case.get("device.geometry")

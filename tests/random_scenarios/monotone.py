@@ -41,7 +41,7 @@ def faster(case: Case) -> Iterator[tuple[str, Settings]]:
     for name in ("read", "program", "erase"):
         yield name, {"device": {"timing": {name: _half(timing[name])}}}
     yield "bus", {"device": {"timing": {"bus": FASTER[timing["bus"]]}}}
-    if case.get("device.ftl.multi_plane") and timing.get("plane_reads") != "independent":
+    if case.get("device.ftl.multi_plane", True) and timing.get("plane_reads") != "independent":
         yield "plane_reads", {"device": {"timing": {"plane_reads": "independent"}}}
     if case.get("device.controller.link"):
         yield "link", {"device": {"controller": {"link": "20GB/s"}}}
@@ -54,7 +54,7 @@ def _half(time: Any) -> Any:
 
 
 def _spared(case: Case) -> Settings:
-    unit = int(case.get("device.ftl.mapping_unit").removesuffix("KiB"))
+    unit = int(case.get("device.ftl.mapping_unit", "4KiB").removesuffix("KiB"))
     own = int(case.get("device.ftl.capacity").removesuffix("KiB"))
     return {"device": {"ftl": {"capacity": f"{max(8, int(own * 0.85) // unit) * unit}KiB"}}}
 
