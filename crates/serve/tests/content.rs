@@ -9,12 +9,12 @@ use std::io;
 use std::ops::Range;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use outlast_serve::{Content, Journal, Listen, Status, serve_content};
 use outlast_units::Bytes;
 use outlast_units::rng::SplitMix;
 use support::client::{Client, FLUSH, FUA, NO_HOLE, READ, TRIM, WRITE, ZEROES};
+use support::patience::wait_until;
 use support::raw::{Served, socket};
 
 /// No whole number of blocks.
@@ -110,13 +110,11 @@ fn serve(test: &str, content: Plain, notes: Option<&Notes>) -> Served {
 /// Has the server end, and waits until it has.
 fn ended(served: &Served) -> Option<String> {
     served.handle.stop();
-    for _ in 0..1000 {
-        if let Status::Ended(error) = served.handle.status() {
-            return error;
-        }
-        std::thread::sleep(Duration::from_millis(5));
+    wait_until("at its end", || matches!(served.handle.status(), Status::Ended(_)));
+    match served.handle.status() {
+        Status::Ended(error) => error,
+        other => panic!("it has ended, and then {other:?}"),
     }
-    panic!("the server does not end");
 }
 
 /// What a client does to a plain map, and to the server; the sectors that cannot be read are kept by number.

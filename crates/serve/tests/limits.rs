@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use outlast_serve::ClockMode;
 use support::DRIVE;
+use support::patience::PATIENCE;
 use support::raw::{Client, READ, Served, request};
 
 /// Clients at a time.
@@ -38,7 +39,7 @@ fn one_client_more_than_there_may_be_waits_until_another_goes() {
     assert_eq!(served.ask("metrics")["clients"], CLIENTS);
     reads(&mut clients[0], 10);
     clients.pop();
-    assert!(late.is_greeted(Duration::from_secs(10)), "a place is free");
+    assert!(late.is_greeted(PATIENCE), "a place is free");
 }
 
 /// The client that has negotiated longest gives up its place to one that waits; clients that have opened an export keep theirs.
@@ -47,7 +48,7 @@ fn who_negotiates_for_ever_makes_room_for_others_and_holds_nobody_up() {
     let served = Served::new("slow", DRIVE, ClockMode::Virtual, false);
     let mut good = Client::open(&served.socket);
     let mut silent: Vec<Client> = (1..CLIENTS).map(|_| Client::connect(&served.socket)).collect();
-    assert!(silent.iter_mut().all(|client| client.is_greeted(Duration::from_secs(60))));
+    assert!(silent.iter_mut().all(|client| client.is_greeted(PATIENCE)));
     assert_eq!(served.ask("metrics")["turned_away"], 0);
     // A hundred others that say nothing come in one after the other, and an honest one behind them.
     let crowd: Vec<Client> = (0..100).map(|_| Client::connect(&served.socket)).collect();

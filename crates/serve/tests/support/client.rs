@@ -1,10 +1,10 @@
 //! A client of NBD over a Unix socket, in the protocol's plainest form.
 
+use super::patience::PATIENCE;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
 pub(crate) const READ: u16 = 0;
 pub(crate) const WRITE: u16 = 1;
@@ -33,7 +33,7 @@ impl Client {
     /// Connects, and opens `export`.
     pub(crate) fn open(socket: &Path, export: &str) -> Self {
         let stream = UnixStream::connect(socket).unwrap();
-        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut client = Self { stream, open: BTreeMap::new(), next: 0, answers: BTreeMap::new(), size: 0 };
         client.take::<18>();
         let mut hello = 3u32.to_be_bytes().to_vec();

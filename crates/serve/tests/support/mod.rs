@@ -9,6 +9,7 @@
 pub(crate) mod client;
 pub(crate) mod kept;
 pub(crate) mod load;
+pub(crate) mod patience;
 pub(crate) mod raw;
 
 use outlast_device::{Command, Completion, Op, Outcome, Tag};

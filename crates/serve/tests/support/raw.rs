@@ -1,5 +1,6 @@
 //! A client of NBD that does as it likes.
 
+use super::patience::PATIENCE;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.handle.stop();
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + PATIENCE;
         while !matches!(self.handle.status(), Status::Ended(_)) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -77,14 +78,14 @@ impl Client {
     /// Has connected, and said nothing.
     pub(crate) fn connect(socket: &Path) -> Self {
         let stream = UnixStream::connect(socket).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Self(stream)
     }
 
     /// Has opened the export without a name, with simple replies.
     pub(crate) fn open(socket: &Path) -> Self {
         let mut client = Self::connect(socket);
-        assert!(client.is_greeted(Duration::from_secs(30)));
+        assert!(client.is_greeted(PATIENCE));
         client.0.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x01\0\0\0\0").unwrap();
         client.take(10);
         client
@@ -95,16 +96,15 @@ impl Client {
         self.0.set_read_timeout(Some(within)).unwrap();
         let mut greeting = [0; 18];
         let found = self.0.read_exact(&mut greeting);
-        self.0.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        self.0.set_read_timeout(Some(PATIENCE)).unwrap();
         found.is_ok() && greeting.starts_with(b"NBDMAGIC")
     }
 
-    /// Whether the server has hung up.
+    /// Whether the server hangs up, having sent nothing more.
     pub(crate) fn is_hung_up(&mut self) -> bool {
-        self.0.set_nonblocking(true).unwrap();
         match self.0.read(&mut [0; 64]) {
             Ok(count) => count == 0,
-            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+            Err(error) => !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut),
         }
     }
 

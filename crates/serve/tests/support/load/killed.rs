@@ -1,13 +1,12 @@
 //! What a server leaves that is killed, and what is found then.
 
 use super::{Load, UNIT};
+use crate::support::patience::wait_until;
 use crate::support::{bytes, command};
 use outlast_device::{Op, Outcome, Tag};
 use outlast_serve::{Input, Machine};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 impl Load {
     /// The image as a process leaves it that is killed now; and what its units may hold.
@@ -30,17 +29,17 @@ impl Load {
 
     /// Waits until the checkpoint is there that begins with the segment that is written, and what it makes needless is gone.
     pub(crate) fn wait_for_checkpoint(&self) {
-        let (segment, start) = (self.segment(), Instant::now());
+        let segment = self.segment();
         let others = |part: &str| {
             let entries = fs::read_dir(self.folder.join(part)).into_iter().flatten();
             let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
             names.filter(|name| *name != format!("{segment:08}")).count()
         };
         let name = self.folder.join(format!("checkpoints/{segment:08}"));
-        while !name.exists() || others("checkpoints") > 0 || !self.options.keep_log && others("log") > 0 {
-            assert!(self.troubles.is_empty() && start.elapsed().as_secs() < 60, "{:?}", self.troubles);
-            sleep(Duration::from_millis(1));
-        }
+        wait_until("a checkpoint", || {
+            assert!(self.troubles.is_empty(), "{:?}", self.troubles);
+            name.exists() && others("checkpoints") == 0 && (self.options.keep_log || others("log") == 0)
+        });
     }
 
     /// The image as a process leaves it that is killed when its log had `length` bytes; and what its units may hold.
