@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, Tag};
-use outlast_ftl::{GcRelocation, MapFlushConfig, PartialConfig, ProtectionConfig};
+use outlast_ftl::{GcRelocation, MapFlushConfig, PartialConfig, PartialPlace, ProtectionConfig};
 use outlast_ssd::{Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
@@ -94,7 +94,7 @@ proptest! {
         config.protection = parity.map(|(data, parity)| ProtectionConfig {
             data,
             parity,
-            partial: PartialConfig { place: None, ..PartialConfig::default() },
+            partial: PartialConfig { place: PartialPlace::None, ..PartialConfig::default() },
             ..ProtectionConfig::default()
         });
         match write_in_and_go_on(config, seed) {
