@@ -106,6 +106,18 @@ pub enum WorkloadError {
         /// The names of the formats.
         known: &'static str,
     },
+    /// A trace has the columns of a format, but means something else by them.
+    #[error(
+        "{file}: has the columns of {format}, but {why}; set format = \"{format}\" if it is in that format"
+    )]
+    Foreign {
+        /// The file.
+        file: String,
+        /// The name of the format.
+        format: &'static str,
+        /// What speaks against it.
+        why: String,
+    },
     /// A record has a field that makes no sense.
     #[error("{file}, {at}: {field} is \"{value}\", expected {expected}")]
     Record {

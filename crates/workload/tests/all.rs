@@ -4,4 +4,5 @@ mod fio_jobs;
 mod fio_lanes;
 mod real_traces;
 mod synthetic;
+mod trace_detection;
 mod trace_formats;

@@ -3,7 +3,7 @@
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
 use super::input::{Input, Origin, is_blank, without_mark};
-use super::{AddressUnit, Format, TimeUnit, TraceSpec};
+use super::{AddressUnit, Format, TimeUnit, TraceSpec, shape};
 use crate::{Position, WorkloadError};
 
 /// Bytes at the beginning of the trace that are looked at.
@@ -37,7 +37,10 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
     };
     let (format, mut notes) = match spec.format {
         Format::Auto => match recognise(bytes, &lines) {
-            Some(format) => (format, vec![format!("format recognised as {format}")]),
+            Some((format, None)) => (format, vec![format!("format recognised as {format}")]),
+            Some((format, Some(why))) => {
+                return Err(WorkloadError::Foreign { file: input.file, format: format.name(), why });
+            }
             None => return Err(unrecognised(input.file)),
         },
         given => (given, Vec::new()),
@@ -98,49 +101,32 @@ fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
     lines
 }
 
-/// The format that the first lines are in; the very first may be a header.
-fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<Format> {
+/// The format that the first lines are in, and what speaks against it. Before the first line of a format with a mark, another may stand.
+fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<(Format, Option<String>)> {
     let text = bytes.iter().all(|&byte| byte == b'\t' || byte == b'\n' || byte == b'\r' || byte >= b' ');
     if !text {
-        return formats::vscsi_version(bytes).map(|_| Format::Vscsi);
+        return formats::vscsi_version(bytes).map(|_| (Format::Vscsi, None));
     }
-    lines.iter().take(2).find_map(|line| recognise_line(line))
+    let marked = lines.iter().take(2).find_map(|line| by_mark(line));
+    marked.map_or_else(|| shape::recognise(lines), |format| Some((format, None)))
 }
 
-fn recognise_line(line: &[u8]) -> Option<Format> {
+/// The format whose lines cannot be mistaken.
+fn by_mark(line: &[u8]) -> Option<Format> {
     if formats::iolog_version(line).is_some() {
         return Some(Format::FioIolog);
     }
     if formats::is_etw(line) {
         return Some(Format::Etw);
     }
-    let number = |text: &[u8]| super::fields::time(text, 1).is_ok();
-    let letter = |text: &[u8]| matches!(text, b"r" | b"R" | b"w" | b"W");
-    let word = |text: &[u8]| text.eq_ignore_ascii_case(b"read") || text.eq_ignore_ascii_case(b"write");
+    let number = |text: &[u8]| whole("", text).is_ok();
     let blanks: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
-    let commas: Vec<&[u8]> = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
-    let numbers =
-        |fields: &[&[u8]], at: &[usize]| at.iter().all(|&i| fields.get(i).is_some_and(|f| number(f)));
-    match (blanks.as_slice(), commas.as_slice()) {
-        ([device, _, _, time, _, action, ..], _)
-            if formats::is_device(device) && number(time) && action.iter().all(u8::is_ascii_alphabetic) =>
-        {
-            Some(Format::Blkparse)
-        }
-        (_, [.., kind, offset, size, _]) if matches!(commas.len(), 7 | 8) && word(kind) => {
-            (number(offset) && number(size)).then_some(Format::Msr)
-        }
-        (_, fields) if fields.len() == 5 && letter(fields[1]) => {
-            numbers(fields, &[2, 3, 4]).then_some(Format::Alibaba)
-        }
-        (fields, _) | (_, fields) if fields.len() >= 5 && letter(fields[3]) => {
-            numbers(fields, &[0, 1, 2, 4]).then_some(Format::Spc)
-        }
-        (fields, _) if fields.len() == 5 && numbers(fields, &[0, 1, 2, 3]) => {
-            matches!(fields[4], b"0" | b"1").then_some(Format::Ascii)
-        }
-        _ => None,
-    }
+    let [device, cpu, sequence, time, process, action, ..] = blanks[..] else { return None };
+    let numbers = number(cpu) && number(sequence) && number(process);
+    let timed = super::fields::time(time, 1_000_000_000).is_ok();
+    let is_event =
+        formats::is_device(device) && numbers && timed && action.iter().all(u8::is_ascii_alphabetic);
+    is_event.then_some(Format::Blkparse)
 }
 
 /// The columns of the sampled lines of an ASCII trace.

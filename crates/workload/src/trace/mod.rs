@@ -19,6 +19,7 @@ mod place;
 mod plain;
 mod records;
 mod replay;
+mod shape;
 mod spec;
 mod tally;
 mod write;

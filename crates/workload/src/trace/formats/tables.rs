@@ -2,7 +2,9 @@
 
 use super::context::{Context, Parsed, Record};
 use super::split::split;
+use crate::trace::Format;
 use crate::trace::fields::{self, Fault, fault, whole};
+use crate::trace::shape::{header_of, is_header};
 use outlast_device::Op;
 
 /// `128166372003061629,hm,0,Read,383496192,32768,413`, possibly with a row index in front, separated by a blank or a comma.
@@ -13,7 +15,13 @@ pub(super) fn msr(context: &mut Context, line: &[u8], number: u64) -> Result<Par
         Ok(fields) => fields,
         // A row index as a column of its own.
         Err(8) => match split::<8>(line, true, false) {
-            Ok([index, rest @ ..]) if index.is_empty() || whole("index", index).is_ok() => rest,
+            Ok([index, rest @ ..])
+                if index.is_empty()
+                    || whole("index", index).is_ok()
+                    || (number == 1 && is_header(Format::Msr, line)) =>
+            {
+                rest
+            }
             _ => return Err(fault("line", line, columns(8))),
         },
         Err(count) => return Err(fault("line", line, columns(count))),
@@ -24,7 +32,7 @@ pub(super) fn msr(context: &mut Context, line: &[u8], number: u64) -> Result<Par
     let time =
         if exact.is_some() { time } else { time.rsplit(u8::is_ascii_whitespace).next().unwrap_or(time) };
     if number == 1 && time.first().is_some_and(u8::is_ascii_alphabetic) {
-        return Ok(Parsed::Skip);
+        return header(Format::Msr, line);
     }
     let op = match kind {
         b"Read" => Op::Read,
@@ -76,6 +84,15 @@ pub(super) fn ascii(context: &mut Context, line: &[u8]) -> Result<Parsed, Box<Fa
     Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
 }
 
+/// The first line, which is the header of `format` or none of its lines.
+#[cold]
+fn header(format: Format, line: &[u8]) -> Result<Parsed, Box<Fault>> {
+    if is_header(format, line) {
+        return Ok(Parsed::Skip);
+    }
+    Err(fault("header", line, format!("{}, or no header", header_of(format))))
+}
+
 /// `419,W,8792731648,16384,1577808000000046`. A header line is accepted.
 /// Format: J. Li et al., "An in-depth analysis of cloud block storage workloads", IISWC 2020; github.com/alibaba/block-traces.
 pub(super) fn alibaba(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Box<Fault>> {
@@ -83,7 +100,7 @@ pub(super) fn alibaba(context: &mut Context, line: &[u8], number: u64) -> Result
         fault("line", line, format!("5 columns (device,opcode,offset,length,time), not {count}"))
     })?;
     if number == 1 && time.first().is_some_and(u8::is_ascii_alphabetic) {
-        return Ok(Parsed::Skip);
+        return header(Format::Alibaba, line);
     }
     let op = match code {
         b"R" | b"r" => Op::Read,
@@ -92,6 +109,6 @@ pub(super) fn alibaba(context: &mut Context, line: &[u8], number: u64) -> Result
     };
     let time = fields::time(time, context.unit)?;
     let (lba, sectors) = context.range(offset, size)?;
-    let device = context.devices.id(device)?;
+    let device = context.devices.id_of_number(device)?;
     Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
 }

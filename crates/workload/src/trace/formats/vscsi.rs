@@ -8,13 +8,14 @@ use super::version::Version;
 use crate::trace::fields::{self, Fault, fault};
 use outlast_device::Op;
 
-/// The version whose mark the first two records bear (the first, if there is only one).
+/// Records whose marks tell the version: that a byte of each of them is the same by chance does not happen.
+const MARKED: usize = 16;
+
+/// The version whose mark the first records bear, as many of them as there are.
 pub(crate) fn version(start: &[u8]) -> Option<Version> {
     let bears = |version: Version, mark: u8| {
-        let size = version.record_bytes();
-        let record = |index: usize| start.get(index * size..(index + 1) * size);
-        let marked = |record: &[u8]| record[version.ver_at() + 1] == mark;
-        record(0).is_some_and(marked) && record(1).is_none_or(marked)
+        let mut records = start.chunks_exact(version.record_bytes()).take(MARKED).peekable();
+        records.peek().is_some() && records.all(|record| record[version.ver_at() + 1] == mark)
     };
     if bears(Version::Two, 2) { Some(Version::Two) } else { bears(Version::One, 1).then_some(Version::One) }
 }
