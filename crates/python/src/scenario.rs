@@ -61,6 +61,12 @@ fn beyond_range(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>)
     unlocked(py, || Ok(load(layers, &overrides)?.0.beyond_range()))
 }
 
+/// A sentence for each setting that some layer gives and that does not count, because of another.
+#[pyfunction]
+fn void_settings(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<Vec<String>> {
+    unlocked(py, || Ok(load(layers, &overrides)?.0.void))
+}
+
 /// Name, title and text of every preset.
 #[pyfunction]
 #[pyo3(name = "presets")]
@@ -72,5 +78,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(input_files, module)?)?;
     module.add_function(wrap_pyfunction!(beyond_range, module)?)?;
+    module.add_function(wrap_pyfunction!(void_settings, module)?)?;
     module.add_function(wrap_pyfunction!(all_presets, module)?)
 }

@@ -26,6 +26,7 @@ mod shaping;
 mod spec;
 mod strikes;
 mod tree;
+mod voids;
 
 pub use error::ScenarioError;
 pub use load::{Layer, ReadFile, load, load_scenario, parse_text};

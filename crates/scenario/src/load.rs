@@ -8,6 +8,7 @@ use super::override_path::override_tree;
 use super::parse::{json_tree, toml_tree};
 use super::policies::{Decision, take_policies};
 use super::tree::{Kind, Node, Origin};
+use super::voids::{self, Void};
 use super::{Place, Preset, Provenance, Scenario, ScenarioError, presets};
 use outlast_ssd::is_chip_file;
 use std::collections::BTreeMap;
@@ -58,19 +59,23 @@ pub fn load(
     overrides: &[(String, String)],
     read: ReadFile<'_>,
 ) -> Result<(Scenario, Provenance), ScenarioError> {
-    let mut loader = Loader { read, chain: Vec::new() };
+    let mut loader = Loader { read, chain: Vec::new(), dropped: Vec::new() };
     let mut root = Node { origin: Origin { source: "".into(), line: 0 }, kind: Kind::Table(BTreeMap::new()) };
     for layer in layers {
-        merge(&mut root, loader.layer(layer)?)?;
+        let layer = loader.layer(layer)?;
+        merge(&mut root, layer, &mut loader.dropped)?;
     }
     let mut last = override_tree(overrides)?;
     let parents = take_extends(&mut last)?;
     for (name, at) in parents {
-        merge(&mut root, loader.parent(&name, &at, Path::new(""))?)?;
+        let parent = loader.parent(&name, &at, Path::new(""))?;
+        merge(&mut root, parent, &mut loader.dropped)?;
     }
-    merge(&mut root, last)?;
+    merge(&mut root, last, &mut loader.dropped)?;
+    let void = voids::told(&loader.dropped, &root);
     let provenance = Provenance::new(root);
     let mut scenario: Scenario = decode(&provenance)?;
+    scenario.void = void;
     measure_chip(&mut scenario, &provenance, read)?;
     take_policies(&mut scenario).map_err(|error| ScenarioError::invalid(&provenance, &error))?;
     scenario.validate().map_err(|error| ScenarioError::invalid(&provenance, &error))?;
@@ -114,6 +119,8 @@ struct Loader<'a> {
     read: ReadFile<'a>,
     /// What is being loaded, from the outermost to what it extends.
     chain: Vec<String>,
+    /// Settings of lower layers that higher ones made void.
+    dropped: Vec<Void>,
 }
 
 impl Loader<'_> {
@@ -188,13 +195,14 @@ impl Loader<'_> {
         let parents = take_extends(&mut tree)?;
         let mut root = Node { origin: tree.origin.clone(), kind: Kind::Table(BTreeMap::new()) };
         for (name, at) in parents {
-            merge(&mut root, self.parent(&name, &at, folder)?)?;
+            let parent = self.parent(&name, &at, folder)?;
+            merge(&mut root, parent, &mut self.dropped)?;
         }
         if root.kind == Kind::Table(BTreeMap::new()) {
             // Nulls stay: they may take away what a layer below gives.
             return Ok(tree);
         }
-        merge(&mut root, tree)?;
+        merge(&mut root, tree, &mut self.dropped)?;
         Ok(root)
     }
 }

@@ -2,18 +2,26 @@
 
 use super::ScenarioError;
 use super::tree::{Kind, Node, Step, dotted};
+use super::voids::{Void, drop_void, table_of};
 use std::collections::BTreeMap;
 
-/// In the table `table`, a layer that gives `given` a new value drops what it inherited of `drops`: choices that exclude
-/// each other, or that made sense only with the choice before. What the layer itself gives stays.
+/// In the table `table`, a layer that gives `given` a new value drops what it inherited of `drops`. What the layer itself gives stays.
 struct Rule {
     table: &'static str,
     given: &'static str,
     drops: &'static [&'static str],
+    /// Whether that is said: not where one of two ways to say the same thing takes the place of the other.
+    said: bool,
 }
 
-const fn rule(table: &'static str, given: &'static str, drops: &'static [&'static str]) -> Rule {
-    Rule { table, given, drops }
+/// Choices that exclude each other: the new one replaces the inherited ones.
+const fn replaces(table: &'static str, given: &'static str, drops: &'static [&'static str]) -> Rule {
+    Rule { table, given, drops, said: false }
+}
+
+/// Settings that made sense only with the choice before, whatever the new one is. Those that some choices leave be are in `voids.rs`.
+const fn voids(table: &'static str, given: &'static str, drops: &'static [&'static str]) -> Rule {
+    Rule { table, given, drops, said: true }
 }
 
 const SYNTHETIC: &str = "workload.synthetic";
@@ -22,44 +30,46 @@ const TRACE: &str = "workload.trace";
 /// Element numbers are left out of `table`, and a phase counts as the stream that it is part of.
 const RULES: &[Rule] = &[
     // What a preset says of itself is not true of another drive or workload.
-    rule("", "device", &["description"]),
-    rule("", "array", &["description"]),
-    rule("", "workload", &["description"]),
-    rule("", "faults", &["description"]),
-    rule("", "changes", &["description"]),
-    rule("workload", "synthetic", &["trace", "fio"]),
-    rule("workload", "trace", &["synthetic", "fio"]),
-    rule("workload", "fio", &["synthetic", "trace"]),
-    rule("workload.fio", "file", &["job"]),
-    rule("workload.fio", "job", &["file"]),
-    rule("device.ftl", "capacity", &["over_provisioning"]),
-    rule("device.ftl", "over_provisioning", &["capacity"]),
-    rule(SYNTHETIC, "queue_depth", &["rate_iops", "arrival"]),
-    rule(SYNTHETIC, "rate_iops", &["queue_depth"]),
-    rule(SYNTHETIC, "size", &["sizes", "align"]),
-    rule(SYNTHETIC, "sizes", &["size", "align"]),
+    replaces("", "device", &["description"]),
+    replaces("", "array", &["description"]),
+    replaces("", "workload", &["description"]),
+    replaces("", "faults", &["description"]),
+    replaces("", "changes", &["description"]),
+    replaces("workload", "synthetic", &["trace", "fio"]),
+    replaces("workload", "trace", &["synthetic", "fio"]),
+    replaces("workload", "fio", &["synthetic", "trace"]),
+    replaces("workload.fio", "file", &["job"]),
+    replaces("workload.fio", "job", &["file"]),
+    replaces("device.ftl", "capacity", &["over_provisioning"]),
+    replaces("device.ftl", "over_provisioning", &["capacity"]),
+    replaces(SYNTHETIC, "queue_depth", &["rate_iops", "arrival"]),
+    replaces(SYNTHETIC, "rate_iops", &["queue_depth"]),
+    replaces(SYNTHETIC, "size", &["sizes"]),
+    replaces(SYNTHETIC, "sizes", &["size"]),
+    voids(SYNTHETIC, "size", &["align"]),
+    voids(SYNTHETIC, "sizes", &["align"]),
     // A new limit is meant to be the limit, not one more beside the inherited one.
-    rule(SYNTHETIC, "requests", &["duration", "bytes"]),
-    rule(SYNTHETIC, "duration", &["requests", "bytes"]),
-    rule(SYNTHETIC, "bytes", &["requests", "duration"]),
-    rule(
-        SYNTHETIC,
-        "pattern",
-        &["zipf_theta", "hot_fraction", "hot_access", "hot_stream", "cold_stream", "scramble"],
-    ),
+    replaces(SYNTHETIC, "requests", &["duration", "bytes"]),
+    replaces(SYNTHETIC, "duration", &["requests", "bytes"]),
+    replaces(SYNTHETIC, "bytes", &["requests", "duration"]),
     // How the inherited file was to be read says nothing about another one.
-    rule(TRACE, "file", &["format", "time_unit", "address_unit", "event", "device"]),
+    voids(TRACE, "file", &["format", "time_unit", "address_unit", "event", "device"]),
 ];
 
-/// Lays `over` over `base`: tables merge, all else replaces.
+/// Lays `over` over `base`: tables merge, all else replaces. What that makes void is added to `dropped`.
 ///
 /// # Errors
 /// An override of an element that the list below does not have.
-pub(super) fn merge(base: &mut Node, over: Node) -> Result<(), ScenarioError> {
-    merge_at(base, over, &mut Vec::new())
+pub(super) fn merge(base: &mut Node, over: Node, dropped: &mut Vec<Void>) -> Result<(), ScenarioError> {
+    merge_at(base, over, &mut Vec::new(), dropped)
 }
 
-fn merge_at(base: &mut Node, over: Node, path: &mut Vec<Step>) -> Result<(), ScenarioError> {
+fn merge_at(
+    base: &mut Node,
+    over: Node,
+    path: &mut Vec<Step>,
+    dropped: &mut Vec<Void>,
+) -> Result<(), ScenarioError> {
     match over.kind {
         Kind::Table(over_table) => {
             if !matches!(base.kind, Kind::Table(_)) {
@@ -70,10 +80,11 @@ fn merge_at(base: &mut Node, over: Node, path: &mut Vec<Step>) -> Result<(), Sce
                 base.origin = over.origin;
             }
             let Kind::Table(table) = &mut base.kind else { return Ok(()) };
-            drop_excluded(table, &over_table, path);
+            drop_excluded(table, &over_table, path, dropped);
+            drop_void(table, &over_table, path, dropped);
             for (key, node) in over_table {
                 path.push(Step::Key(key.clone()));
-                merge_entry(table, key, node, path)?;
+                merge_entry(table, key, node, path, dropped)?;
                 path.pop();
             }
         }
@@ -85,7 +96,9 @@ fn merge_at(base: &mut Node, over: Node, path: &mut Vec<Step>) -> Result<(), Sce
             for (index, node) in elements {
                 path.push(Step::Index(index));
                 match &mut base.kind {
-                    Kind::Array(items) if index < items.len() => merge_at(&mut items[index], node, path)?,
+                    Kind::Array(items) if index < items.len() => {
+                        merge_at(&mut items[index], node, path, dropped)?
+                    }
                     _ => {
                         return Err(ScenarioError::Setting {
                             at: Some(node.origin.place()),
@@ -108,6 +121,7 @@ fn merge_entry(
     key: String,
     node: Node,
     path: &mut Vec<Step>,
+    dropped: &mut Vec<Void>,
 ) -> Result<(), ScenarioError> {
     if node.kind == Kind::Null {
         table.remove(&key);
@@ -115,25 +129,29 @@ fn merge_entry(
     }
     // Merging into an empty table also takes the nulls out of a new one.
     let empty = Node { origin: node.origin.clone(), kind: Kind::Null };
-    merge_at(table.entry(key).or_insert(empty), node, path)
+    merge_at(table.entry(key).or_insert(empty), node, path, dropped)
 }
 
-fn drop_excluded(table: &mut BTreeMap<String, Node>, over: &BTreeMap<String, Node>, path: &[Step]) {
-    let keys: Vec<&str> = path
-        .iter()
-        .filter_map(|step| match step {
-            Step::Key(key) if key != "phases" => Some(key.as_str()),
-            _ => None,
-        })
-        .collect();
-    let here = keys.join(".");
+fn drop_excluded(
+    table: &mut BTreeMap<String, Node>,
+    over: &BTreeMap<String, Node>,
+    path: &[Step],
+    dropped: &mut Vec<Void>,
+) {
+    let here = table_of(path);
     for rule in RULES.iter().filter(|rule| rule.table == here) {
-        let changed = over.get(rule.given).is_some_and(|new| {
-            new.kind != Kind::Null
-                && table.get(rule.given).is_none_or(|old| old.kind.plain() != new.kind.plain())
-        });
-        if changed {
-            table.retain(|key, _| !rule.drops.contains(&key.as_str()));
+        let Some(new) = over.get(rule.given).filter(|new| new.kind != Kind::Null) else { continue };
+        if table.get(rule.given).is_some_and(|old| old.kind.plain() == new.kind.plain()) {
+            continue;
+        }
+        for &key in rule.drops {
+            let Some(node) = table.remove(key) else { continue };
+            // What the layer gives anew is no loss.
+            if rule.said && !over.contains_key(key) {
+                let mut steps = path.to_vec();
+                steps.push(Step::Key(key.to_owned()));
+                dropped.push(Void::new(steps, &node, format!("{} = {}", rule.given, new.shown()), Some(new)));
+            }
         }
     }
 }

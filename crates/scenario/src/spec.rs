@@ -43,6 +43,9 @@ pub struct Scenario {
     /// What is measured and how.
     #[serde(default)]
     pub run: RunSpec,
+    /// A sentence for each setting that some layer gives and that does not count, because of another: of loading alone.
+    #[serde(skip)]
+    pub void: Vec<String>,
 }
 
 fn unnamed() -> String {

@@ -51,6 +51,7 @@ def validate_command(
         raise click.UsageError("--estimate or --toml, not both", click.get_current_context())
     found = estimate_of(layers, overrides, load=load)
     warn_of(_core.beyond_range(api.layers(layers), overrides))
+    warn_of(_core.void_settings(api.layers(layers), overrides))
     if estimate and as_json:
         print_json(asdict(found))
     elif as_json:

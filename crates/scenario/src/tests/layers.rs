@@ -1,7 +1,7 @@
 //! Do layers merge as the guide says?
 
 use super::*;
-use crate::{Overwrite, parse_text};
+use crate::{Overwrite, parse_text, presets};
 use outlast_units::Bytes;
 
 fn json(text: &str) -> Layer {
@@ -173,4 +173,99 @@ fn paths_count_from_the_file_that_gives_them() {
     let known = [("dir/t.toml", "[workload.fio]\nfile = \"/abs/j.fio\""), ("a.toml", SMALL)];
     let (scenario, _) = files(&known, &["a.toml", "dir/t.toml"], &[]).unwrap();
     assert_eq!(scenario.workload.fio.unwrap().file.as_deref(), Some("/abs/j.fio"));
+}
+
+/// A layer over another, each with its name.
+fn over(lower: &str, upper: &str) -> Scenario {
+    layered(&[
+        text(SMALL),
+        text(lower),
+        Layer::Toml { name: "upper".to_owned(), text: upper.to_owned(), folder: PathBuf::new() },
+    ])
+}
+
+#[test]
+fn a_setting_that_still_makes_sense_outlives_another_pattern() {
+    let lower =
+        "[workload.synthetic]\npattern = \"hotcold\"\nscramble = true\nhot_stream = 1\nhot_fraction = 0.1";
+    for pattern in ["uniform", "zipf", "jesd219"] {
+        let scenario = over(lower, &format!("[workload.synthetic]\npattern = \"{pattern}\""));
+        let synthetic = scenario.workload.synthetic.unwrap();
+        assert_eq!(synthetic.scramble, Some(true), "{pattern}");
+        assert_eq!(synthetic.hot_stream.is_some(), pattern == "jesd219", "{pattern}");
+        assert_eq!(synthetic.hot_fraction, None, "{pattern}");
+    }
+    let scenario = over(lower, "[workload.synthetic]\npattern = \"sequential\"");
+    assert_eq!(scenario.workload.synthetic.unwrap().scramble, None);
+    assert!(scenario.void.iter().any(|told| told.contains("scramble = true (t:3)")), "{:?}", scenario.void);
+}
+
+#[test]
+fn what_a_layer_makes_void_is_said_with_both_places() {
+    let lower = "[workload.synthetic]\npattern = \"zipf\"\nzipf_theta = 1.2";
+    let upper = "[workload.synthetic]\npattern = \"uniform\"";
+    assert_eq!(
+        over(lower, upper).void,
+        ["workload.synthetic.zipf_theta = 1.2 (t:3) does not count: pattern = \"uniform\" (upper:2)."]
+    );
+    // Taken away, the pattern is the default one.
+    let taken = load(
+        &[text(SMALL), text(lower)],
+        &[("workload.synthetic.pattern".to_owned(), "null".to_owned())],
+        &nothing,
+    );
+    assert_eq!(taken.unwrap().0.void.len(), 1);
+    // Given again, it counts again, and there is no more to say.
+    let again = "[workload.synthetic]\npattern = \"zipf\"\nzipf_theta = 0.9";
+    let scenario = layered(&[text(SMALL), text(lower), text(upper), text(again)]);
+    assert_eq!(scenario.void, [String::new(); 0]);
+    // One of two ways to say the same takes the place of the other without a word.
+    assert_eq!(over("", "[workload.synthetic]\nrate_iops = 5").void, [String::new(); 0]);
+}
+
+#[test]
+fn every_table_with_variants_says_what_its_choice_makes_void() {
+    let array = "[array]\nlevel = \"raid10\"\nmembers = 4\ncopies = 3\ncopy_layout = \"far\"";
+    for (lower, upper, void) in [
+        (
+            "[device.ftl.gc]\npolicy = \"d-choices\"\nchoices = 3",
+            "[device.ftl.gc]\npolicy = \"fifo\"",
+            &["gc.choices = 3"][..],
+        ),
+        (array, "[array]\nlevel = \"raid1\"", &["array.copies = 3", "array.copy_layout = \"far\""]),
+        (
+            "[workload.synthetic]\nsize = \"8KiB\"\nalign = \"4KiB\"",
+            "[workload.synthetic]\nsize = \"16KiB\"",
+            &["align = \"4KiB\""],
+        ),
+        (
+            "[workload.trace]\nfile = \"a\"\nformat = \"msr\"",
+            "[workload.trace]\nfile = \"b\"",
+            &["format = \"msr\""],
+        ),
+        (
+            "",
+            "[workload.synthetic]\nhot_fraction = 0.1",
+            &["hot_fraction = 0.1 (upper:2) does not count: pattern = \"uniform\""],
+        ),
+        (
+            "[workload.synthetic]\nphases = [{ pattern = \"zipf\", zipf_theta = 0.5, requests = 3 }, { requests = 4 }]",
+            "[workload.synthetic]\nzipf_theta = 0.7",
+            &["zipf_theta = 0.7 (upper:2)"],
+        ),
+    ] {
+        let scenario = over(lower, upper);
+        let said = scenario.void.join(" ");
+        assert_eq!(scenario.void.len(), void.len(), "{said}");
+        assert!(void.iter().all(|part| said.contains(part)), "{said}");
+    }
+}
+
+#[test]
+fn what_a_scenario_says_when_written_out_is_never_void() {
+    for preset in presets() {
+        let (scenario, _) = load(&[Layer::Preset(preset.name.to_owned())], &[], &nothing).unwrap();
+        let whole = json(&scenario.to_json().unwrap());
+        assert_eq!(layered(&[whole]).void, [String::new(); 0], "{}", preset.name);
+    }
 }

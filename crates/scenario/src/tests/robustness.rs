@@ -128,7 +128,7 @@ proptest! {
         let mut merged = tree(&BTreeMap::new());
         let mut model = serde_json::Value::Object(serde_json::Map::new());
         for layer in &layers {
-            merge(&mut merged, tree(layer)).unwrap();
+            merge(&mut merged, tree(layer), &mut Vec::new()).unwrap();
             laid_over(&mut model, &serde_json::to_value(layer).unwrap());
         }
         prop_assert_eq!(said(&merged), model);
@@ -137,9 +137,9 @@ proptest! {
     #[test]
     fn merging_a_layer_twice_changes_nothing(base in settings(3), over in settings(3)) {
         let mut once = tree(&base);
-        merge(&mut once, tree(&over)).unwrap();
+        merge(&mut once, tree(&over), &mut Vec::new()).unwrap();
         let mut twice = once.clone();
-        merge(&mut twice, tree(&over)).unwrap();
+        merge(&mut twice, tree(&over), &mut Vec::new()).unwrap();
         prop_assert_eq!(said(&once), said(&twice));
     }
 
