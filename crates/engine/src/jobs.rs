@@ -156,6 +156,8 @@ struct Span {
     measured: Nanos,
     ended: Option<Nanos>,
     flying: u32,
+    /// Whether it has asked for anything but a flush.
+    issued: bool,
 }
 
 /// Records by job.
@@ -215,6 +217,7 @@ impl JobRecorder {
         }
         let span = &mut self.spans[lane as usize];
         span.flying += 1;
+        span.issued = true;
         let level = span.flying.ilog2().min(6) as usize;
         self.entries[self.entry_of[lane as usize] as usize].levels[level] += 1;
     }
@@ -275,6 +278,16 @@ impl JobRecorder {
                 span.measured = span.measured.max(at);
             }
         }
+    }
+
+    /// The names of jobs that have issued no request, where others have.
+    pub(crate) fn idle<'a>(&self, lanes: Option<&'a FioLanes>) -> Vec<&'a str> {
+        if !self.spans.iter().any(|span| span.issued) {
+            return Vec::new();
+        }
+        let infos = lanes.into_iter().flat_map(FioLanes::infos);
+        let idle = infos.zip(&self.spans).filter(|(_, span)| !span.issued);
+        idle.map(|(info, _)| info.name.as_str()).collect()
     }
 
     /// The figures, at the end of a run that came to `end`.

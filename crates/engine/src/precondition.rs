@@ -9,7 +9,7 @@ use crate::steady::{Round, compared, expected_rest, has_settled, mean_amplificat
 use crate::team::Team;
 use outlast_device::{Op, Outcome};
 use outlast_scenario::{Fill, Overwrite, PreconditionSpec};
-use outlast_units::rng::{SplitMix, mix, sub_seed};
+use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::{Target, WorkloadSpec};
 
@@ -267,9 +267,9 @@ impl<M: Machine> Preparer<'_, '_, M> {
         }
     }
 
-    /// The workload's own writes and trims, pass after pass, until the write amplification is steady. Every pass has a seed of
-    /// its own: the same random addresses in the same order again and again would be a workload that nobody runs (a trace
-    /// has no seed, and is replayed as it is).
+    /// The workload's own writes and trims, pass after pass, until the write amplification is steady. Every pass draws anew: the same
+    /// random addresses in the same order again and again would be a workload that nobody runs (a trace has no seed, and is replayed
+    /// as it is). Which places are hot stays as it is.
     fn overwrite_with(
         &mut self,
         spec: &WorkloadSpec,
@@ -284,8 +284,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
         let mut pass = 0u64;
         let mut open = || {
             pass += 1;
-            let seed = mix(sub_seed(target.seed, "engine.precondition") ^ pass);
-            spec.open_pass(&Target { seed, ..*target }, pass)
+            spec.open_pass(target, pass)
         };
         let mut workload = open()?;
         loop {

@@ -51,7 +51,8 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
 }
 
 fn notes(facts: &Facts<'_>) -> Vec<String> {
-    let mut notes = facts.workload.notes.clone();
+    let mut notes = facts.scenario.void.clone();
+    notes.extend(facts.workload.notes.iter().cloned());
     notes.extend(facts.workload.source.notes());
     notes.extend(facts.prepared.note.clone());
     notes.extend(summary::overload_note(facts));
@@ -67,6 +68,7 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     notes.extend(crate::reliability::notes(facts));
     notes.extend(facts.ssd.array.iter().flat_map(|volume| crate::array_report::notes(facts, volume)));
     notes.extend(facts.by_hand.iter().cloned());
+    notes.extend(idle(facts));
     notes.extend(warmed(facts));
     notes.extend(ending(facts));
     notes
@@ -125,6 +127,26 @@ fn without_spare(facts: &Facts<'_>) -> Option<String> {
         "The flash that is left holds less than the capacity: there is no spare space, and device.effective_spare_factor is absent."
             .to_owned()
     })
+}
+
+/// Says where nothing was asked, and names the jobs that others ended before they asked for anything.
+fn idle(facts: &Facts<'_>) -> Vec<String> {
+    if facts.recorder.completed.total() == 0 && facts.recorder.warmed == 0 && !facts.prepared.stopped {
+        return vec!["No request completed: all figures are those of a drive at rest.".to_owned()];
+    }
+    let told = |name: &str| {
+        let mut notes = facts.workload.notes.iter();
+        notes.any(|note| note.starts_with(&format!("job {name}: ")) && note.contains("issues no request"))
+    };
+    let mut notes: Vec<String> = Vec::new();
+    for name in facts.recorder.jobs.idle(facts.workload.lanes.as_ref()).into_iter().filter(|name| !told(name))
+    {
+        let note = format!("Job {name} issued no request: it was ended before its first.");
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
 }
 
 /// Says where a warm-up took most of the requests.

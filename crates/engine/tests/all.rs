@@ -13,6 +13,7 @@ mod complaints;
 mod counters;
 mod determinism;
 mod horizon;
+mod hot_places;
 mod latency_causes;
 mod over_time;
 mod pacing;

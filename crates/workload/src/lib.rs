@@ -15,6 +15,7 @@ mod extent;
 mod fio;
 mod input_file;
 mod lanes;
+mod pass;
 mod placed;
 mod request;
 mod spec;

@@ -1,5 +1,6 @@
 //! `[workload]` of a scenario.
 
+use crate::pass::PassSeeds;
 use crate::{
     FioSpec, InputFile, OwnPlacement, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad,
 };
@@ -45,8 +46,8 @@ impl WorkloadSpec {
         self.open_pass(target, 0)
     }
 
-    /// As [`WorkloadSpec::open`]; `pass` other than 0 is one of several that follow each other, each with random streams of its own even
-    /// where the workload fixes its seed.
+    /// As [`WorkloadSpec::open`]; `pass` other than 0 is one of several that follow each other: the same places are hot in all of them,
+    /// and each has random streams of its own even where the workload fixes its seed. `target` is that of the run.
     ///
     /// # Errors
     /// As [`WorkloadSpec::open`].
@@ -70,10 +71,11 @@ impl WorkloadSpec {
     }
 
     fn open_plain(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
+        let seeds = PassSeeds::of(target, pass);
         match (&self.synthetic, &self.trace, &self.fio) {
-            (Some(synthetic), None, None) => synthetic.open(target),
+            (Some(synthetic), None, None) => synthetic.open(target, seeds),
             (None, Some(trace), None) => trace.open(target),
-            (None, None, Some(fio)) => fio.open(target, pass),
+            (None, None, Some(fio)) => fio.open(target, seeds),
             (None, None, None) => Err(WorkloadError::Missing {
                 field: "workload".into(),
                 needed: "write one of [workload.synthetic], [workload.trace], [workload.fio]".into(),

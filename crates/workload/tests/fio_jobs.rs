@@ -324,3 +324,58 @@ const LINES: &[&str] = &[
     "sync=1",
     "group_reporting",
 ];
+
+/// Against fio 3.33's own log of these jobs on a device of 64 MiB.
+#[test]
+fn a_job_that_goes_backwards_begins_at_the_end_of_its_region() {
+    let offsets = |text: &str| -> Vec<u64> {
+        all(&mut open(&format!("[a]\nbs=4k\noffset=8m\nsize=1m\n{text}")))
+            .iter()
+            .map(|request| request.command.lba.0 * 512)
+            .collect()
+    };
+    let found = offsets("rw=read:-4k\nnumber_ios=300\n");
+    assert_eq!((found.len(), found[0], found[255]), (256, 9_433_088, 9_433_088));
+    let found = offsets("rw=write:-8k\n");
+    assert_eq!(found[..3], [9_428_992, 9_424_896, 9_420_800]);
+    assert_eq!(found[253..], [8_392_704, 8_388_608, 9_428_992]);
+}
+
+#[test]
+fn zero_is_fios_own_low_mark() {
+    open("[a]\niodepth=8\niodepth_low=0\n");
+    let text = "[a]\niodepth_low=65537\n";
+    assert!(parse_job(text, &TARGET).unwrap_err().to_string().contains("must be 0 to 65536"));
+}
+
+#[test]
+fn a_job_that_issues_nothing_is_refused_or_named() {
+    // Its holes are longer than its region: fio 3.33 issues nothing, either.
+    let idle = "rw=read:-8k\nbs=4k\nsize=4k\noffset=8m\n";
+    let message = parse_job(&format!("[a]\n{idle}"), &TARGET).unwrap_err().to_string();
+    assert!(message.contains("line 2") && message.contains("issues no request"), "{message}");
+    let workload = open(&format!("[b]\nrw=read\nsize=1m\n[a]\n{idle}"));
+    assert!(
+        workload.notes.iter().any(|note| note.starts_with("job a: it issues no request")),
+        "{:?}",
+        workload.notes
+    );
+    assert!(!workload.notes.iter().any(|note| note.starts_with("job b")), "{:?}", workload.notes);
+}
+
+#[test]
+fn a_pass_draws_anew_from_the_same_law() {
+    let top = |law: &str, pass: u64| -> u64 {
+        let text = format!("[a]\nrw=randwrite\nnorandommap\nnumber_ios=2000\nrandom_distribution={law}\n");
+        let spec = FioSpec { job: Some(text), ..FioSpec::default() };
+        let spec = WorkloadSpec { fio: Some(spec), ..WorkloadSpec::default() };
+        let requests = all(&mut spec.open_pass(&TARGET, pass).unwrap());
+        let mut places: Vec<u64> = requests.iter().map(|request| request.command.lba.0).collect();
+        places.sort_unstable();
+        let runs = places.chunk_by(|one, next| one == next).max_by_key(|run| run.len());
+        runs.unwrap()[0]
+    };
+    for law in ["zipf:1.2", "pareto:0.1", "zipf:0.9"] {
+        assert!((1..5).all(|pass| top(law, pass) == top(law, 0)), "{law}");
+    }
+}

@@ -150,7 +150,7 @@ fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
         "rwmixread" => job.read_percent = values::percent(text(entry)?)?,
         "rwmixwrite" => job.read_percent = 100 - values::percent(text(entry)?)?,
         "iodepth" => job.iodepth = count(text(entry)?, 65_536)?,
-        "iodepth_low" => job.iodepth_low = count(text(entry)?, 65_536)?,
+        "iodepth_low" => job.iodepth_low = low_mark(text(entry)?)?,
         "iodepth_batch_complete" | "iodepth_batch_complete_min" => {
             job.complete_min = count(text(entry)?, 65_536)?;
         }
@@ -268,6 +268,14 @@ fn count(text: &str, most: u64) -> Result<u32, Wrong> {
     match values::number(text)? {
         number if (1..=most).contains(&number) => Ok(number as u32),
         _ => Err(format!("must be 1 to {most}")),
+    }
+}
+
+/// Zero stands for the depth, as with fio.
+fn low_mark(text: &str) -> Result<u32, Wrong> {
+    match values::number(text)? {
+        number @ 0..=65_536 => Ok(number as u32),
+        _ => Err("must be 0 to 65536".into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Laws of random blocks other than the uniform one, as fio computes them (`lib/zipf.c`, `lib/gauss.c`, `zone-dist.c` of fio 3.33).
 
-use super::rand::{Random, hash};
+use super::rand::{Random, Seeds, Stream, hash};
 
 /// Terms of the zeta function that fio adds up at most.
 const MOST_TERMS: u64 = 10_000_000;
@@ -19,10 +19,16 @@ pub(super) struct Zipf {
     random: Random,
 }
 
-/// Where a law's centre lies: `None` for anywhere.
-fn offset(places: u64, centre: Option<f64>, random: &mut Random) -> u64 {
-    let drawn = random.next();
-    centre.map_or(drawn, |centre| (places as f64 * centre) as u64)
+/// Where a law's centre lies; `None` for anywhere. fio draws that first of all from the stream of addresses.
+fn offset(places: u64, centre: Option<f64>, seeds: &Seeds) -> u64 {
+    centre.map_or_else(|| Random::new(seeds.centre(), false).next(), |centre| (places as f64 * centre) as u64)
+}
+
+/// The stream of addresses behind that draw.
+fn addresses(seeds: &Seeds) -> Random {
+    let mut random = Random::new(seeds.of(Stream::Block), false);
+    random.next();
+    random
 }
 
 /// The first `terms` terms of the zeta function of `theta` (not 1): the head added up, the rest by the formula of Euler and Maclaurin, whose
@@ -38,13 +44,12 @@ fn zeta(terms: u64, theta: f64) -> f64 {
 }
 
 impl Zipf {
-    pub(super) fn new(places: u64, theta: f64, centre: Option<f64>, seed: u64) -> Self {
-        let mut random = Random::new(seed, false);
-        let offset = offset(places, centre, &mut random);
+    pub(super) fn new(places: u64, theta: f64, centre: Option<f64>, seeds: &Seeds) -> Self {
+        let offset = offset(places, centre, seeds);
         let zeta = zeta(places.min(MOST_TERMS), theta);
         let second = 1.0 + 0.5f64.powf(theta);
         let eta = (1.0 - (2.0 / places as f64).powf(1.0 - theta)) / (1.0 - second / zeta);
-        Self { places, offset, zeta, eta, alpha: 1.0 / (1.0 - theta), second, random }
+        Self { places, offset, zeta, eta, alpha: 1.0 / (1.0 - theta), second, random: addresses(seeds) }
     }
 
     pub(super) fn draw(&mut self) -> u64 {
@@ -72,10 +77,9 @@ pub(super) struct Pareto {
 }
 
 impl Pareto {
-    pub(super) fn new(places: u64, h: f64, centre: Option<f64>, seed: u64) -> Self {
-        let mut random = Random::new(seed, false);
-        let offset = offset(places, centre, &mut random);
-        Self { places, offset, power: h.ln() / (1.0 - h).ln(), random }
+    pub(super) fn new(places: u64, h: f64, centre: Option<f64>, seeds: &Seeds) -> Self {
+        let offset = offset(places, centre, seeds);
+        Self { places, offset, power: h.ln() / (1.0 - h).ln(), random: addresses(seeds) }
     }
 
     pub(super) fn draw(&mut self) -> u64 {
@@ -172,9 +176,10 @@ mod tests {
 
     #[test]
     fn every_law_stays_within_its_places() {
+        let seeds = Seeds::new(5, 1, true, false, 0);
         for places in [1, 2, 3, 1000] {
-            let mut zipf = Zipf::new(places, 1.2, None, 5);
-            let mut pareto = Pareto::new(places, 0.2, Some(0.7), 5);
+            let mut zipf = Zipf::new(places, 1.2, None, &seeds);
+            let mut pareto = Pareto::new(places, 0.2, Some(0.7), &seeds);
             let mut normal = Normal::new(places, 10.0, Some(0.25), 5);
             for _ in 0..1000 {
                 assert!(zipf.draw() < places && pareto.draw() < places && normal.draw() < places);

@@ -3,6 +3,7 @@
 
 use super::paced::Paced;
 use super::spec::FioSpec;
+use crate::pass::PassSeeds;
 use crate::{Target, WorkloadError};
 use outlast_device::Command;
 use outlast_units::Nanos;
@@ -51,7 +52,8 @@ impl FioSpec {
         as_fio: bool,
         most: usize,
     ) -> Result<JobLog, WorkloadError> {
-        let workload = if as_fio { self.open_as_fio(target)? } else { self.open(target, 0)? };
+        let workload =
+            if as_fio { self.open_as_fio(target)? } else { self.open(target, PassSeeds::of(target, 0))? };
         let Some(lanes) = workload.lanes else {
             return Ok(JobLog { requests: Vec::new(), lanes: Vec::new() });
         };

@@ -6,6 +6,7 @@
 //! module name; the test against fio itself is `tests/test_fio_oracle.py`.
 
 mod host;
+mod idle;
 mod job;
 mod jobs;
 mod keys;

@@ -23,13 +23,15 @@ pub(super) enum Law {
 
 impl Law {
     /// The law of a job over its region.
-    fn of(spec: LawSpec, shape: &Shape, seed: u64) -> Self {
+    fn of(spec: LawSpec, shape: &Shape, seeds: &Seeds) -> Self {
         let places = shape.length.div_ceil(shape.sizes[0].least.min(shape.sizes[1].least)).max(1);
         match spec {
             LawSpec::Uniform => Self::Uniform,
-            LawSpec::Zipf { theta, centre } => Self::Zipf(Zipf::new(places, theta, centre, seed)),
-            LawSpec::Pareto { h, centre } => Self::Pareto(Pareto::new(places, h, centre, seed)),
-            LawSpec::Normal { percent, centre } => Self::Normal(Normal::new(places, percent, centre, seed)),
+            LawSpec::Zipf { theta, centre } => Self::Zipf(Zipf::new(places, theta, centre, seeds)),
+            LawSpec::Pareto { h, centre } => Self::Pareto(Pareto::new(places, h, centre, seeds)),
+            LawSpec::Normal { percent, centre } => {
+                Self::Normal(Normal::new(places, percent, centre, seeds.of(Stream::Block)))
+            }
             LawSpec::Zoned(zones, bytes) => Self::Zoned(zones.map(|zones| Zones::new(&zones, bytes))),
         }
     }
@@ -66,7 +68,7 @@ pub(super) struct Offsets {
 
 impl Offsets {
     pub(super) fn new(shape: Shape, seeds: Seeds) -> Self {
-        let law = Law::of(shape.law.clone(), &shape, seeds.of(Stream::Block));
+        let law = Law::of(shape.law.clone(), &shape, &seeds);
         let map = shape.has_map().then(|| Map::new((shape.length / shape.smallest()).max(1)));
         let unseeded = || Random::new(0, false);
         let mut offsets = Self {
@@ -187,7 +189,8 @@ impl Offsets {
         if self.last_end[ddir] == shape.start && shape.start != 0 && shape.skip < 0 {
             self.last_end[ddir] = shape.device.min(shape.length);
         }
-        let mut at = self.last_end[ddir].checked_sub(shape.start)?;
+        // Where the last end was set to the length, the difference wraps below the start, as fio's does: the holes then begin at the end.
+        let mut at = self.last_end[ddir].wrapping_sub(shape.start);
         if at != 0 && shape.skip != 0 {
             at = at.wrapping_add_signed(shape.skip);
             if at >= shape.device {

@@ -122,6 +122,7 @@ impl Source for Untimed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pass::PassSeeds;
     use crate::{FioSpec, Target};
     use outlast_units::Bytes;
 
@@ -133,7 +134,7 @@ mod tests {
                    io_submit_mode=offload\ntime_based=1\nruntime=100s\n";
         let spec = FioSpec { job: Some(job.to_string()), ..FioSpec::default() };
         let target = Target { capacity: Bytes(1 << 30), seed: 1, unit: Bytes(512) };
-        let lanes = spec.open(&target, 0).expect("a workload").lanes.expect("jobs");
+        let lanes = spec.open(&target, PassSeeds::of(&target, 0)).expect("a workload").lanes.expect("jobs");
         let mut paced = Paced::new(lanes, Nanos::micros(100));
         for _ in 0..2000 {
             paced.next().expect("there are more");

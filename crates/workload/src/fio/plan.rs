@@ -1,6 +1,7 @@
 //! From jobs to lanes: what fio's `fixup_options` and `setup_files` make of the options.
 
 use super::host::{Course, depth_of};
+use super::idle;
 use super::job::{DEFAULT_BLOCK, Job, LawSpec, Rw, Shape, Sizes};
 use super::jobs::{FioLanes, Lane};
 use super::known::SYNCHRONOUS;
@@ -8,6 +9,7 @@ use super::paced::Untimed;
 use super::parse::refused;
 use super::rand::Seeds;
 use crate::lanes::LaneInfo;
+use crate::pass::PassSeeds;
 use crate::{Extent, Pacing, Target, Workload, WorkloadError};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES, rng::mix, rng::sub_seed};
 use std::ops::Range;
@@ -19,8 +21,8 @@ const MOST_LANES: u64 = 4096;
 /// Where random streams come from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Randomness {
-    /// From the scenario's seed, except for jobs with a `randseed`; every pass of a preconditioning has others.
-    Scenario { pass: u64 },
+    /// From the scenario's seed, except for jobs with a `randseed`; every pass of a preconditioning draws from others.
+    Scenario(PassSeeds),
     /// From what the job says alone, as fio has it.
     Fio,
 }
@@ -47,8 +49,7 @@ pub(super) fn open(jobs: &[Job], target: &Target, randomness: Randomness) -> Res
         for clone in 0..job.numjobs {
             let check = Check { job, target, clone };
             let thread = lanes.len() as u64 + 1;
-            let course =
-                check.course(seeds(job, target, thread, randomness)).map_err(|why| wrong(job, why))?;
+            let course = check.course(seeds(job, thread, randomness)).map_err(|why| wrong(job, why))?;
             let (start, end) = (course.shape.start, course.shape.start + course.shape.length);
             footprint = footprint.start.min(start)..footprint.end.max(end);
             lanes.push(check.lane(group, course));
@@ -56,16 +57,24 @@ pub(super) fn open(jobs: &[Job], target: &Target, randomness: Randomness) -> Res
         job_notes(job, &mut notes);
     }
     file_notes(jobs, &mut notes);
+    notes.extend(idle::notes(jobs, &lanes)?);
     Ok(workload(jobs, lanes, footprint, notes))
 }
 
-fn seeds(job: &Job, target: &Target, thread: u64, randomness: Randomness) -> Seeds {
-    let other = match (randomness, job.randseed) {
-        (Randomness::Fio, _) | (Randomness::Scenario { pass: 0 }, Some(_)) => 0,
-        (Randomness::Scenario { pass }, Some(_)) => mix(sub_seed(0, "workload.fio") ^ pass),
-        (Randomness::Scenario { .. }, None) => sub_seed(target.seed, "workload.fio"),
+fn seeds(job: &Job, thread: u64, randomness: Randomness) -> Seeds {
+    let (layout, chance) = match (randomness, job.randseed) {
+        (Randomness::Fio, _) => (0, 0),
+        (Randomness::Scenario(PassSeeds { pass: 0, .. }), Some(_)) => (0, 0),
+        (Randomness::Scenario(PassSeeds { pass, .. }), Some(_)) => {
+            (0, mix(sub_seed(0, "workload.fio") ^ pass))
+        }
+        (Randomness::Scenario(seeds), None) => {
+            let seeds = seeds.within("workload.fio");
+            (seeds.layout, seeds.chance)
+        }
     };
-    Seeds::new(job.seed(), thread, job.repeatable, job.all_repeatable, other)
+    let of = |other| Seeds::new(job.seed(), thread, job.repeatable, job.all_repeatable, other);
+    of(chance).laid_out_as(&of(layout))
 }
 
 fn check_waiting(jobs: &[Job], index: usize) -> Result<(), Wrong> {

@@ -134,6 +134,8 @@ const STEP: u64 = 0x9e37_0001;
 #[derive(Clone, Debug)]
 pub(super) struct Seeds {
     seeds: [u64; STREAMS],
+    /// Of the draw that decides where a law has its centre: fio takes the stream of its addresses.
+    centre: u64,
 }
 
 impl Seeds {
@@ -155,7 +157,16 @@ impl Seeds {
         if repeatable {
             seeds[Stream::Block as usize] = (REPEATABLE ^ other).wrapping_mul(thread);
         }
-        Self { seeds }
+        Self { centre: seeds[Stream::Block as usize], seeds }
+    }
+
+    /// These seeds with the centres of laws where `other` has them.
+    pub(super) fn laid_out_as(self, other: &Self) -> Self {
+        Self { centre: other.centre, ..self }
+    }
+
+    pub(super) fn centre(&self) -> u64 {
+        self.centre
     }
 
     pub(super) fn of(&self, stream: Stream) -> u64 {

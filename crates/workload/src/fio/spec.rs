@@ -2,6 +2,7 @@
 
 use super::parse::{Place, refused, sections};
 use super::{keys, plan};
+use crate::pass::PassSeeds;
 use crate::{InputFile, Target, Workload, WorkloadError};
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,10 +36,10 @@ impl FioSpec {
     }
 
     /// Reads the job and checks it. See [`crate::WorkloadSpec::open_pass`].
-    pub(crate) fn open(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
+    pub(crate) fn open(&self, target: &Target, seeds: PassSeeds) -> Result<Workload, WorkloadError> {
         let (name, text) = self.text()?;
         let jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
-        plan::open(&jobs, target, plan::Randomness::Scenario { pass })
+        plan::open(&jobs, target, plan::Randomness::Scenario(seeds))
     }
 
     /// As [`FioSpec::open`], with the random streams that fio itself has, whatever the target's seed.
@@ -103,7 +104,7 @@ impl FioSpec {
 /// # Errors
 /// A line, key or value that is not understood (the message names line and key), or a job that does not fit the target.
 pub fn parse_job(text: &str, target: &Target) -> Result<Workload, WorkloadError> {
-    FioSpec { job: Some(text.to_owned()), ..FioSpec::default() }.open(target, 0)
+    FioSpec { job: Some(text.to_owned()), ..FioSpec::default() }.open(target, PassSeeds::of(target, 0))
 }
 
 /// The names of the `${NAME}` in a text, in order, each once.

@@ -8,6 +8,7 @@ use super::scramble::Scramble;
 use super::spec::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
 use super::zipf::Zipf;
 use crate::error::bad;
+use crate::pass::PassSeeds;
 use crate::{Extent, Target, WorkloadError};
 use outlast_units::{Bytes, SECTOR_BYTES, rng::SplitMix};
 
@@ -168,8 +169,8 @@ impl Check<'_> {
         })
     }
 
-    /// Checks everything; `seed` is that of the phase. Also gives the region's first sector and length.
-    pub(super) fn plan(&self, seed: u64) -> Result<(Plan, std::ops::Range<u64>), WorkloadError> {
+    /// Checks everything; `seeds` are those of the phase. Also gives the region's first sector and length.
+    pub(super) fn plan(&self, seeds: PassSeeds) -> Result<(Plan, std::ops::Range<u64>), WorkloadError> {
         let spec = self.spec;
         let (start, region) = self.region()?;
         let (list, smallest) = self.sizes()?;
@@ -198,7 +199,7 @@ impl Check<'_> {
         let plan = Plan {
             start,
             align,
-            address: self.address(places, seed)?,
+            address: self.address(places, seeds.layout)?,
             read: threshold(read / 100.0),
             trim: threshold((read + trim) / 100.0),
             sizes: [sizes.clone(), sizes.clone(), sizes],
@@ -208,12 +209,12 @@ impl Check<'_> {
             hot: spec.hot_stream.unwrap_or(stream),
             cold: spec.cold_stream.unwrap_or(stream),
             limit: self.limit()?,
-            seed,
+            seed: seeds.chance,
         };
         Ok((plan, start..start + region))
     }
 
-    fn address(&self, places: u64, seed: u64) -> Result<Address, WorkloadError> {
+    fn address(&self, places: u64, layout: u64) -> Result<Address, WorkloadError> {
         let spec = self.spec;
         let pattern = spec.pattern.unwrap_or_default();
         let zoned = matches!(pattern, Pattern::Hotcold | Pattern::Jesd219);
@@ -229,7 +230,7 @@ impl Check<'_> {
                 "a sequential stream that is scrambled is pattern = \"uniform\"",
             ));
         }
-        let scramble = scramble.then(|| Scramble::new(places, &mut SplitMix::new(seed, "scramble")));
+        let scramble = scramble.then(|| Scramble::new(places, &mut SplitMix::new(layout, "scramble")));
         let jumps = self.ranged("random_percent", spec.random_percent, 0.0, (0.0, 100.0))?;
         if spec.random_percent.is_some() && pattern != Pattern::Sequential {
             return Err(bad(self.field("random_percent"), jumps, "needs pattern = \"sequential\""));

@@ -5,8 +5,9 @@ use super::check::Check;
 use super::generator::{Generator, Plan};
 use super::spec::{Pattern, SyntheticSpec};
 use crate::error::bad;
+use crate::pass::PassSeeds;
 use crate::{Pacing, Request, Source, Target, Workload, WorkloadError};
-use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES, rng::sub_seed};
+use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::ops::Range;
 
 const PATH: &str = "workload.synthetic";
@@ -26,8 +27,8 @@ struct Phases {
 
 impl SyntheticSpec {
     /// Checks the settings and makes the source. See [`crate::WorkloadSpec::open`].
-    pub(crate) fn open(&self, target: &Target) -> Result<Workload, WorkloadError> {
-        let (plans, footprint) = self.plans(target)?;
+    pub(crate) fn open(&self, target: &Target, seeds: PassSeeds) -> Result<Workload, WorkloadError> {
+        let (plans, footprint) = self.plans(target, seeds.within("workload.synthetic"))?;
         let queue_depth = self.queue_depth.unwrap_or(1);
         if queue_depth == 0 {
             return Err(bad(format!("{PATH}.queue_depth"), 0, "must be at least 1"));
@@ -42,7 +43,8 @@ impl SyntheticSpec {
         if closed && self.queue_depth.is_none() {
             notes.push("neither rate_iops nor queue_depth given: closed loop with a queue depth of 1".into());
         }
-        let source = Phases::new(plans, self);
+        let mut source = Phases::new(plans, self);
+        notes.extend(source.idle()?);
         let endless = source.plans.last().is_some_and(|plan| {
             let limit = plan.limit;
             (limit.requests, limit.sectors) == (u64::MAX, u64::MAX) && (closed || limit.duration == u64::MAX)
@@ -84,14 +86,13 @@ impl SyntheticSpec {
     }
 
     /// The plans of all phases and the smallest range of sectors that holds their regions.
-    fn plans(&self, target: &Target) -> Result<(Vec<Plan>, Range<u64>), WorkloadError> {
-        let seed = sub_seed(target.seed, "workload.synthetic");
+    fn plans(&self, target: &Target, seeds: PassSeeds) -> Result<(Vec<Plan>, Range<u64>), WorkloadError> {
         if self.phases.is_empty() {
-            let (plan, region) = Check { spec: self, path: PATH, target }.plan(seed)?;
+            let (plan, region) = Check { spec: self, path: PATH, target }.plan(seeds)?;
             return Ok((vec![plan], region));
         }
         // Also checks the limits of the whole, and settings that every phase replaces.
-        Check { spec: self, path: PATH, target }.plan(seed)?;
+        Check { spec: self, path: PATH, target }.plan(seeds)?;
         let mut plans = Vec::new();
         let mut footprint = Range { start: u64::MAX, end: 0 };
         for (index, phase) in self.phases.iter().enumerate() {
@@ -112,7 +113,7 @@ impl SyntheticSpec {
             }
             let spec = phase.over(self);
             let (plan, region) =
-                Check { spec: &spec, path: &path, target }.plan(sub_seed(seed, &format!("phase {index}")))?;
+                Check { spec: &spec, path: &path, target }.plan(seeds.drawn_by(&format!("phase {index}")))?;
             let closed = plan.arrival == ArrivalPlan::Closed;
             if let Some(duration) = phase.duration.filter(|_| closed) {
                 let limit =
@@ -149,6 +150,32 @@ impl Phases {
             done: false,
             plans,
         }
+    }
+
+    /// Notes that name the phases that end before their first request: only a rate too low for a duration makes one.
+    ///
+    /// # Errors
+    /// The stream has no request at all.
+    fn idle(&mut self) -> Result<Vec<String>, WorkloadError> {
+        if self.fill(&mut Vec::new(), 1)? == 0 {
+            let durations = self.plans.iter().map(|plan| plan.limit.duration);
+            let duration = durations.fold(self.duration, u64::min);
+            let limit =
+                "the first request would arrive later: a longer duration or a higher rate_iops lets it";
+            return Err(bad(format!("{PATH}.duration"), Nanos(duration), limit));
+        }
+        self.rewind()?;
+        if self.plans.len() == 1 {
+            return Ok(Vec::new());
+        }
+        let is_idle = |plan: &Plan| Generator::new(plan.clone(), Nanos::ZERO).fill(&mut Vec::new(), 1) == 0;
+        let idle = self.plans.iter().enumerate().filter(|(_, plan)| is_idle(plan));
+        let told = |index| {
+            format!(
+                "{PATH}.phases[{index}] issues no request: its first would arrive after the duration of the phase"
+            )
+        };
+        Ok(idle.map(|(index, _)| told(index)).collect())
     }
 
     /// The sum of the phases' durations if each has one.

@@ -110,8 +110,8 @@ pub struct SyntheticSpec {
     /// Length of the region: a size or a percentage of the capacity. Default: up to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Extent>,
-    /// Scatters the addresses over the region by a fixed bijection, so that hot places are not neighbours.
-    /// Not with `sequential`. Default: false.
+    /// Scatters the addresses over the region by a bijection, so that hot places are not neighbours. It follows from the seed of the run
+    /// and is the same in all phases. Not with `sequential`. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scramble: Option<bool>,
     /// Mean arrivals per second: an open loop. More than 0, at most 1e9.
