@@ -103,6 +103,12 @@ pub enum Event<T> {
 }
 
 impl<T: Copy> Flash<T> {
+    /// From now on, on a die that is never idle, one in `every` operations is one of a background task.
+    pub fn set_background_every(&mut self, every: u8) {
+        debug_assert!(every != 0, "a background task has its turn every so often");
+        self.background_every = every;
+    }
+
     /// Dies at rest.
     ///
     /// # Errors

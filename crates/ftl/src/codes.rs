@@ -60,7 +60,9 @@ impl Codes {
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
             *number = match streams.cause(stream) {
                 Cause::Partial => NO_CODE,
-                Cause::Host | Cause::Map | Cause::Scrub if gathered => NO_CODE,
+                Cause::Host | Cause::Map if gathered => NO_CODE,
+                // What is rebuilt after a failure has had parity.
+                Cause::Scrub if gathered && !streams.scrub_on_failure() => NO_CODE,
                 _ => numbers[usize::from(streams.class(stream))],
             };
         }
@@ -250,7 +252,7 @@ mod tests {
         };
         let config = FtlConfig::default();
         let layout = Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
-        let streams = Streams::new(&config, 2, false, None, false).unwrap();
+        let streams = Streams::new(&config, 2, false, false, None, false).unwrap();
         let mut codes = Codes::new(ProtectedStreams::Gathered, streams.count().into(), 8);
         let raid = CodeConfig { data: 3, parity: 1, block: None };
         codes.assign(&[NO_PARITY, raid], &layout, &streams, None).unwrap();

@@ -22,6 +22,7 @@ mod space_view;
 mod stream_view;
 mod superblock;
 mod superblock_view;
+mod survival;
 mod tear;
 mod trims;
 mod turns;
@@ -87,6 +88,8 @@ pub struct FtlOptions {
     pub protection: Option<ProtectionConfig>,
     /// Whether there is a stream for data moved by scrubbing.
     pub scrub: bool,
+    /// Whether, where there is none, one is kept in mind for what a failed die held ([`Ftl::begin_rebuild`]).
+    pub rebuild: bool,
     /// Whether the last page of every block is kept for the owners of another block's units ([`Ftl::list_reads`]).
     pub lists: bool,
     /// Whether a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
@@ -204,8 +207,9 @@ impl Ftl {
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
         let mut layout = Layout::new(geometry, config, dies, config.held_units(logical_units))?;
-        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, mount, seed, .. } =
+        let FtlOptions { keep_bytes, protection, scrub, rebuild, lists, erases_late, absent, mount, .. } =
             options;
+        let seed = options.seed;
         let whole = options.tables == Tables::Built;
         if lists {
             layout.keep_lists(geometry)?;
@@ -222,7 +226,7 @@ impl Ftl {
         };
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
         let map_class = config.map_flush.and(Some(protection.as_ref().map_or(0, |own| own.default_class)));
-        let streams = Streams::new(config, classes, scrub, map_class, in_blocks)?;
+        let streams = Streams::new(config, classes, scrub, rebuild, map_class, in_blocks)?;
         let lanes = layout.lanes().len() as u32;
         let rows = if options.tables == Tables::LeftOut { 0 } else { layout.superblocks() as usize };
         let (mapped, slots) =
@@ -336,10 +340,13 @@ impl Ftl {
     /// Fills the program unit that `stream` has begun with empty slots; returns it, or `None` when none is begun.
     pub fn pad(&mut self, stream: Stream) -> Option<Pu> {
         let units = self.layout.units_per_pu();
+        if self.frontiers[stream].begun(units) == 0 { None } else { Some(self.fill_up(stream)) }
+    }
+
+    /// Fills what is left of the program unit at the frontier of `stream`, all of it or a part, with empty slots; returns it.
+    fn fill_up(&mut self, stream: Stream) -> Pu {
+        let units = self.layout.units_per_pu();
         let frontier = &mut self.frontiers[stream];
-        if frontier.begun(units) == 0 {
-            return None;
-        }
         let (first, missing) = (frontier.next(), frontier.left_in_pu());
         frontier.take(missing, units);
         self.map.disown(first, missing);
@@ -347,7 +354,7 @@ impl Ftl {
         if self.frontiers[stream].is_broken() {
             self.skip(stream);
         }
-        Some(self.layout.pu_of(first).0)
+        self.layout.pu_of(first).0
     }
 
     /// Deallocates a logical page; true when there was data.

@@ -11,6 +11,8 @@ struct Gaps {
     opened: LaneSet,
     /// Given up since: nothing more is programmed there.
     since: LaneSet,
+    /// Whether no data is put into the superblock any more, though it is not full.
+    closed: bool,
 }
 
 /// What is damaged on a flash core.
@@ -161,7 +163,8 @@ impl Lanes {
         let gone = opened.len();
         debug_assert!(gone < self.count, "superblock {superblock} is opened without a lane");
         debug_assert!(self.gaps[superblock].is_none(), "superblock {superblock} is opened with gaps");
-        self.gaps[superblock] = Some(Box::new(Gaps { opened, since: LaneSet::new(self.count as usize) }));
+        self.gaps[superblock] =
+            Some(Box::new(Gaps { opened, since: LaneSet::new(self.count as usize), closed: false }));
         gone
     }
 
@@ -189,7 +192,22 @@ impl Lanes {
     /// From now on what is on flash of `superblock` is said by each program unit's own bit.
     pub(crate) fn mark_irregular(&mut self, superblock: SuperblockId) {
         let none = || LaneSet::new(self.count as usize);
-        self.gaps[superblock].get_or_insert_with(|| Box::new(Gaps { opened: none(), since: none() }));
+        self.gaps[superblock]
+            .get_or_insert_with(|| Box::new(Gaps { opened: none(), since: none(), closed: false }));
+    }
+
+    /// No data is put into `superblock` any more.
+    pub(crate) fn close(&mut self, superblock: SuperblockId) {
+        self.mark_irregular(superblock);
+        if let Some(gaps) = self.gaps[superblock].as_mut() {
+            gaps.closed = true;
+        }
+    }
+
+    /// Whether that is so, though it is not full.
+    #[inline]
+    pub(crate) fn is_closed(&self, superblock: SuperblockId) -> bool {
+        self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.closed)
     }
 
     /// Whether not all program units of `superblock` are on flash when none is to come any more.

@@ -20,6 +20,8 @@ pub(crate) struct Room {
     stuck: bool,
     /// Too few superblocks are left to take writes for ever; whoever changes that tells.
     worn_out: bool,
+    /// Whether the streams that scrubbing has only once a die has failed are in use.
+    rebuilds: bool,
 }
 
 impl Room {
@@ -27,7 +29,7 @@ impl Room {
         let held_back = u32::from(erases_late || overlaps) + 1;
         let start_free = tasks * held_back;
         let stop_free = start_free + 1;
-        let (collects, may_lack_reserve, stuck, worn_out) = (false, false, false, false);
+        let (collects, may_lack_reserve, stuck, worn_out, rebuilds) = (false, false, false, false, false);
         Self {
             logical_units,
             held_back,
@@ -38,6 +40,7 @@ impl Room {
             may_lack_reserve,
             stuck,
             worn_out,
+            rebuilds,
         }
     }
 
@@ -74,6 +77,19 @@ impl Room {
         debug_assert!(start != 0, "collection begins when no superblock is free, and cannot go on");
         debug_assert!(start < stop, "collection stops with {stop} free superblocks and begins with {start}");
         (self.start_free, self.stop_free) = (start, stop);
+    }
+
+    /// Whether the streams that scrubbing has only once a die has failed are in use.
+    pub(crate) fn rebuilds(&self) -> bool {
+        self.rebuilds
+    }
+
+    /// Says so. What is held back for them is collected before, and no longer after.
+    pub(crate) fn set_rebuilds(&mut self, rebuilds: bool) {
+        let (from, to) = (u32::from(self.rebuilds), u32::from(rebuilds));
+        let moved = |mark: u32| mark + to * self.held_back - from * self.held_back;
+        self.set_marks(moved(self.start_free), moved(self.stop_free));
+        self.rebuilds = rebuilds;
     }
 
     /// Whether space must be collected where `free` superblocks are free.

@@ -118,7 +118,8 @@ impl Cause {
 const MOST_HOST_STREAMS: u32 = 16;
 
 /// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
-/// task and class; one of the mapping table, if that is flushed; and one of partial parity, if that has superblocks of its own.
+/// task and class; one of the mapping table, if that is flushed; one of partial parity, if that has superblocks of its own; and, of a drive that scrubs
+/// only to rebuild what a failed die held, those of that, one for each class.
 #[derive(Clone, Debug)]
 pub struct Streams {
     hints: u8,
@@ -130,6 +131,9 @@ pub struct Streams {
     apart: Vec<Cause>,
     /// That of the mapping table.
     map: Option<Stream>,
+    partial: Option<Stream>,
+    /// The first of those that scrubbing has only once a die has failed.
+    rebuild: Option<Stream>,
 }
 
 impl Streams {
@@ -137,6 +141,7 @@ impl Streams {
         config: &FtlConfig,
         classes: u8,
         scrub: bool,
+        rebuild: bool,
         map: Option<u8>,
         partial: bool,
     ) -> Result<Self, ConfigError> {
@@ -159,8 +164,14 @@ impl Streams {
             of.push((Cause::Map, class));
             Stream(of.len() as u8 - 1)
         });
-        of.extend(partial.then_some((Cause::Partial, 0)));
-        Ok(Self { hints: config.streams, classes, of, tasks, apart, map })
+        let partial = partial.then(|| {
+            of.push((Cause::Partial, 0));
+            Stream(of.len() as u8 - 1)
+        });
+        // The last ones, so that the others have the numbers that they have without.
+        let rebuild = (rebuild && !scrub).then_some(Stream(of.len() as u8));
+        of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (Cause::Scrub, class)));
+        Ok(Self { hints: config.streams, classes, of, tasks, apart, map, partial, rebuild })
     }
 
     /// All streams.
@@ -224,7 +235,19 @@ impl Streams {
     /// # Panics
     /// If there is no scrubbing.
     pub fn scrub(&self, class: u8) -> Stream {
-        self.relocated(Cause::Scrub, class).expect("scrubbing is on")
+        let kept = self.relocated(Cause::Scrub, class);
+        let rebuild = || self.rebuild.map(|first| Stream(first.0 + class));
+        kept.or_else(rebuild).expect("scrubbing is on")
+    }
+
+    /// Whether scrubbing has streams only once a die has failed ([`Ftl::begin_rebuild`](crate::Ftl::begin_rebuild)).
+    pub(crate) fn scrub_on_failure(&self) -> bool {
+        self.rebuild.is_some()
+    }
+
+    /// Whether `stream` is one of those.
+    pub(crate) fn is_for_rebuild(&self, stream: Stream) -> bool {
+        self.rebuild.is_some_and(|first| stream >= first)
     }
 
     fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
@@ -239,8 +262,7 @@ impl Streams {
     }
 
     pub(crate) fn partial(&self) -> Option<Stream> {
-        let last = self.of.len() - 1;
-        (self.of[last].0 == Cause::Partial).then_some(Stream(last as u8))
+        self.partial
     }
 
     /// Why units of `stream` are written.

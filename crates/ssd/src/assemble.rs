@@ -3,7 +3,7 @@
 use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Cores, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
-use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
+use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
@@ -74,6 +74,7 @@ impl Ssd {
             corrections: Corrections::default(),
             timer: Timer::default(),
             decisions: Decisions::default(),
+            redundancy: Redundancy::default(),
             schedule: FaultSchedule::default(),
             changes: Changes::default(),
             power_cuts: PowerCuts::default(),
@@ -230,6 +231,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         erases_late: config.controller.write_cache != WriteCache::Protected,
         protection: config.protection.clone(),
         scrub: config.scrubs(),
+        rebuild: config.rebuilds(),
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
         absent: absent_of(&config.absent_dies, share),
         coalesce: config.units_held_back(),

@@ -37,11 +37,11 @@ pub use config::{
 };
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
-pub use health::{Change, Decision, Reason};
+pub use health::{Change, Decision, Reason, RedundancyLoss};
 pub use outlast_flash::Worked;
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;
 pub use utilisation::{Busy, Victim};
 pub use views::{BufferView, DieState, DieView, SuperblockCounts};
-pub use whole::Mounts;
+pub use whole::{Mounts, RedundancyView};

@@ -3,7 +3,7 @@
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{Core, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
-use crate::health::{Changes, Decisions, FaultSchedule, Timer};
+use crate::health::{Changes, Decisions, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
 use crate::ledger::Ledger;
 use crate::livelock::LivelockWatch;
@@ -94,6 +94,8 @@ pub struct Ssd {
     /// When a flush of the mapping table is due by time.
     pub(crate) map_timer: MapTimer,
     pub(crate) decisions: Decisions,
+    /// Redundancy that failed dies have taken.
+    pub(crate) redundancy: Redundancy,
     pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,

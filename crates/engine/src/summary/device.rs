@@ -42,7 +42,7 @@ pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
     let usable: f64 = drive
         .ftls()
         .map(|ftl| {
-            let lost = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.streams().count());
+            let lost = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.space().streams());
             (f64::from(ftl.layout().superblocks()) - lost)
                 * f64::from(ftl.stream(ftl.streams().gc(0)).data_units())
                 * unit

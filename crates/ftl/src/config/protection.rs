@@ -2,7 +2,7 @@
 
 use super::CodeRule;
 use outlast_media::{ConfigError, Geometry};
-use outlast_units::{Bytes, JsonSchema, Nanos, SECTOR_BYTES};
+use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// Parity in the drive. Across dies: every stripe of `data` program units in write order is followed by `parity` more that protect
@@ -33,6 +33,23 @@ pub struct ProtectionConfig {
     pub classes: Vec<ClassConfig>,
     /// The class of writes that match no class. Default: 0.
     pub default_class: u8,
+    /// Whether the drive, when a die or a plane has failed, moves what has lost redundancy into superblocks of full protection, in the
+    /// background and by itself, as drives with parity over their dies do. Where `device.repair` is given, its `rebuild` says so instead.
+    /// Default: true.
+    #[serde(skip_serializing_if = "is_true")]
+    pub rebuild: bool,
+    /// Most bytes that this moves in a second, over all cores; above 0. Absent: that of `device.scrub.bandwidth`, else what idle dies allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebuild_bandwidth: Option<ByteRate>,
+    /// On a die that is never idle, one in this many operations is one of a background task while redundancy is lacking; 1 to 255. 1 gives
+    /// it every other turn. Absent: `device.controller.background_every`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebuild_every: Option<u8>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_true(setting: &bool) -> bool {
+    *setting
 }
 
 impl Default for ProtectionConfig {
@@ -46,6 +63,9 @@ impl Default for ProtectionConfig {
             partial: PartialConfig::default(),
             classes: Vec::new(),
             default_class: 0,
+            rebuild: true,
+            rebuild_bandwidth: None,
+            rebuild_every: None,
         }
     }
 }
@@ -210,6 +230,20 @@ impl ProtectionConfig {
         }
     }
 
+    fn check_rebuild(&self) -> Result<(), ConfigError> {
+        if self.rebuild_every == Some(0) {
+            return Err(ConfigError::new("device.protection.rebuild_every", 0, "must be between 1 and 255"));
+        }
+        let needs = "needs device.protection.rebuild = true";
+        match (self.rebuild, self.rebuild_bandwidth, self.rebuild_every) {
+            (false, Some(rate), _) => {
+                Err(ConfigError::new("device.protection.rebuild_bandwidth", rate, needs))
+            }
+            (false, _, Some(every)) => Err(ConfigError::new("device.protection.rebuild_every", every, needs)),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks the settings by themselves.
     ///
     /// # Errors
@@ -217,6 +251,7 @@ impl ProtectionConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let plain = CodeConfig { data: self.data, parity: self.parity, block: self.block };
         plain.validate("device.protection")?;
+        self.check_rebuild()?;
         self.check_rules()?;
         if self.classes.is_empty() && self.code(0).parity == 0 && self.block.is_none() {
             let limit = "must be at least 1, unless there is a code within blocks or classes have parity";

@@ -185,13 +185,19 @@ impl Ftl {
 
     /// Lanes of `superblock`, which is sealed, that held data and are gone: so many members of its stripes are missing.
     pub(super) fn lanes_lost(&self, superblock: SuperblockId) -> u32 {
-        if self.lanes.dead().is_none() || self.superblocks.state(superblock) != State::Sealed {
-            return 0;
+        if self.superblocks.state(superblock) == State::Sealed {
+            self.lanes_lost_since(superblock)
+        } else {
+            0
         }
+    }
+
+    /// Lanes that are gone and were not when `superblock` was opened.
+    pub(super) fn lanes_lost_since(&self, superblock: SuperblockId) -> u32 {
+        let Some(dead) = self.lanes.dead() else { return 0 };
         let opened = self.opened_gaps(superblock);
         let lanes = self.layout.lanes().indices();
-        lanes
-            .filter(|&lane| self.lanes.is_dead(lane) && !opened.is_some_and(|gaps| gaps.contains(lane)))
-            .count() as u32
+        lanes.filter(|&lane| dead.contains(lane) && !opened.is_some_and(|gaps| gaps.contains(lane))).count()
+            as u32
     }
 }

@@ -32,7 +32,7 @@ impl Ftl {
             return None;
         }
         let superblock = self.frontiers[stream].superblock();
-        if self.filler(superblock) != Some(stream) {
+        if self.filler(superblock) != Some(stream) || self.lanes.is_closed(superblock) {
             return None;
         }
         let count = rows * self.layout.lanes().len() as u32;

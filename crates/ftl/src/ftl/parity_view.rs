@@ -43,7 +43,7 @@ impl<'a> ParityView<'a> {
                 u64::from(code.parity()) + if code.block_code().is_some() { lanes } else { 0 }
             })
         };
-        self.ftl.frontiers.streams().map(of).sum()
+        self.ftl.frontiers.streams().filter(|&stream| self.ftl.is_in_use(stream)).map(of).sum()
     }
 
     /// Superblocks whose code is [outdated](super::SuperblockView::is_outdated), and all that hold data.

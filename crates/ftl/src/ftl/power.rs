@@ -436,6 +436,7 @@ impl Ftl {
         let pu = self.layout.pu_at(superblock, pu_within);
         self.role(superblock, pu_within) == Role::Data
             && !self.is_skipped(superblock, pu_within)
+            && !self.lanes.is_closed(superblock)
             && !(self.lanes.is_irregular(superblock) && self.is_used_up(pu))
     }
 

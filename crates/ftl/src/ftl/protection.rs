@@ -84,7 +84,8 @@ impl Ftl {
 
     /// The streams that write data, not parity.
     pub(super) fn data_streams(&self) -> impl Iterator<Item = Stream> {
-        self.frontiers.streams().filter(|&stream| self.streams.cause(stream) != Cause::Partial)
+        let streams = self.frontiers.streams().filter(|&stream| self.is_in_use(stream));
+        streams.filter(|&stream| self.streams.cause(stream) != Cause::Partial)
     }
 
     /// To be called when lanes have come or gone.
@@ -161,6 +162,9 @@ impl Ftl {
             let (due, superblock) = (frontier.due(), frontier.superblock());
             if due.stripe >= due.end {
                 return self.take_list(stream);
+            }
+            if self.lanes.is_closed(superblock) {
+                return None;
             }
             let gaps = self.opened_gaps(superblock);
             let code = self.code_of(superblock)?;

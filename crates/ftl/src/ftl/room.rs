@@ -45,7 +45,50 @@ impl Ftl {
 
     /// Free superblocks held back for relocation.
     pub(super) fn reserve(&self) -> u32 {
-        self.streams.tasks() * self.room.held_back()
+        self.tasks() * self.room.held_back()
+    }
+
+    /// Tasks that relocate.
+    fn tasks(&self) -> u32 {
+        self.streams.tasks() + u32::from(self.room.rebuilds())
+    }
+
+    /// Whether `stream` takes superblocks: all do but those for what a failed die held, until one has failed.
+    pub(super) fn is_in_use(&self, stream: Stream) -> bool {
+        self.room.rebuilds() || !self.streams.is_for_rebuild(stream)
+    }
+
+    /// Streams that take superblocks.
+    pub(super) fn streams_in_use(&self) -> u32 {
+        let resting = self.streams.scrub_on_failure() && !self.room.rebuilds();
+        self.frontiers.len() - if resting { u32::from(self.streams.classes()) } else { 0 }
+    }
+
+    /// Whether scrubbing may move data: not where it has streams only once a die has failed, and none has or room is short.
+    pub fn may_scrub(&self) -> bool {
+        !self.streams.scrub_on_failure() || self.room.rebuilds()
+    }
+
+    /// What a failed die held is to be rebuilt: the streams for that are in use from now on, if superblocks suffice for the host's data
+    /// beside them. Returns whether they are; true where scrubbing has streams anyway.
+    pub fn begin_rebuild(&mut self) -> bool {
+        if self.may_scrub() {
+            return true;
+        }
+        self.room.set_rebuilds(true);
+        if self.layout.superblocks() - self.superblocks.retired() < self.superblocks_needed() {
+            self.room.set_rebuilds(false);
+        }
+        self.review_room();
+        self.room.rebuilds()
+    }
+
+    /// Another die is about to be given up: room is counted without what is for rebuilding, until [`Ftl::begin_rebuild`] finds it enough.
+    pub fn end_rebuild(&mut self) {
+        if self.room.rebuilds() {
+            self.room.set_rebuilds(false);
+            self.review_room();
+        }
     }
 
     /// Checks that there are superblocks enough, and sets from when on space is collected.
@@ -111,9 +154,22 @@ impl Ftl {
 
     /// Those of them that hold no data of the host.
     pub(super) fn superblocks_beside(&self) -> u32 {
-        let waiting = self.streams.tasks() * (self.room.held_back() - 1);
+        self.superblocks_beside_without_rebuild()
+            + if self.room.rebuilds() { self.superblocks_for_rebuild() } else { 0 }
+    }
+
+    /// The same while nothing is rebuilt.
+    pub(super) fn superblocks_beside_without_rebuild(&self) -> u32 {
+        let tasks = self.streams.tasks();
+        let (reserve, waiting) = (tasks * self.room.held_back(), tasks * (self.room.held_back() - 1));
         let log = u32::from(self.streams.partial().is_some());
-        self.frontiers.len() + self.reserve() + waiting + log + 1
+        let rebuild = if self.streams.scrub_on_failure() { u32::from(self.streams.classes()) } else { 0 };
+        self.frontiers.len() - rebuild + reserve + waiting + log + 1
+    }
+
+    /// Superblocks that rebuilding takes: open ones, held-back ones, victims that wait for their erasure.
+    fn superblocks_for_rebuild(&self) -> u32 {
+        u32::from(self.streams.classes()) + 2 * self.room.held_back() - 1
     }
 
     /// From now on pages 0 to `end`, exclusively, are mapped, those of the mapping table included, and there must be room for `units` of the others. The table never shrinks:

@@ -27,6 +27,11 @@ impl SpaceView<'_> {
         self.ftl.free_superblocks()
     }
 
+    /// Streams that take superblocks.
+    pub fn streams(self) -> u32 {
+        self.ftl.streams_in_use()
+    }
+
     /// Free superblocks held back for relocation.
     pub fn reserve(self) -> u32 {
         self.ftl.reserve()
@@ -44,8 +49,8 @@ impl SpaceView<'_> {
     pub fn superblocks_for_scrubbing(self) -> (u32, u32) {
         let spare = self.ftl.layout.superblocks().saturating_sub(self.ftl.superblocks_for_data());
         let held_back = self.ftl.room.held_back();
-        let own =
-            self.ftl.frontiers.streams().filter(|&stream| self.ftl.streams.cause(stream) == Cause::Scrub);
+        let in_use = self.ftl.frontiers.streams().filter(|&stream| self.ftl.is_in_use(stream));
+        let own = in_use.filter(|&stream| self.ftl.streams.cause(stream) == Cause::Scrub);
         match own.count() as u32 {
             0 => (0, spare),
             open => (open + held_back + (held_back - 1), spare),
@@ -94,7 +99,8 @@ impl SpaceView<'_> {
             .data_streams()
             .map(|stream| data_units(&self.ftl.layout, self.ftl.codes.of_stream(stream), gaps));
         let units = units + u64::from(self.ftl.map_pages());
-        let needed = self.ftl.superblocks_for(units, data.min().unwrap_or(0)) + self.ftl.superblocks_beside();
+        let needed = self.ftl.superblocks_for(units, data.min().unwrap_or(0))
+            + self.ftl.superblocks_beside_without_rebuild();
         self.ftl.layout.superblocks() - self.ftl.superblocks.retired() >= needed
     }
 

@@ -80,7 +80,12 @@ impl<'a> SuperblockView<'a> {
         self.ftl.superblocks.state(self.id) == State::Sealed
             && self.ftl.opened_gaps(self.id).is_some_and(|gaps| {
                 let mut lanes = self.ftl.layout.lanes().indices();
-                lanes.any(|lane| gaps.contains(lane) && !self.ftl.lanes.is_missing(self.id, lane))
+                // A lane that is dead now was so when the superblock was opened, or has failed again since it was added.
+                lanes.any(|lane| {
+                    gaps.contains(lane)
+                        && !self.ftl.lanes.is_dead(lane)
+                        && !self.ftl.lanes.is_missing(self.id, lane)
+                })
             })
     }
 

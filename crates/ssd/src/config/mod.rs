@@ -145,6 +145,18 @@ impl SsdConfig {
         self.scrub.is_some() || self.repair.as_ref().is_some_and(moves)
     }
 
+    /// Whether the drive moves what has lost redundancy with a die by itself, without `device.repair`.
+    pub(crate) fn rebuilds(&self) -> bool {
+        self.repair.is_none() && self.protection.as_ref().is_some_and(|own| own.rebuild)
+    }
+
+    /// Whether anything moves what has lost redundancy with a die.
+    pub(crate) fn moves_degraded(&self) -> bool {
+        let by_repair = self.repair.as_ref().is_some_and(|own| own.rebuild != Rebuild::Host);
+        let by_scrub = self.scrub.is_some_and(|own| own.reprotect);
+        self.rebuilds() || (self.protection.is_some() && (by_repair || by_scrub))
+    }
+
     fn check_planes(&self) -> Result<(), ConfigError> {
         let by_themselves = self.timing.plane_reads == PlaneReads::Independent;
         if by_themselves && !self.ftl.multi_plane && self.geometry.planes_per_die > 1 {

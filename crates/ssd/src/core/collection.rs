@@ -166,8 +166,10 @@ impl Ssd {
                 ftl.give_up_relocation(superblock, stream);
                 if task == Task::Scrub {
                     self.block_moved(now, core);
+                    self.scrub_given_up(now, core, superblock);
                     self.call_housekeeping(now);
                 }
+                self.look_at_redundancy(now, core);
                 self.make_due(core, Due::Collect);
                 self.make_due(core, Due::Admit);
             }
@@ -179,6 +181,7 @@ impl Ssd {
                 }
             }
             Next::AwaitsFlash => {
+                self.look_at_redundancy(now, core);
                 self.collect(now, core);
                 self.look_at_formers(now, core);
                 // Where no other victim follows, nothing holds host writes back any more.
@@ -260,6 +263,7 @@ impl Ssd {
             (None, None) => state.ftl.erased(superblock),
         }
         self.cells_erased(core, superblock);
+        self.look_at_redundancy(now, core);
         self.look_at_state(now);
         // The victim after this one may have been waiting for it to be gone.
         self.make_due(core, Due::victim(task));

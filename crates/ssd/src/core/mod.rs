@@ -118,10 +118,7 @@ impl Core {
             tasks: Tasks::new(&ftl, &config.ftl.gc),
             cells: None,
             faults: None,
-            scrub: config.scrubs().then(|| {
-                let (own, cores) = (config.scrub.unwrap_or_default(), config.controller.flash_cores);
-                Scrub::new(&own, ftl.layout().superblocks(), cores, config.ftl.mapping_unit)
-            }),
+            scrub: config.scrubs().then(|| Scrub::of(config, ftl.layout().superblocks())),
             read_cache: config.read_cache_units().map(|units| Box::new(Recent::new(units))),
             covers: Covers::new(ftl.streams().count(), cover_after(config)),
             maps: MapPrograms::default(),

@@ -9,6 +9,7 @@ mod detector;
 mod faults;
 mod predict;
 mod reasons;
+mod redundancy;
 pub(crate) mod scrub;
 mod timer;
 
@@ -20,5 +21,7 @@ pub(crate) use faults::{FaultEvent, FaultSchedule};
 pub(crate) use predict::Predictor;
 pub(crate) use reasons::Decisions;
 pub use reasons::{Decision, Reason};
+pub(crate) use redundancy::Redundancy;
+pub use redundancy::RedundancyLoss;
 pub(crate) use scrub::{Row, Scrub, View};
 pub(crate) use timer::Timer;

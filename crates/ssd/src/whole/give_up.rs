@@ -65,6 +65,7 @@ impl Ssd {
     /// Core `core` uses its die `local`, or only `plane` of it, no more.
     pub(crate) fn give_up(&mut self, now: Nanos, core: CoreId, local: LocalDie, plane: Option<u16>) {
         assert!(local.index() < self.cores[core].dies.len(), "core {core} has no die {local}");
+        self.cores[core].ftl.end_rebuild();
         self.cores[core].ftl.give_up_die(local, plane);
         debug_assert!(
             plane.is_some() || self.cores[core].ftl.is_dead_die(local),
@@ -72,6 +73,7 @@ impl Ssd {
         );
         // Stripes may have ended where the die would have come next.
         self.program_all_parity(now, core);
+        self.restore_redundancy(now, core, local, plane);
         self.reprotect_all(now, core);
         self.make_due(core, Due::Admit);
         self.make_due_then(core, Due::Collect);

@@ -7,6 +7,8 @@ mod mount;
 mod power;
 mod prospects;
 mod redirection;
+mod redundancy;
 mod tear;
 
 pub use mount::Mounts;
+pub use redundancy::RedundancyView;

@@ -412,6 +412,7 @@ impl Ssd {
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;
             self.sealed(now, core, superblock);
+            self.look_at_redundancy(now, core);
         }
         if self.striped && op.units == 0 {
             // Parity or partial parity has come: fewer may be exposed.

@@ -47,11 +47,6 @@ impl Ssd {
         }
     }
 
-    /// Sets the alarms of `superblock` anew.
-    pub(crate) fn arm(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
-        self.scrubbing(now, core, |scrub, view| scrub.arm(view, superblock));
-    }
-
     /// Blocks may have been read as often as a policy waited for.
     #[inline]
     pub(crate) fn look_at_alarms(&mut self, now: Nanos, core: CoreId) {
@@ -101,6 +96,16 @@ impl Ssd {
         let Some((superblock, reason, block)) = chosen else { return };
         assert!(!matches!(reason, Reason::Space | Reason::Wear), "scrubbing moves for {}", reason.name());
         self.start_relocation(now, core, Task::Scrub, superblock, reason, block);
+    }
+
+    /// Not all of `superblock` has found room where scrubbing moves it.
+    pub(crate) fn scrub_given_up(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
+        self.scrubbing(now, core, |scrub, view| scrub.given_up(view, superblock));
+    }
+
+    /// Power has cut the move of `superblock` short.
+    pub(crate) fn scrub_cut_short(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
+        self.scrubbing(now, core, |scrub, view| scrub.cut_short(view, superblock));
     }
 
     /// What scrubbing moved of a superblock has gone, and the superblock stays.

@@ -79,7 +79,8 @@ impl View for CoreView<'_> {
     }
 
     fn can_move(&self, superblock: SuperblockId) -> bool {
-        self.ftl.can_relocate(superblock, self.ftl.streams().scrub(self.ftl.superblock(superblock).class()))
+        let stream = self.ftl.streams().scrub(self.ftl.superblock(superblock).class());
+        self.ftl.may_scrub() && self.ftl.can_relocate(superblock, stream)
     }
 
     fn valid(&self, superblock: SuperblockId) -> u32 {
@@ -157,8 +158,15 @@ impl View for CoreView<'_> {
     }
 
     fn rebuilds(&self, superblock: SuperblockId) -> bool {
-        let first = self.ftl.layout().pu_at(superblock, PuWithin(0));
-        self.ftl.superblock(superblock).has_parity() && rebuilds(self.config, self.timing, self.ftl, first)
+        let own = self.ftl.superblock(superblock);
+        if !own.has_parity() {
+            return false;
+        }
+        if self.config.rebuilds() {
+            // Data without parity would have no more redundancy where it goes.
+            return self.ftl.stream(self.ftl.streams().scrub(own.class())).is_protected();
+        }
+        rebuilds(self.config, self.timing, self.ftl, self.ftl.layout().pu_at(superblock, PuWithin(0)))
     }
 
     fn is_outdated(&self, superblock: SuperblockId) -> bool {

@@ -14,7 +14,7 @@ pub(crate) use policies::scrub_policies;
 pub(crate) use view::{Row, View};
 
 use super::Reason;
-use crate::config::ScrubConfig;
+use crate::config::{ScrubConfig, SsdConfig};
 use outlast_units::{BlockIndex, ByteRate, Bytes, IndexVec, Nanos, Pu, SuperblockId};
 use policies::Policies;
 
@@ -24,8 +24,9 @@ pub(crate) struct Scrub {
     policies: Policies,
     /// Whether data is moved to get the protection that new data gets.
     reprotect: bool,
-    /// Bytes that this core may move in a second.
+    /// Bytes that this core may move in a second; and of what has lost redundancy.
     bandwidth: Option<Share>,
+    rebuild_bandwidth: Option<Share>,
     /// Superblocks to be moved, in the order in which they were flagged.
     flagged: Vec<(SuperblockId, Reason)>,
     is_flagged: IndexVec<SuperblockId, bool>,
@@ -51,6 +52,16 @@ struct Share {
 }
 
 impl Scrub {
+    /// Of a core with `superblocks` superblocks, of a drive with settings `config`.
+    pub(crate) fn of(config: &SsdConfig, superblocks: u32) -> Self {
+        let (own, cores) = (config.scrub.unwrap_or_default(), config.controller.flash_cores);
+        let mut scrub = Self::new(&own, superblocks, cores, config.ftl.mapping_unit);
+        let rebuild = config.protection.as_ref().and_then(|protection| protection.rebuild_bandwidth);
+        let share = |rate| Share { rate, cores: u64::from(cores), unit: config.ftl.mapping_unit.0 };
+        scrub.rebuild_bandwidth = rebuild.map(share).or(scrub.bandwidth);
+        scrub
+    }
+
     /// Of a core with `superblocks` superblocks; one of `cores`, with mapping units of `unit`.
     pub(crate) fn new(config: &ScrubConfig, superblocks: u32, cores: u16, unit: Bytes) -> Self {
         assert!(cores != 0 && unit.0 != 0, "bandwidth is shared by cores and counted in units");
@@ -59,6 +70,7 @@ impl Scrub {
             policies: Policies::new(config, superblocks),
             reprotect: config.reprotect,
             bandwidth: config.bandwidth.map(share),
+            rebuild_bandwidth: config.bandwidth.map(share),
             flagged: Vec::new(),
             is_flagged: IndexVec::filled(false, superblocks as usize),
             ready_at: Nanos::ZERO,
@@ -174,6 +186,22 @@ impl Scrub {
         self.reprotect(view, superblock);
     }
 
+    /// Whether superblocks wait to be moved.
+    pub(crate) fn waits(&self) -> bool {
+        !self.flagged.is_empty()
+    }
+
+    /// Not all of `superblock` has found room: what it lacks of protection it still lacks.
+    pub(crate) fn given_up(&mut self, view: &impl View, superblock: SuperblockId) {
+        self.reprotect(view, superblock);
+    }
+
+    /// Power has cut the move of `superblock` short: it is due as before.
+    pub(crate) fn cut_short(&mut self, view: &mut impl View, superblock: SuperblockId) {
+        self.arm(view, superblock);
+        self.reprotect(view, superblock);
+    }
+
     /// Flags `superblock` if its protection is not what that of new data would be.
     fn reprotect(&mut self, view: &impl View, superblock: SuperblockId) {
         if let Some(reason) = protection::reason(view, superblock, self.reprotect) {
@@ -218,7 +246,8 @@ impl Scrub {
             let Some((block, units)) = view.part(superblock, reason) else { continue };
             self.again += u64::from(self.written_by_it[superblock]);
             self.moving = block.map(|block| (superblock, block));
-            if let Some(Share { rate, cores, unit }) = self.bandwidth {
+            let bandwidth = if reason == Reason::Exposed { self.rebuild_bandwidth } else { self.bandwidth };
+            if let Some(Share { rate, cores, unit }) = bandwidth {
                 self.ready_at = view.now() + rate.time_for(Bytes(u64::from(units) * unit * cores));
             }
             self.is_called = true;

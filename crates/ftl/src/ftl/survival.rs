@@ -1,0 +1,159 @@
+//! How many failures of dies data survives, and what a failure has left with less redundancy than new data gets.
+
+use super::{Ftl, Member};
+use crate::streams::Stream;
+use crate::stripes::{Role, Stripes};
+use crate::superblocks::State;
+use crate::table::Mapping;
+use outlast_units::{LocalDie, Ppn, Pu, PuWithin, SuperblockId};
+
+impl Ftl {
+    /// How many dies may still fail, whichever they are, before data on flash is lost that can be read now, by the parity that its own
+    /// stripes have; `None` where there is none. What is in the controller's memory is on no die. At a cost proportional to the program units.
+    pub fn failures_survived(&self) -> Option<u32> {
+        let held = |&superblock: &SuperblockId| {
+            let state = self.superblocks.state(superblock);
+            !matches!(state, State::Free | State::Retired) && self.superblocks.valid(superblock) != 0
+        };
+        self.superblocks.ids().filter(held).filter_map(|superblock| self.survived_by(superblock)).min()
+    }
+
+    /// How many dies may fail before data is lost that a stripe of `class` gets from now on.
+    pub fn failures_survived_by_new(&self, class: u8) -> u32 {
+        let protected = self.codes.is_protected(self.streams.host(0, class));
+        let lanes = self.layout.lanes_of_die(LocalDie(0)).len().max(1) as u32;
+        if protected { u32::from(self.code(class).parity) / lanes } else { 0 }
+    }
+
+    fn survived_by(&self, superblock: SuperblockId) -> Option<u32> {
+        let Some(code) = self.code_of(superblock).filter(|code| code.parity() != 0) else {
+            let pus = Pu::each(self.layout.pus_of(superblock));
+            return pus.filter(|&pu| self.needs_die(superblock, pu)).map(|_| 0).next();
+        };
+        (0..code.count()).filter_map(|stripe| self.survived_by_stripe(superblock, code, stripe)).min()
+    }
+
+    fn survived_by_stripe(&self, superblock: SuperblockId, code: &Stripes, stripe: u32) -> Option<u32> {
+        let pus = || PuWithin::each(code.members(stripe)).map(|within| self.layout.pu_at(superblock, within));
+        if !pus().any(|pu| self.needs_die(superblock, pu)) {
+            return None;
+        }
+        let first = pus().find(|&pu| self.role(superblock, self.within_superblock(pu).1) == Role::Data)?;
+        let Some(line) = self.line(first, super::Axis::Dies) else { return Some(0) };
+        // Members that would go with each die; those that no die takes; those that it takes to rebuild one.
+        let mut of_dies = vec![0u32; usize::from(self.layout.dies())];
+        let (mut spare, mut needed) = (0, 0);
+        for (pu, index) in self.members(line) {
+            let is_parity = index >= line.data;
+            needed += u32::from(!is_parity);
+            let lane = self.lane_position(self.within_superblock(pu).1);
+            let on_die = match self.member(line, pu, index) {
+                Member::Gone => continue,
+                Member::OnFlash(_) => true,
+                // Where its lane fails, parity that is still to come never does.
+                Member::Buffered(_) => is_parity,
+                Member::Empty => false,
+            };
+            match on_die {
+                true if self.lanes.is_dead(lane) => {}
+                true => of_dies[self.layout.lanes()[lane].local_die.index()] += 1,
+                false => spare += 1,
+            }
+        }
+        of_dies.sort_unstable_by(|a, b| b.cmp(a));
+        let had = spare + of_dies.iter().sum::<u32>();
+        let mut left = had.saturating_sub(needed);
+        let survived = of_dies.iter().take_while(|&&members| {
+            let bears = members != 0 && members <= left;
+            left -= if bears { members } else { 0 };
+            bears
+        });
+        Some(survived.count() as u32)
+    }
+
+    /// Whether program unit `pu` is on flash, on a die that works, and holds current data of the host.
+    fn needs_die(&self, superblock: SuperblockId, pu: Pu) -> bool {
+        !self.is_dead_lane(pu) && self.is_on_flash(superblock, pu) && self.holds_data(pu)
+    }
+
+    fn holds_data(&self, pu: Pu) -> bool {
+        let first = self.layout.first_slot_of(pu);
+        let valid = self.map.valid_in(first, self.layout.units_per_pu());
+        if self.maps.is_none() {
+            return valid != 0;
+        }
+        // The mapping table is in the controller's memory, too.
+        let mut slots = Ppn::each(self.layout.slots_of(pu)).enumerate();
+        slots.any(|(unit, slot)| valid >> unit & 1 == 1 && !self.is_map_page(self.map.owner(slot)))
+    }
+
+    /// Whether a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds.
+    pub fn is_degraded(&self, superblock: SuperblockId) -> bool {
+        self.lanes.dead().is_some()
+            && !matches!(self.superblocks.state(superblock), State::Free | State::Retired)
+            && self.superblocks.valid(superblock) != 0
+            && self.has_parity(superblock)
+            && self.lanes_lost_since(superblock) != 0
+    }
+
+    /// All superblocks of which [`Ftl::is_degraded`] says so.
+    pub fn degraded(&self) -> impl Iterator<Item = SuperblockId> {
+        self.superblocks.ids().filter(|&superblock| self.is_degraded(superblock))
+    }
+
+    /// The streams that fill a superblock which has lost lanes.
+    pub fn narrowed_streams(&self) -> Vec<Stream> {
+        let lost = |&stream: &Stream| {
+            let frontier = &self.frontiers[stream];
+            let superblock = frontier.superblock();
+            !frontier.is_full()
+                && self.filler(superblock) == Some(stream)
+                && self.has_parity(superblock)
+                && self.lanes_lost_since(superblock) != 0
+        };
+        self.frontiers.streams().filter(lost).collect()
+    }
+
+    /// The next program unit of padding, to be programmed, that the stripe under way of `stream` takes to its end; `None` where it is at its
+    /// beginning.
+    pub fn pad_stripe(&mut self, stream: Stream) -> Option<Pu> {
+        let pu = self.pad(stream);
+        if pu.is_some() || self.frontiers[stream].is_full() {
+            return pu;
+        }
+        let superblock = self.frontiers[stream].superblock();
+        let within = self.layout.within_of(superblock, self.frontiers[stream].next());
+        let code = self.code_of(superblock)?;
+        let mut before = PuWithin::each(code.members(code.stripe_of(within)).start..within);
+        let is_begun = before.any(|pu| self.role(superblock, pu) == Role::Data);
+        is_begun.then(|| self.fill_up(stream))
+    }
+
+    /// Nothing more goes into the superblock that `stream` fills, of which a stripe has just ended and all parity that is due has been
+    /// taken: the next unit opens another. Returns whether it is full with that: all that was on its way is on flash.
+    pub fn close(&mut self, stream: Stream) -> bool {
+        let frontier = &self.frontiers[stream];
+        let (superblock, due) = (frontier.superblock(), frontier.due());
+        if frontier.is_full() {
+            return false;
+        }
+        debug_assert!(due.stripe >= due.end, "stream {} is closed, and parity is due", stream.0);
+        let from = self.layout.within_of(superblock, frontier.next());
+        let never = self.layout.pus_within().filter(|&pu| {
+            let is_left = !self.is_used_up(self.layout.pu_at(superblock, pu));
+            let comes = match self.role(superblock, pu) {
+                Role::Data => pu >= from && is_left,
+                Role::Parity | Role::BlockParity => {
+                    self.code_of(superblock).is_some_and(|code| code.stripe_of(pu) >= due.stripe)
+                }
+                Role::List => is_left,
+                _ => false,
+            };
+            comes && !self.is_skipped(superblock, pu)
+        });
+        let never = never.count() as u32;
+        self.lanes.close(superblock);
+        self.frontiers[stream].close();
+        self.settle_pus(superblock, never)
+    }
+}
