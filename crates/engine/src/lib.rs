@@ -70,9 +70,9 @@ pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, BandOfLatencies, CausesOfKind, ChangeMade,
     ClassFigures, ClosedForm, Controller, CorrectedBy, DataLossAfterFailures, DeviceFacts, DieWork,
     DriveWear, Exact, Failed, Flash, FlashByCause, Gc, Host, LatencyByOp, LatencyCauses, LittlesLaw,
-    MeasuredState, Memory, Power, PreconditionState, Protection, Queue, Rber, RebuildSummary, Reliability,
-    SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency, StripeRecovery, Summary, Tail,
-    Throughput, Time, Twin, Wear, WriteAmplification,
+    MeasuredState, Memory, Power, PreconditionState, Protection, Queue, Rber, RebuildSummary, Redundancy,
+    RedundancyLost, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
+    StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 

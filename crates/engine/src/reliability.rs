@@ -1,14 +1,16 @@
 //! Summing up what errors did.
 
+use crate::drives::Drives;
 use crate::facts::Facts;
 use crate::latency::Latency;
 use crate::summary::{
-    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, StripeRecovery, Tail, Twin,
+    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Redundancy, RedundancyLost, Reliability,
+    StripeRecovery, Tail, Twin,
 };
 use crate::table::{Column, Table};
 use outlast_device::{Op, Outcome};
 use outlast_ftl::ReadCause;
-use outlast_ssd::Decision;
+use outlast_ssd::{Decision, RedundancyView};
 use std::f64::consts::LN_10;
 
 /// Blocks whose error rates are looked at when the run has ended.
@@ -107,6 +109,40 @@ pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
         superblocks,
         outdated_superblocks,
         changes: changes.collect(),
+        redundancy: redundancy(drives),
+    })
+}
+
+/// What failures of dies have taken of redundancy; `None` where none has.
+fn redundancy(drives: &Drives<'_>) -> Option<Redundancy> {
+    let in_array = drives.array.is_some();
+    let unit = drives.config().ftl.mapping_unit.0;
+    let each = drives.all().iter().zip(0u64..);
+    let losses: Vec<RedundancyLost> = each
+        .flat_map(|(ssd, device)| {
+            ssd.redundancy_losses().iter().map(move |loss| RedundancyLost {
+                device: in_array.then_some(device),
+                die: loss.die,
+                plane: loss.plane,
+                at_s: loss.at.as_secs_f64(),
+                superblocks: loss.superblocks,
+                bytes: loss.units * unit,
+                time_to_full_redundancy_s: loss
+                    .restored_at
+                    .map(|restored| restored.saturating_sub(loss.at).as_secs_f64()),
+            })
+        })
+        .collect();
+    if losses.is_empty() {
+        return None;
+    }
+    let views: Vec<RedundancyView> = drives.all().iter().map(|ssd| ssd.redundancy()).collect();
+    Some(Redundancy {
+        data_survives: views.iter().map(|view| view.data_survives).min().unwrap_or(0),
+        degraded_superblocks: views.iter().map(|view| view.degraded_superblocks).sum(),
+        degraded_bytes: views.iter().map(|view| view.degraded_units).sum::<u64>() * unit,
+        lacks_space: views.iter().any(|view| view.lacks_space),
+        losses,
     })
 }
 

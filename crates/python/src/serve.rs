@@ -65,16 +65,17 @@ impl Served {
         self.handle.stop();
     }
 
-    /// Waits for at most so many seconds for anything new: `("preparing", percent)`, `("serving", (model, capacity, dies, uris, found))` or
+    /// Waits for at most so many seconds for anything new: `("preparing", percent)`, `("serving", (model, capacity, dies, survives, is_array, uris, found))` or
     /// `("ended", None)`. What ended the server other than a request is raised, once.
     fn wait<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let timeout = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
         let status = py.detach(|| self.handle.wait(&self.handle.status(), timeout));
         match status {
             Status::Preparing(percent) => Ok(("preparing", percent.into_pyobject(py)?.into_any())),
-            Status::Serving(Facts { model, capacity, dies_it_can_lose, uris, found }) => {
+            Status::Serving(facts) => {
+                let Facts { model, capacity, dies_it_can_lose, data_survives, is_array, uris, found } = facts;
                 let found = found.map(|found| (found.made, found.clean, found.inputs, found.torn));
-                let facts = (model, capacity, dies_it_can_lose, uris, found);
+                let facts = (model, capacity, dies_it_can_lose, data_survives, is_array, uris, found);
                 Ok(("serving", facts.into_pyobject(py)?.into_any()))
             }
             Status::Ended(_) => {

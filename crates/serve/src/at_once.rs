@@ -49,6 +49,8 @@ pub(crate) fn serve(
         model: export.description.clone(),
         capacity: export.size.0,
         dies_it_can_lose: 0,
+        data_survives: None,
+        is_array: false,
         uris: vec![listener.uri(&export.name)],
         found: None,
     };

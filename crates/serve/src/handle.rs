@@ -42,6 +42,11 @@ pub struct Facts {
     pub capacity: u64,
     /// Dies that a drive, or of an array the member that bears least, may still lose before it takes no more writes.
     pub dies_it_can_lose: u32,
+    /// Dies that may fail before data is lost, by the parity of the drives; of an array, of the member that bears least. Absent for what is no
+    /// drive.
+    pub data_survives: Option<u32>,
+    /// Whether it is an array, which brings data back beside that.
+    pub is_array: bool,
     /// NBD URIs, the machine's own first.
     pub uris: Vec<String>,
     /// What was found in the image, if there is one.

@@ -166,6 +166,8 @@ impl Server {
             model: machine.identify().model,
             capacity: machine.identify().capacity.0,
             dies_it_can_lose: machine.dies_it_can_lose(),
+            data_survives: Some(machine.data_survives()),
+            is_array: machine.scenario().array.is_some(),
             uris: vec![listener.uri(&export)],
             found,
         };

@@ -267,13 +267,22 @@ def _end(command: Captive | None, file: DriveFile | None) -> int:
     return code
 
 
+def _survives(dies: int, *, is_array: bool) -> str:
+    """How many failed dies the data of a drive survives, or that of each member beside what the array brings back."""
+    data = "data of each member" if is_array else "data"
+    return (
+        f"{data} survives {dies} failed {'die' if dies == 1 else 'dies'}" if dies else f"{data} survives no failed die"
+    )
+
+
 def _show(facts: Any, captive: str | None, quiet: bool) -> None:
-    model, capacity, dies, uris, found = facts
+    model, capacity, dies, survives, is_array, uris, found = facts
     if not quiet:
         if found is not None:
             click.echo(_found(*found), err=True)
         until = f"more than {dies} {'die has' if dies == 1 else 'dies have'} failed" if dies else "a die fails"
-        click.echo(f"{printable(model)}: {_size(capacity)}; takes writes until {until}", err=True)
+        safe = "" if survives is None else f"{_survives(survives, is_array=is_array)}; "
+        click.echo(f"{printable(model)}: {_size(capacity)}; {safe}takes writes until {until}", err=True)
     if captive is not None:
         return
     for uri in uris:

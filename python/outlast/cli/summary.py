@@ -210,11 +210,25 @@ def _errors(summary: dict[str, Any]) -> list[Row]:
     if figures["scrubbed"]["superblocks"] or figures["scrub_pages"]:
         moved, read = figures["scrubbed"]["superblocks"], figures["scrub_pages"]
         rows.append(("scrubbing", short(moved), f"superblocks moved, {counted(read, 'page')} read"))
+    rows += _redundancy((summary.get("protection") or {}).get("redundancy"))
     if twin and twin["mean_ratio"] is not None:
         ratios = [(op, twin[f"{op}_mean_ratio"]) for op in ("read", "write")]
         each = ", ".join(f"{op}s {ratio:.2f}" for op, ratio in ratios if ratio is not None)
         rows.append(("mean latency", f"{twin['mean_ratio']:.2f} ×", f"that of its error-free twin: {each}"))
     return rows
+
+
+def _redundancy(figures: dict[str, Any] | None) -> list[Row]:
+    """What failed dies took of redundancy, and how long it took to make it whole."""
+    if not figures:
+        return []
+    times = [loss["time_to_full_redundancy_s"] for loss in figures["losses"]]
+    known = [time for time in times if time is not None]
+    after = seconds(max(known)) if len(known) == len(times) else "not restored"
+    why = "; too few superblocks are free" if figures["lacks_space"] else ""
+    lost = f"until data that lost parity with {counted(len(times), 'failed die')} had all of it again{why}"
+    survives = f"; data survives {counted(figures['data_survives'], 'failed die')} at the end"
+    return [("full redundancy", after, lost + survives)]
 
 
 def _state(result: Result) -> list[Row]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from outlast.report.figure import CAUSES, Figure, axis, broken
 from outlast.report.names import label, tip
-from outlast.report.numbers import counted, micros, short, text
+from outlast.report.numbers import counted, micros, seconds, short, size, text
 from outlast.report.page import Section
 
 PARTS = {
@@ -49,10 +49,26 @@ def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
             f"Parity across dies restored {counted(by['stripe'], 'unit')}, parity within blocks "
             f"{short(by.get('block') or 0)}."
         )
+    if own := figures.get("redundancy"):
+        sentences += [_lost(loss) for loss in own["losses"]]
+        sentences.append(f"At the end data survives <b>{counted(own['data_survives'], 'failed die')}</b>.")
+        if own["lacks_space"]:
+            sentences.append("Too few superblocks are free to rebuild what has lost redundancy.")
     if figures["outdated_superblocks"]:
         left, of = short(figures["outdated_superblocks"]), short(figures["superblocks"])
         sentences.append(f"<b>{left}</b> of {of} superblocks still have the previous code of their class.")
     return " ".join(sentences)
+
+
+def _lost(loss: dict[str, Any]) -> str:
+    """A die that was given up, and how long its data had less redundancy."""
+    of = "" if loss["device"] is None else f" of drive {loss['device']}"
+    plane = "" if loss["plane"] is None else f", plane {loss['plane']},"
+    said = f"Die {loss['die']}{plane}{of} failed at {short(loss['at_s'])} s"
+    held = f"{counted(loss['superblocks'], 'superblock')} with {size(loss['bytes'])} lacked redundancy"
+    after = loss["time_to_full_redundancy_s"]
+    until = "until the end" if after is None else f"for <b>{seconds(after)}</b>"
+    return f"{said}: {held} {until}."
 
 
 def _costs(amplification: dict[str, Any]) -> Figure | None:

@@ -28,8 +28,8 @@ pub use latency_causes::{BandOfLatencies, CausesOfKind, LatencyCauses};
 pub use power::Power;
 pub use queue::{Controller, DieWork, LittlesLaw, Queue, Spread};
 pub use reliability::{
-    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, Scrubbed, StripeRecovery,
-    Tail, Twin,
+    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Redundancy, RedundancyLost, Reliability,
+    Scrubbed, StripeRecovery, Tail, Twin,
 };
 pub use steady::{MeasuredState, PreconditionState, SteadyState};
 pub use wear::Wear;

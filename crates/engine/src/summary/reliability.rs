@@ -144,6 +144,43 @@ pub struct Protection {
     pub outdated_superblocks: u32,
     /// Changes that were due.
     pub changes: Vec<ChangeMade>,
+    /// What failures of dies have taken of redundancy; absent where none has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redundancy: Option<Redundancy>,
+}
+
+/// The redundancy of data after failures of dies.
+#[derive(Clone, Debug, Serialize)]
+pub struct Redundancy {
+    /// Dies that may still fail at the end, whichever they are, before data is lost by it; of an array, of the drive that bears least.
+    pub data_survives: u32,
+    /// Superblocks whose stripes lack members at the end, and bytes in them.
+    pub degraded_superblocks: u32,
+    #[allow(missing_docs, reason = "said above")]
+    pub degraded_bytes: u64,
+    /// Whether too few superblocks are left to rebuild what they lack.
+    pub lacks_space: bool,
+    /// Dies and planes that were given up, in order of time.
+    pub losses: Vec<RedundancyLost>,
+}
+
+/// A die, or a plane of it, that was given up while data with parity lay on it.
+#[derive(Clone, Debug, Serialize)]
+pub struct RedundancyLost {
+    /// The drive of an array; absent for a drive by itself.
+    pub device: Option<u64>,
+    /// The die, numbered channel by channel.
+    pub die: u16,
+    /// The plane, where only that failed.
+    pub plane: Option<u16>,
+    /// When, in seconds.
+    pub at_s: f64,
+    /// Superblocks of its flash core that lacked redundancy then.
+    pub superblocks: u32,
+    /// Bytes of the host's data in them.
+    pub bytes: u64,
+    /// Seconds until no superblock lacked any more; absent while one does.
+    pub time_to_full_redundancy_s: Option<f64>,
 }
 
 /// A class of data.

@@ -3,7 +3,7 @@
 use outlast_array::{Condition, MemberRepair, PassKind, RepairWay};
 use outlast_device::Device;
 use outlast_engine::InService;
-use outlast_ssd::{BufferView, DieView, Ssd, SuperblockCounts};
+use outlast_ssd::{BufferView, DieView, RedundancyLoss, RedundancyView, Ssd, SuperblockCounts};
 use outlast_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -56,6 +56,12 @@ pub struct DriveState {
     pub dies: Vec<DieView>,
     /// Superblocks by what they are.
     pub superblocks: SuperblockCounts,
+    /// How many failures its data survives, and what it lacks.
+    pub redundancy: RedundancyView,
+    /// Dies that may still fail, all in the worst place, before it takes no more writes.
+    pub takes_writes_after: u32,
+    /// Dies and planes that were given up while data with parity lay on them, and when redundancy was whole again.
+    pub redundancy_losses: Vec<RedundancyLoss>,
     /// The write buffer.
     pub buffer: BufferView,
     /// Mapping units programmed since it was put in service, by cause.
@@ -191,6 +197,9 @@ impl DriveState {
             dies_per_channel: geometry.dies() / geometry.channels,
             dies: ssd.die_views(now),
             superblocks: ssd.superblock_counts(),
+            redundancy: ssd.redundancy(),
+            takes_writes_after: ssd.dies_it_can_lose(now),
+            redundancy_losses: ssd.redundancy_losses().to_vec(),
             buffer: ssd.buffer_view(),
             units: ssd.written().iter().map(|(cause, units)| (cause.name(), units)).collect(),
             reads: counters.reads.iter().map(|(cause, pages)| (cause.name(), pages)).collect(),
