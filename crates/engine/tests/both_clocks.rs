@@ -166,7 +166,7 @@ fn measure(case: &Case) -> [f64; 3] {
     timed.self_check().unwrap();
     let mut now = Nanos::ZERO;
     // The pause before time begins may have gained superblocks, which the host then uses up first.
-    in_time(&mut timed, &mut pages, &mut now, units / 10);
+    in_time(&mut timed, &mut pages, &mut now, units);
     let first = in_time(&mut timed, &mut pages, &mut now, units);
     let full = in_time(&mut timed, &mut pages, &mut now, COUNTED * units);
     timed.self_check().unwrap();
