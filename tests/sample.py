@@ -380,6 +380,7 @@ def with_array(result: Result) -> Result:
             "mttdl_hours": 7.3e12,
             "repair_hours": 0.6,
             "repair_measured": True,
+            "repair_limit": None,
             "read_failure": 2.8e-17,
             "read_failure_measured": True,
         },

@@ -168,7 +168,6 @@ class ArrayBackground(Setting):
       done.
     - in-turn: Chunk by chunk what is read, then chunk by chunk what is written.
     """
-    idle_after: Setting
     """The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after
     which md looks again.
     """

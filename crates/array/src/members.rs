@@ -29,6 +29,8 @@ pub(crate) struct Members<D> {
     degraded: bool,
     /// Sectors that the host has written since wear was last looked at.
     written: u64,
+    /// For each column, sectors moved for the host less those under way for the array itself, as far as the latter has worked meanwhile.
+    traffic: Vec<i64>,
 }
 
 impl<D> Index<usize> for Members<D> {
@@ -66,7 +68,20 @@ impl<D> Members<D> {
             age_of,
             degraded: false,
             written: 0,
+            traffic: vec![0; members],
         }
+    }
+
+    /// For each column, what [`Pacer::leave`](crate::passes::Pacer::leave) is told of it.
+    pub(crate) fn traffic(&self) -> &[i64] {
+        &self.traffic
+    }
+
+    /// Member `number` has moved sectors for the host, or begins (less than none) or ends those of the array's own work.
+    #[inline]
+    pub(crate) fn count_traffic(&mut self, number: usize, sectors: i64) {
+        let column = self.column_of(number);
+        self.traffic[column] += sectors;
     }
 
     /// Columns.

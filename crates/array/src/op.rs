@@ -42,6 +42,12 @@ impl OpKind {
     pub(crate) fn recovers(self) -> bool {
         matches!(self, Self::Transform | Self::Repair { .. })
     }
+
+    /// Whether it is the array's own work rather than the host's.
+    #[inline]
+    pub(crate) fn is_own_work(self) -> bool {
+        self.recovers() || matches!(self, Self::Verify { .. })
+    }
 }
 
 /// How the redundancy of a write is computed.

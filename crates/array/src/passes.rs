@@ -5,11 +5,11 @@
 mod pace;
 mod wanted;
 
-pub(crate) use pace::{HeldRate, HeldRates, HostActivity, Work, pace};
+pub(crate) use pace::{HeldRate, HeldRates, Leave, Pacer, Work};
 
 use crate::config::BackgroundConfig;
 use crate::placement::ShiftPlan;
-use outlast_units::Nanos;
+use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 
 /// What a pass does.
@@ -42,7 +42,7 @@ pub(crate) struct Pass {
     in_flight: u32,
     pub(crate) first: u64,
     pub(crate) started: Nanos,
-    last_start: Option<Nanos>,
+    pacer: Pacer,
 }
 
 /// A scrub that is wanted or under way.
@@ -208,7 +208,7 @@ impl Passes {
             in_flight: 0,
             first: from,
             started: now,
-            last_start: None,
+            pacer: Pacer::new(),
         });
     }
 
@@ -226,19 +226,19 @@ impl Passes {
         }
     }
 
-    /// The next group of the pass is worked on from `now`. Returns the name under which its operation reports back.
-    pub(crate) fn work_begins(&mut self, now: Nanos) -> u32 {
+    /// The next group of the pass, `bytes` of each member, is worked on from `now`. Returns the name under which its operation reports back.
+    pub(crate) fn work_begins(&mut self, now: Nanos, bytes: Bytes) -> u32 {
         if let Some(pass) = &mut self.under_way {
             pass.next += 1;
             pass.in_flight += 1;
-            pass.last_start = Some(now);
+            pass.pacer.begins(now, bytes);
         }
         self.epoch
     }
 
-    /// When the last group was begun.
-    pub(crate) fn last_start(&self) -> Option<Nanos> {
-        self.under_way.as_ref()?.last_start
+    /// The pace of the pass under way, and how many of its operations there are.
+    pub(crate) fn pacer(&mut self) -> Option<(&mut Pacer, usize)> {
+        self.under_way.as_mut().map(|pass| (&mut pass.pacer, pass.in_flight as usize))
     }
 
     /// The next group needs nothing. Returns what [`Passes::work_ends`] returns.

@@ -16,7 +16,7 @@ outlast_units::counters! {
         pub writes: u64,
         /// Sectors of those reads.
         pub sectors_read: u64,
-        /// Sectors of those writes.
+        /// Sectors of those that did not fail.
         pub sectors_written: u64,
         /// Host commands that ended with a medium error.
         pub medium_errors: u64,

@@ -16,6 +16,7 @@ mod fork;
 mod given_up;
 mod latency_causes;
 mod md;
+mod md_pace;
 mod members;
 mod normal;
 mod own_failures;

@@ -31,7 +31,6 @@ pub(crate) fn small(level: Level, members: u16) -> ArrayConfig {
         background: BackgroundConfig {
             min_rate: ByteRate::new(6_000_000),
             max_rate: ByteRate::new(6_000_000),
-            idle_after: Nanos::millis(1),
             window: 6,
             chunks: ChunkOrder::default(),
             scrub_interval: None,

@@ -192,7 +192,7 @@ fn reads_of_failed_sectors_are_served_and_throw_nobody_out() {
     let mut config = small(Level::Raid5, 4, by(RepairWay::Die));
     config.ejection = EjectionConfig { read_errors: 3, ..EjectionConfig::default() };
     // Recovery hardly goes on beside the host.
-    config.background.min_rate = ByteRate::new(1000);
+    (config.background.min_rate, config.background.max_rate) = (ByteRate::new(1000), ByteRate::new(1000));
     let mut host = filled(config);
     fail(&mut host, 1, 0, &strided(0, 4, 8));
     for round in 0..3 {
@@ -326,6 +326,7 @@ fn assist_is_right_under_writes() {
     for level in [Level::Raid5, Level::Raid6, Level::Raid10] {
         let mut config = small(level, 4, by(RepairWay::Assist));
         config.background.min_rate = ByteRate::new(20_000_000);
+        config.background.max_rate = config.background.min_rate;
         let mut host = filled(config);
         fail(&mut host, 2, 1, &strided(4, 3, 16));
         let mut rng = SplitMix::new(5, "writes");

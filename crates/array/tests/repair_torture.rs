@@ -33,7 +33,6 @@ fn config(level: Level, members: u16, repair: RepairConfig) -> ArrayConfig {
         background: BackgroundConfig {
             min_rate: ByteRate::new(60_000_000),
             max_rate: None,
-            idle_after: Nanos::millis(1),
             window: 6,
             chunks: ChunkOrder::default(),
             scrub_interval: None,

@@ -88,7 +88,6 @@ fn kinds() -> impl Strategy<Value = Kind> {
                 background: BackgroundConfig {
                     min_rate: ByteRate::new(60_000_000),
                     max_rate: None,
-                    idle_after: Nanos::millis(1),
                     window: 6,
                     chunks: ChunkOrder::default(),
                     scrub_interval: scrubs.then_some(Nanos::millis(200)),

@@ -43,7 +43,6 @@ fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
         background: BackgroundConfig {
             min_rate: ByteRate::new(60_000_000),
             max_rate: None,
-            idle_after: Nanos::millis(1),
             window: 6,
             chunks: ChunkOrder::default(),
             scrub_interval: None,

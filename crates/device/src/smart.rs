@@ -18,7 +18,7 @@ pub struct Smart {
     pub media_errors: u64,
     /// Spare blocks left, in percent of those that the drive was made with; 100 where it was made with none.
     pub available_spare: u8,
-    /// Life used by wear: mean P/E cycles of the blocks that are not retired, in percent of the rated ones. Zero where no rating is set.
+    /// Life used by wear: mean P/E cycles of the blocks that are not retired, in percent of the rated ones. Zero where no rating is known.
     pub percentage_used: u32,
     /// Whether the drive takes no more writes.
     pub read_only: bool,

@@ -8,7 +8,7 @@ use crate::summary::{
     StateTimes,
 };
 use crate::table::{Column, Table};
-use crate::volume::{Volume, mean_cycles};
+use crate::volume::Volume;
 use outlast_array::coarse::{loss_of_copies, loss_probabilities};
 use outlast_array::{EventKind, RepairStep, State};
 use outlast_device::Device;
@@ -245,7 +245,7 @@ fn after_failures(volume: &Volume, now: Nanos) -> Option<DataLossAfterFailures> 
     if ln_ubers.len() != members {
         return None;
     }
-    let ages: Vec<f64> = present.iter().map(|ssd| mean_cycles(ssd)).collect();
+    let ages: Vec<f64> = present.iter().map(|ssd| ssd.mean_cycles()).collect();
     let capacity = present.iter().map(|ssd| ssd.identify().capacity.0).min()?;
     let failures = usize::from(config.redundancy());
     let bits = capacity as f64 * 8.0;

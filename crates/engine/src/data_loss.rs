@@ -1,9 +1,12 @@
 //! How likely an array is to lose data within a year: the same question for every level, so that levels can be compared.
 //!
-//! Members fail at `1 / run.member_mttf_hours`, each failure is made good within the time that the run took to rebuild, and a rebuild for which
+//! Members fail at `1 / run.member_mttf_hours`, each failure is made good within the time that the run took to rebuild (else that one takes
+//! beside which the host does nothing), and a rebuild for which
 //! no redundancy is left meets bits that cannot be read at the rate that flash had when the run ended. The chains are those of
 //! [`outlast_models`]; ages of members enter by the mean of what they put at risk.
 
+use crate::member::Member;
+use crate::summary::sequential_rate;
 use crate::volume::Volume;
 use outlast_array::{ArrayConfig, CopyLayout, Level};
 use outlast_device::Device;
@@ -26,12 +29,25 @@ pub struct DataLoss {
     pub mttdl_hours: f64,
     /// Mean time to rebuild a member in hours; absent without redundancy.
     pub repair_hours: Option<f64>,
-    /// Whether that is what the run's rebuilds took, else what `array.background.min_rate` takes; absent without redundancy.
+    /// Whether that is what the run's rebuilds took, else what one takes that no host slows down; absent without redundancy.
     pub repair_measured: Option<bool>,
+    /// What limits a rebuild that was not measured; absent otherwise.
+    pub repair_limit: Option<RebuildLimit>,
     /// Probability that a rebuild for which no redundancy is left meets a bit that cannot be read; absent without redundancy.
     pub read_failure: Option<f64>,
     /// Whether that is from the flash as the run left it, else from `run.member_uber`; absent without redundancy.
     pub read_failure_measured: Option<bool>,
+}
+
+/// What limits a rebuild beside which the host does nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum RebuildLimit {
+    /// The setting.
+    #[serde(rename = "array.background.max_rate")]
+    MaxRate,
+    /// What a member's dies, channels and link let through of reads, or of writes into erased blocks.
+    #[serde(rename = "bandwidth of a member")]
+    Member,
 }
 
 /// What one member puts at risk, and how long it is at risk.
@@ -55,6 +71,7 @@ pub(crate) fn data_loss(volume: &Volume, run: &RunSpec, exposure: &Exposure) -> 
             mttdl_hours,
             repair_hours: None,
             repair_measured: None,
+            repair_limit: None,
             read_failure: None,
             read_failure_measured: None,
         });
@@ -62,9 +79,12 @@ pub(crate) fn data_loss(volume: &Volume, run: &RunSpec, exposure: &Exposure) -> 
     let sectors = volume.array.devices().map(|device| device.identify().capacity.0 / SECTOR_BYTES).min()?;
     let bytes = (sectors * SECTOR_BYTES) as f64 * run.capacity_scale;
     let measured = exposure.measured_hours.map(|hours| hours * run.capacity_scale);
-    let hours = match measured {
-        Some(hours) => hours,
-        None => bytes / config.background.min_rate?.bytes_per_s() as f64 / 3600.0,
+    let (hours, repair_limit) = match measured {
+        Some(hours) => (hours, None),
+        None => {
+            let (rate, limit) = rate_without_host(volume)?;
+            (bytes / rate / 3600.0, Some(limit))
+        }
     };
     // Mean over the members of −bits · ln(1 − UBER).
     let hazard = |ln_uber: f64| -bytes * 8.0 * (-ln_uber.exp()).ln_1p();
@@ -80,9 +100,24 @@ pub(crate) fn data_loss(volume: &Volume, run: &RunSpec, exposure: &Exposure) -> 
         mttdl_hours,
         repair_hours: Some(hours),
         repair_measured: Some(measured.is_some()),
+        repair_limit,
         read_failure: Some(read_failure),
         read_failure_measured: Some(is_told),
     })
+}
+
+/// Bytes a second of a rebuild beside which the host does nothing, and what limits it; absent without limits and drives.
+fn rate_without_host(volume: &Volume) -> Option<(f64, RebuildLimit)> {
+    let set = volume
+        .array
+        .config()
+        .background
+        .max_rate
+        .map(|max| (max.bytes_per_s() as f64, RebuildLimit::MaxRate));
+    let drives = volume.array.devices().filter_map(Member::drive);
+    let of_drives = drives.filter_map(|ssd| sequential_rate(ssd.config())).min_by(f64::total_cmp);
+    let member = of_drives.map(|rate| (rate, RebuildLimit::Member));
+    set.into_iter().chain(member).min_by(|one, other| one.0.total_cmp(&other.0))
 }
 
 fn per_year(mttdl_hours: f64) -> f64 {

@@ -50,7 +50,7 @@ pub use batch_means::Interval;
 pub use by_queue::QueueFigures;
 pub use by_state::{LatencyByState, LatencyInState};
 pub use columns::{Join, TimeColumn, time_columns};
-pub use data_loss::DataLoss;
+pub use data_loss::{DataLoss, RebuildLimit};
 pub use effort::{Effort, Estimate};
 pub use error::EngineError;
 pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};

@@ -70,13 +70,16 @@ pub(crate) struct Volume {
 /// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none. Stand-ins do not age.
 fn age_of(member: &Member) -> f64 {
     let Some(ssd) = member.drive() else { return 0.0 };
-    let cycles = mean_cycles(ssd);
-    ssd.config().defects.endurance.map_or(cycles, |rated| cycles * 100.0 / f64::from(rated))
+    ssd.used_percent().unwrap_or_else(|| ssd.mean_cycles())
 }
 
-/// Mean P/E cycles of a drive's blocks.
-pub(crate) fn mean_cycles(ssd: &Ssd) -> f64 {
-    ssd.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / ssd.ftls().len().max(1) as f64
+/// Members are replaced at a percentage of their rating: there must be one.
+fn check_rating(config: &ArrayConfig, device: &SsdConfig) -> Result<(), ConfigError> {
+    let Some(limit) = config.replacement.limit_percent.filter(|_| device.rated_cycles().is_none()) else {
+        return Ok(());
+    };
+    let needs = "needs a rating to be a percentage of: device.defects.endurance, or a published device.reliability.chip";
+    Err(ConfigError::new("array.replacement.limit_percent", limit, needs))
 }
 
 /// The seed of drive `index`.
@@ -111,6 +114,7 @@ impl Volume {
         config: &ArrayConfig,
         drive: fn(SsdConfig, u64) -> Result<Ssd, ConfigError>,
     ) -> Result<Self, ConfigError> {
+        check_rating(config, &scenario.device)?;
         let mut drives = Vec::with_capacity(usize::from(config.devices()));
         for index in 0..config.devices() {
             let place = config.member.iter().position(|member| member.device == index);

@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_array::State;
-use outlast_engine::{Control, Scenario, Simulation, Summary, parse_text};
+use outlast_engine::{Control, RebuildLimit, Scenario, Simulation, Summary, parse_text};
 use outlast_ftl::{ProgramCause, ReadCause};
 use support::{TIMING, assert_close, run, scenario};
 
@@ -342,6 +342,74 @@ fn mttdl(level: &str, members: f64, mttf: f64, hours: f64, read_failure: f64) ->
     }
 }
 
+/// Bytes a second of a rebuild that nothing but the default of `max_rate` and a member's bandwidth limits.
+fn alone(limits: &outlast_engine::ClosedForm) -> f64 {
+    let member = limits.sequential_read_mib_s.min(limits.sequential_write_mib_s) * f64::from(1 << 20);
+    member.min(200_000.0 * 1024.0)
+}
+
+/// A rebuild that was not measured is one beside which the host does nothing, and what limits it is said.
+#[test]
+fn a_rebuild_that_is_assumed_has_the_rate_of_one_without_a_host() {
+    for (max, limit) in [("1MB/s", RebuildLimit::MaxRate), ("100GB/s", RebuildLimit::Member)] {
+        let text = text("level = \"raid5\"\nmembers = 4", "read_percent = 50\nrequests = 500")
+            .replace("min_rate = \"200MB/s\"", &format!("min_rate = \"1MB/s\", max_rate = \"{max}\""));
+        let summary = run(scenario(&text)).result.summary;
+        let own = summary.array.unwrap().data_loss.unwrap();
+        assert_eq!((own.repair_measured, own.repair_limit), (Some(false), Some(limit)));
+        let limits = &summary.closed_form;
+        let member = limits.sequential_read_mib_s.min(limits.sequential_write_mib_s) * f64::from(1 << 20);
+        let rate = if limit == RebuildLimit::MaxRate { 1e6 } else { member };
+        let bytes = 96.0 * 1024.0 * 1024.0 / 1.25;
+        assert_close(max, own.repair_hours.unwrap(), bytes / rate / 3600.0, 1e-3);
+    }
+}
+
+/// A member that fails takes its chunks with it: writes of them fail, and count on neither side of the write amplification.
+#[test]
+fn write_amplification_counts_no_writes_that_failed() {
+    for level in ["raid0", "raid4", "raid5", "raid6", "raid1", "raid10"] {
+        for failing in 1..=3 {
+            let fails =
+                |device: u32| format!("{{ device = {device}, fail_at = \"{}ms\" }}", 100 + 50 * device);
+            let member = (0..failing).map(fails).collect::<Vec<_>>().join(", ");
+            let settings = format!("level = \"{level}\"\nmembers = 4\nmember = [{member}]");
+            let text = text(&settings, "read_percent = 0\nrate_iops = 2000\nduration = \"1s\"");
+            let summary = run(scenario(&text)).result.summary;
+            let own = summary.write_amplification.unwrap();
+            // What was in the buffers, 1 MiB of each member, when members failed and at the end.
+            let buffered = 4.0 * f64::from(1 << 20) / summary.host.bytes_written as f64;
+            assert!(own.total >= 1.0 - buffered, "{level}, {failing} failed: {own:?}");
+            assert!(own.array >= 0.0 && own.partial_write >= 0.0, "{level}, {failing} failed: {own:?}");
+            let programmed = summary.flash.by_cause.programs.total() * 16384.0;
+            assert_close("of bytes written", own.total, programmed / summary.host.bytes_written as f64, 1e-3);
+        }
+    }
+}
+
+/// The same wear is a hundredth of a chip's rating, or all of one that is set; without either a percentage means nothing.
+#[test]
+fn members_are_replaced_at_a_percentage_of_their_rating() {
+    let asked = |rating: &str, chip: &str| {
+        let settings = "level = \"raid5\"\nmembers = 4\nspares = 1\nreplacement = { limit_percent = 99 }";
+        let text = text(settings, "read_percent = 0\nrequests = 500").replace("endurance = 1000", rating);
+        format!("{text}\n{chip}")
+    };
+    let chip = "[device.reliability]\nchip = \"mlc-3x-nm\"\ninitial = { pe_cycles = 500 }";
+    let replaced = |text: &str| {
+        let run = run(scenario(text));
+        let array = run.summary().array.clone().unwrap();
+        (array.spares_left == 0, array.wear.iter().map(|own| own.percentage_used.unwrap()).max())
+    };
+    assert_eq!(replaced(&asked("", chip)), (false, Some(1)), "500 of 50 000 cycles");
+    assert_eq!(replaced(&asked("endurance = 505", chip)).0, true, "500 of 505");
+    let refused = Simulation::new(parse_text(&asked("", "")).unwrap().0).err().unwrap().to_string();
+    assert!(
+        refused.contains("array.replacement.limit_percent") && refused.contains("needs a rating"),
+        "{refused}"
+    );
+}
+
 /// The same question for every level: which loses data within a year? Eight drives whose flash errs.
 #[test]
 fn data_loss_a_year_is_of_like_and_like() {
@@ -351,13 +419,14 @@ fn data_loss_a_year_is_of_like_and_like() {
             text(&format!("level = \"{level}\"\nmembers = 8"), "read_percent = 50\nrequests = 500")
                 .replace("endurance = 1000", "endurance = 10000")
         );
-        run(scenario(&text)).summary().array.clone().unwrap()
+        run(scenario(&text)).result.summary
     };
     let mut per_year = Vec::new();
     for (level, redundancy, read) in
         [("raid0", 0, 0.0), ("raid5", 1, 7.0), ("raid6", 2, 6.0), ("raid10", 1, 1.0)]
     {
-        let array = loss(level, "[run]\nmember_mttf_hours = 20000\ncapacity_scale = 4e5");
+        let summary = loss(level, "[run]\nmember_mttf_hours = 20000\ncapacity_scale = 4e5");
+        let array = summary.array.unwrap();
         let own = array.data_loss.unwrap();
         assert_eq!(own.read_failure.is_some(), redundancy > 0);
         let bytes = 96.0 * 1024.0 * 1024.0 / 1.25;
@@ -369,10 +438,15 @@ fn data_loss_a_year_is_of_like_and_like() {
                 "{level}"
             );
             // All but what does not fill a mapping unit.
-            assert_close("hours of a rebuild at 200 MB/s", hours, bytes * 4e5 / 200e6 / 3600.0, 1e-3);
+            assert_close(
+                "hours of a rebuild",
+                hours,
+                bytes * 4e5 / alone(&summary.closed_form) / 3600.0,
+                1e-3,
+            );
             let ubers = array.wear.iter().map(|own| 10f64.powf(own.log10_uber.unwrap()));
             let mean = ubers.sum::<f64>() / 8.0;
-            let expected = 1.0 - (-mean * hours * 3600.0 * 200e6 * 8.0 * read).exp();
+            let expected = 1.0 - (-mean * hours * 3600.0 * alone(&summary.closed_form) * 8.0 * read).exp();
             assert_close("a read failure", own.read_failure.unwrap(), expected, 1e-6);
         }
         let expected = mttdl(level, 8.0, 20000.0, hours, own.read_failure.unwrap_or(0.0));
@@ -407,7 +481,8 @@ fn data_loss_a_year_is_of_like_and_like() {
 /// all there are.
 #[test]
 fn latencies_are_told_apart_by_the_state_of_the_array() {
-    let text = text("level = \"raid5\"\nmembers = 4", MIXED).replace("200MB/s", "20MB/s");
+    let text = text("level = \"raid5\"\nmembers = 4", MIXED)
+        .replace("\"200MB/s\"", "\"20MB/s\", max_rate = \"20MB/s\"");
     let faults = "[[faults]]\nat = \"1s\"\nkind = \"device\"\ndevice = 1\n[[faults]]\nat = \"2s\"\nkind = \"replace\"\ndevice = 1\n";
     let run = run(scenario(&format!("{text}\n{faults}")));
     let summary = run.summary();

@@ -192,6 +192,16 @@ impl Ssd {
         self.cores.iter().map(|core| &core.ftl)
     }
 
+    /// Mean P/E cycles of the blocks.
+    pub fn mean_cycles(&self) -> f64 {
+        self.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / self.cores.len() as f64
+    }
+
+    /// Mean P/E cycles in percent of those that blocks are rated for; absent without a rating.
+    pub fn used_percent(&self) -> Option<f64> {
+        Some(self.mean_cycles() * 100.0 / f64::from(self.config.rated_cycles()?))
+    }
+
     /// The dies (numbers over the drive) that flash core `core` owns, in the order of its own numbering.
     pub fn dies_of_core(&self, core: CoreId) -> &IndexVec<LocalDie, DieId> {
         &self.cores[core].dies
@@ -365,9 +375,6 @@ impl Device for Ssd {
     }
 
     fn smart(&self) -> Smart {
-        let worn = self.cores.iter().map(|core| core.ftl.blocks().mean_cycles()).sum::<f64>()
-            / self.cores.len() as f64;
-        let rated = self.config.defects.endurance;
         let left: u64 = self.cores.iter().map(|core| core.ftl.spare_blocks_left()).sum();
         let made = u64::from(self.config.ftl.spare_blocks) * self.config.geometry.planes() as u64;
         Smart {
@@ -377,7 +384,7 @@ impl Device for Ssd {
             data_units_written: self.host.life.sectors[1].div_ceil(1000),
             media_errors: self.host.life.media_errors,
             available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
-            percentage_used: rated.map_or(0, |rated| (worn * 100.0 / f64::from(rated)) as u32),
+            percentage_used: self.used_percent().map_or(0, |percent| percent as u32),
             read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),
         }
     }

@@ -8,7 +8,8 @@ from rich.markup import escape
 
 from outlast import endurance
 from outlast.cli.paper import beside, console, ruled
-from outlast.report import closed, found, served, sheet
+from outlast.report import closed, found, risk, served, sheet
+from outlast.report.array import unloaded_s
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.findings import workload
@@ -190,6 +191,8 @@ def _array(summary: dict[str, Any]) -> list[Row]:
     if loss := array["data_loss"]:
         years = loss["mttdl_hours"] / YEAR_HOURS
         about = f"probability within a year; mean time to data loss {short(years)} years"
+        if took := risk.rebuild(loss, unloaded=unloaded_s(summary) > 0.0):
+            about += f"; {took}"
         rows.append(("data loss", tiny(loss["per_year"]), about))
     return rows
 

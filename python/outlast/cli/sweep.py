@@ -104,10 +104,9 @@ def sweep_command(
 def _show(done: Sweep) -> None:
     """Prints the points with their figures, and which of them no other beats."""
     from outlast.cli import paper
-    from outlast.report import sweep_steady
     from outlast.report.names import spoken
     from outlast.report.sweep_load import summary_of
-    from outlast.report.sweep_points import points_table
+    from outlast.report.sweep_points import notes, points_table
 
     summary, varied = summary_of(done), len(done.summary["sweep"]["vary"])
     titles, rows = points_table(summary)
@@ -122,5 +121,5 @@ def _show(done: Sweep) -> None:
     if done.front:
         figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
         console.print(f"front: no other point is as good in all of {figures} and better in one")
-    for said in sweep_steady.notes(summary):
+    for said in notes(summary):
         console.print(said, markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from outlast.report import risk
 from outlast.report.figure import Figure, axis
 from outlast.report.names import PERCENTILES, tip
 from outlast.report.numbers import YEAR_HOURS, micros, percent, plain, seconds, short, size, tiny
@@ -55,11 +56,8 @@ def _a_year(loss: dict[str, Any], summary: dict[str, Any]) -> str:
     years = loss["mttdl_hours"] / YEAR_HOURS
     said = f"Within a year the array loses data with probability <b>{_probability(loss['per_year'])}</b>"
     said += f" (MTTDL {short(years)} years"
-    if loss["repair_hours"] is not None:
-        source = "as measured" if loss["repair_measured"] else "at the minimum rebuild rate"
-        if loss["repair_measured"] and unloaded_s(summary):
-            source += ", partly without load"
-        said += f", a rebuild taking {seconds(3600.0 * loss['repair_hours'])} {source}"
+    if took := risk.rebuild(loss, unloaded=unloaded_s(summary) > 0.0):
+        said += f", {took}"
     mttf = summary["scenario"].get("run", {}).get("member_mttf_hours")
     return said + (f", each member failing once in {short(mttf)} hours)." if mttf else ").")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report import names as named
-from outlast.report import sweep_steady
+from outlast.report import risk, sweep_steady
 from outlast.report.names import called, heading, label, setting, setting_tip, spoken, tip, written
 from outlast.report.numbers import short, signed, text
 from outlast.sweeps import figures
@@ -101,6 +101,12 @@ def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return [*settings, *map(heading, names), *(["front"] if front else [])], rows
 
 
+def notes(summary: dict[str, Any]) -> list[str]:
+    """The lines below the table."""
+    said = risk.note(summary)
+    return [*sweep_steady.notes(summary), *([said] if said else [])]
+
+
 def table(summary: dict[str, Any]) -> str:
     """The points as a card."""
     names, front = shown_figures(summary), set(summary["pareto"]["front"])
@@ -126,7 +132,7 @@ def table(summary: dict[str, Any]) -> str:
         body.append(f"<tr>{''.join(cells)}</tr>")
     left = len(summary["points"]) - len(body)
     more = f'<p class="note">and {short(left)} more points: sweep.json has them all</p>' if left else ""
-    more += "".join(f'<p class="note">{text(note)}</p>' for note in sweep_steady.notes(summary))
+    more += "".join(f'<p class="note">{text(note)}</p>' for note in notes(summary))
     return (
         f'<div class="card scroll"><table class="figures points"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table>{more}</div>"

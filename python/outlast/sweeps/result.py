@@ -13,6 +13,7 @@ from outlast import __version__, foreign, frames, shapes, tables
 from outlast.errors import OutputError, ScenarioError
 from outlast.output import write_file
 from outlast.points import Outcome
+from outlast.report import risk
 from outlast.sweeps import figures
 from outlast.sweeps.plan import Plan, shown
 from outlast.sweeps.statistics import Mean, front, mean_of
@@ -210,6 +211,7 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
         "not_collected": sum(_is_without_collection(row) for row in rows),
         "not_measured": sum(_is_without_measurement(row) for row in rows),
         "absent": _absent(spec.figures, rows),
+        "assumed_rebuild": risk.assumed(rows),
         "failed": [{key: row[key] for key in ("point", "repeat", "error")} for row in rows if row["error"]],
         "points": listed,
         "pareto": _front(spec.pareto, listed),

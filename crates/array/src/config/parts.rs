@@ -42,15 +42,15 @@ impl Default for LogConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BackgroundConfig {
-    /// Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. A rate that no device
-    /// reaches is no limit.
+    /// Bytes per second of each member, as the mean over the last 27 to 30 seconds, below which the work does not wait for the host. Above, where the host has been busy, it waits after
+    /// every 128 KiB (or chunk, if that is more) until what it has under way is done, as in md. Default: 1000 KiB/s, md's `speed_limit_min`.
+    /// A rate that no device reaches: it never waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rate: Option<ByteRate>,
-    /// Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`; at least `min_rate`.
+    /// Bytes per second of each member at most. Default: 200 000 KiB/s, md's `speed_limit_max`; at least `min_rate`. A rate that no device
+    /// reaches is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rate: Option<ByteRate>,
-    /// The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after which md looks again.
-    pub idle_after: Nanos,
     /// Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy). One, where `chunks` is not `together`.
     pub window: u16,
     /// How the chunks of a group are read and written. Default: `together`.
@@ -98,7 +98,6 @@ impl Default for BackgroundConfig {
         Self {
             min_rate: ByteRate::new(1000 << 10),
             max_rate: ByteRate::new(200_000 << 10),
-            idle_after: Nanos::millis(500),
             window: 32,
             chunks: ChunkOrder::Together,
             scrub_interval: None,
@@ -129,7 +128,8 @@ impl Default for EjectionConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplacementConfig {
-    /// Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never automatically.
+    /// Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. The rating is `device.defects.endurance`, or
+    /// that of a published `device.reliability.chip`; without either the setting is refused. Absent: never automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_percent: Option<f64>,
     /// How parity gets to the oldest member, where `parity_percent` is set.

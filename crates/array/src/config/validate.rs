@@ -2,7 +2,7 @@
 
 use super::{ArrayConfig, BackgroundConfig, Consistency, Level, RepairWay};
 use crate::placement::MEMBERS_MAX;
-use outlast_media::{ConfigError, at_most_a_second};
+use outlast_media::ConfigError;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 impl ArrayConfig {
@@ -175,6 +175,6 @@ impl BackgroundConfig {
         {
             return Err(ConfigError::new("array.background.own", own, "must be between 10us and 1h"));
         }
-        at_most_a_second("array.background.idle_after", self.idle_after)
+        Ok(())
     }
 }

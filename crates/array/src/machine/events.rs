@@ -19,6 +19,31 @@ impl<D: Device> Array<D> {
         if self.members.is_degraded() {
             self.count_rebuild(sub, command);
         }
+        if self.is_working() && self.is_own_work(&sub) {
+            self.members.count_traffic(usize::from(sub.column), -i64::from(sub.rows.len()));
+        }
+    }
+
+    /// Whether the array does something for itself, so that its pace depends on what members do.
+    #[inline]
+    fn is_working(&self) -> bool {
+        self.passes.under_way().is_some() || !self.repairs.is_none_active()
+    }
+
+    /// Whether a command belongs to what the array does for itself.
+    fn is_own_work(&self, sub: &Sub) -> bool {
+        matches!(sub.kind, SubKind::Read | SubKind::Write | SubKind::Log)
+            && self.flight.ops[sub.owner].kind.is_own_work()
+    }
+
+    /// A command has ended, of which [`Passes`](crate::passes::Passes) and repairs take note.
+    #[cold]
+    fn count_ended(&mut self, sub: &Sub) {
+        let moves_data =
+            !matches!(sub.kind, SubKind::Flush | SubKind::Clean | SubKind::Status | SubKind::RepairFlush);
+        if moves_data {
+            self.members.count_traffic(usize::from(sub.column), sub.rows.len().into());
+        }
     }
 
     /// Counts a command that rebuilds a member.
@@ -157,6 +182,9 @@ impl<D: Device> Array<D> {
     pub(super) fn member_done(&mut self, now: Nanos, tag: Tag, outcome: Outcome) {
         let sub = self.flight.take_sub(tag);
         self.members.completed(usize::from(sub.column));
+        if self.is_working() {
+            self.count_ended(&sub);
+        }
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, tag, outcome),
             SubKind::DirectWrite => self.direct_write_done(now, sub, outcome),
@@ -176,6 +204,9 @@ impl<D: Device> Array<D> {
     /// Ends a command to a member that is no longer there.
     pub(super) fn member_gone(&mut self, now: Nanos, sub: Sub) {
         self.follow_gone(now, &sub);
+        if self.is_working() {
+            self.count_ended(&sub);
+        }
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, Tag(0), Outcome::ReadOnly),
             SubKind::DirectWrite => self.direct_write_done(now, sub, Outcome::ReadOnly),

@@ -238,15 +238,12 @@ impl<D: Device> Array<D> {
             }
             HostOp::Write => {
                 self.ledger.counters.writes += 1;
-                self.ledger.counters.sectors_written += sectors;
+                self.ledger.counters.sectors_written += if outcome == Outcome::Ok { sectors } else { 0 };
             }
             HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
         }
         self.ledger.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
         self.replies.ready.push_back(Completion { at: now, tag, outcome });
-        if self.flight.is_host_idle() && self.passes.under_way().is_some() {
-            self.passes.ask();
-        }
     }
 }
 

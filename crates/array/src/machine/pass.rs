@@ -5,10 +5,10 @@ use crate::config::ShiftWay;
 use crate::error::EventKind;
 use crate::layout::{Map, Rows, Shift};
 use crate::op::{Op, OpKind};
-use crate::passes::{HeldRate, HostActivity, PassKind, Turn, View, Work, pace};
+use crate::passes::{HeldRate, Leave, PassKind, Turn, View, Work};
 use crate::placement::{ShiftPlan, by_rank};
 use outlast_device::Device;
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {
     /// Looks at every sector and counts redundancy that does not fit; `repair` makes it fit. Sectors that cannot be read are rewritten
@@ -172,11 +172,10 @@ impl<D: Device> Array<D> {
         if kind == PassKind::Rebuild && !self.donors_told(now, group) || self.flight.direct_changes > 0 {
             return false;
         }
-        if let Some(wake) = self.throttle(now, kind) {
-            self.passes.look_at(wake);
+        if !self.may_go_on(now, kind) {
             return false;
         }
-        let epoch = self.passes.work_begins(now);
+        let epoch = self.passes.work_begins(now, self.pass_bytes(1));
         let kind = match kind {
             PassKind::Rebuild | PassKind::Shift | PassKind::Repair => OpKind::Transform,
             PassKind::Resync => OpKind::Verify { repair: true, resync: true },
@@ -205,22 +204,24 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// When to look again at the next group, if it may not be started now.
-    fn throttle(&mut self, now: Nanos, kind: PassKind) -> Option<Nanos> {
-        let last = (self.passes.last_start()?, Bytes(self.layout.chunk * SECTOR_BYTES));
-        if kind != PassKind::Rebuild {
-            return self.pace(now, last, None);
+    /// Whether the next group may be begun now; if not, it is looked at again in time.
+    fn may_go_on(&mut self, now: Nanos, kind: PassKind) -> bool {
+        let begun = self.passes.pacer().is_some_and(|(pacer, _)| pacer.has_begun());
+        let held = if kind == PassKind::Rebuild && begun { self.held_rate(now, Work::Rebuild) } else { None };
+        let fixed = match kind {
+            PassKind::Rebuild => held.and_then(|held| held.rate).or_else(|| self.repairs.rebuild_rate()),
+            _ => None,
+        };
+        let Some((pacer, under_way)) = self.passes.pacer() else { return false };
+        let settings = &self.setup.config.background;
+        match pacer.leave(settings, now, under_way, self.members.traffic(), fixed) {
+            Leave::Now => true,
+            Leave::At(wake) => {
+                self.passes.look_at(HeldRate::look_at(held, wake));
+                false
+            }
+            Leave::WhenDone => false,
         }
-        let held = self.held_rate(now, Work::Rebuild);
-        let rate = held.and_then(|held| held.rate).or_else(|| self.repairs.rebuild_rate());
-        self.pace(now, last, rate).map(|wake| HeldRate::look_at(held, wake))
-    }
-
-    /// When the next piece of work may begin, if not now, given when the last one began and how many bytes it was.
-    pub(super) fn pace(&self, now: Nanos, last: (Nanos, Bytes), fixed: Option<ByteRate>) -> Option<Nanos> {
-        let host =
-            HostActivity { is_active: !self.flight.is_host_idle(), last_served: self.flight.last_host };
-        pace(&self.setup.config.background, host, now, last, fixed)
     }
 
     /// An operation of the pass has ended.

@@ -1,15 +1,21 @@
-//! How fast the array works for itself.
+//! How fast the array works for itself: as Linux's md does (`md_do_sync` and `is_mddev_idle` of drivers/md/md.c, Linux 4.1 to 6.15).
+//!
+//! The lower limit is a floor of the mean over the last half a minute. Below it the work takes no heed of the host. Above it, where the host has
+//! been busy, the work waits until what it has under way is done, and then goes on. The upper limit is even here, and time that was not used is
+//! not made up for: md compares it with the same mean, counts whole seconds and sleeps half of one, which a member of terabytes does not notice
+//! and a small simulated one would.
 
 use crate::config::BackgroundConfig;
 use outlast_units::{ByteRate, Bytes, Nanos};
+use std::collections::VecDeque;
 
-/// What the host is doing, as far as the pace of background work depends on it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HostActivity {
-    pub(crate) is_active: bool,
-    /// When it last was served.
-    pub(crate) last_served: Option<Nanos>,
-}
+/// Bytes of a member after which the work looks at the host: md's window of 32 pages.
+const LOOK_AFTER: u64 = 128 << 10;
+/// The host is busy where a member has moved more sectors than these for it since it last was: below, md takes them for its own bookkeeping.
+const IDLE_SECTORS: i64 = 64;
+/// Marks over which the mean is taken, and the time between two of them (`SYNC_MARKS`, `SYNC_MARK_STEP`).
+const MARKS: usize = 10;
+const MARK_STEP: Nanos = Nanos::secs(3);
 
 /// Work whose rate code of the user's may decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,27 +57,126 @@ impl HeldRates {
     }
 }
 
-/// When the next piece of work may begin, if not now: the last one, of `bytes`, began at `last`. `fixed` is a rate that holds whether
-/// the host is active or not.
-pub(crate) fn pace(
-    settings: &BackgroundConfig,
-    host: HostActivity,
-    now: Nanos,
-    (last, bytes): (Nanos, Bytes),
-    fixed: Option<ByteRate>,
-) -> Option<Nanos> {
-    let due = |rate: Option<ByteRate>| last + rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
-    if fixed.is_some() {
-        return Some(due(fixed)).filter(|&wake| wake > now);
+/// Whether the next piece of work may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// Now.
+    Now,
+    /// Not before then.
+    At(Nanos),
+    /// Once what is under way is done.
+    WhenDone,
+}
+
+/// Bytes of a member begun by some time.
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+struct Mark {
+    at: Nanos,
+    begun: u64,
+}
+
+/// The pace of one piece of work: a pass, or the repair of a member.
+#[derive(Clone, Debug, outlast_persist::Persist)]
+pub(crate) struct Pacer {
+    /// Bytes of a member begun so far.
+    begun: u64,
+    /// When the last piece was begun, and what had been before it.
+    last: Option<Mark>,
+    /// Bytes begun at the last look at the host.
+    looked: u64,
+    /// From here on the mean is taken; then younger marks, oldest first.
+    since: Mark,
+    marks: VecDeque<Mark>,
+    /// Traffic of each member when the host last was busy; empty before the first piece.
+    seen: Vec<i64>,
+    /// What is under way is to be done before anything begins.
+    draining: bool,
+}
+
+impl Pacer {
+    /// Work begins with its first piece.
+    pub(crate) fn new() -> Self {
+        Self {
+            begun: 0,
+            last: None,
+            looked: 0,
+            since: Mark { at: Nanos::ZERO, begun: 0 },
+            marks: VecDeque::new(),
+            seen: Vec::new(),
+            draining: false,
+        }
     }
-    let idle_from = host.last_served.map_or(Nanos::ZERO, |at| at + settings.idle_after);
-    let (slow, fast) = (settings.min_rate.or(settings.max_rate), settings.max_rate);
-    let wake = if host.is_active {
-        due(slow)
-    } else if now >= idle_from {
-        due(fast)
-    } else {
-        due(slow).min(due(fast).max(idle_from))
-    };
-    (wake > now).then_some(wake)
+
+    /// Whether any piece has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// A piece of `bytes` of a member begins.
+    pub(crate) fn begins(&mut self, now: Nanos, bytes: Bytes) {
+        let mark = Mark { at: now, begun: self.begun };
+        if self.last.is_none() {
+            self.since = mark;
+            self.marks = VecDeque::from([mark; MARKS]);
+        }
+        self.begun += bytes.0;
+        self.last = Some(mark);
+    }
+
+    /// Whether the next piece may begin while `under_way` are. `traffic`: for each member, sectors that it has moved for the host less those
+    /// that it is moving for the array itself. `fixed` is a rate that holds whatever the host does.
+    pub(crate) fn leave(
+        &mut self,
+        settings: &BackgroundConfig,
+        now: Nanos,
+        under_way: usize,
+        traffic: &[i64],
+        fixed: Option<ByteRate>,
+    ) -> Leave {
+        if self.seen.is_empty() {
+            self.seen = traffic.to_vec();
+        }
+        let Some(last) = self.last else { return Leave::Now };
+        if fixed.is_none() && self.draining && under_way > 0 {
+            return Leave::WhenDone;
+        }
+        self.draining = false;
+        self.set_mark(now);
+        let piece = Bytes(self.begun - last.begun);
+        let due = fixed.or(settings.max_rate).map_or(Nanos::ZERO, |limit| last.at + limit.time_for(piece));
+        if due > now {
+            return Leave::At(due);
+        }
+        if fixed.is_none() && self.begun - self.looked >= LOOK_AFTER {
+            self.looked = self.begun;
+            let done = Bytes(self.begun - self.since.begun);
+            let min = settings.min_rate.or(settings.max_rate);
+            let above = min.is_some_and(|min| self.since.at + min.time_for(done) > now);
+            if above && self.is_host_busy(traffic) && under_way > 0 {
+                self.draining = true;
+                return Leave::WhenDone;
+            }
+        }
+        Leave::Now
+    }
+
+    fn set_mark(&mut self, now: Nanos) {
+        if self.marks.back().is_some_and(|newest| newest.at + MARK_STEP <= now) {
+            self.since = self.marks.pop_front().unwrap_or(self.since);
+            self.marks.push_back(Mark { at: now, begun: self.begun });
+        }
+    }
+
+    /// As `is_mddev_idle` has it, in the negative: what is under way for the array itself counts against the host, so that a little I/O beside
+    /// a full window passes unnoticed.
+    fn is_host_busy(&mut self, traffic: &[i64]) -> bool {
+        let mut busy = false;
+        for (seen, &moved) in self.seen.iter_mut().zip(traffic) {
+            if moved - *seen > IDLE_SECTORS {
+                *seen = moved;
+                busy = true;
+            }
+        }
+        busy
+    }
 }

@@ -46,7 +46,7 @@ fn a_pass_does_every_group_once_whatever_the_order() {
                     if rng.below(3) == 0 {
                         base = passes.skip(group).map_or(base, |(_, done)| done);
                     } else {
-                        open.push((group, passes.work_begins(Nanos(2))));
+                        open.push((group, passes.work_begins(Nanos(2), Bytes(1))));
                     }
                 }
                 Turn::Wait => {
@@ -68,32 +68,86 @@ fn a_pass_does_every_group_once_whatever_the_order() {
 fn operations_of_a_pass_that_was_given_up_are_not_counted() {
     let mut passes = passes();
     passes.begin(Nanos(1), PassKind::Rebuild, 0);
-    let old = passes.work_begins(Nanos(1));
+    let old = passes.work_begins(Nanos(1), Bytes(1));
     assert_eq!(passes.next(10, false), Turn::GiveUp);
     passes.drop_pass();
     passes.begin(Nanos(2), PassKind::Scrub, 0);
-    let new = passes.work_begins(Nanos(2));
+    let new = passes.work_begins(Nanos(2), Bytes(1));
     assert_eq!((passes.work_ends(0, old), passes.operations()), (None, 1));
     assert_eq!((passes.work_ends(0, new), passes.operations()), (Some((PassKind::Scrub, 1)), 0));
 }
 
-/// The pace while the host is active, has just been, and has long been idle; and a rate of its own.
+/// Between 1 and 10 MB/s, pieces of 128 KiB begin as often as the upper limit has it; where the host has moved more than 64 sectors of a member
+/// since it last was busy, all that is under way is done first; not below the lower limit; and a rate of its own takes no heed of the host.
 #[test]
-fn the_pace_follows_the_host() {
+fn the_pace_is_mds() {
     let settings = BackgroundConfig {
-        min_rate: ByteRate::new(1000),
-        max_rate: ByteRate::new(1_000_000),
-        idle_after: Nanos::millis(500),
+        min_rate: ByteRate::new(1_000_000),
+        max_rate: ByteRate::new(10_000_000),
         ..BackgroundConfig::default()
     };
-    let piece = (Nanos::secs(10), Bytes(1000));
-    let next = |is_active, last_served, now, fixed| {
-        pace(&settings, HostActivity { is_active, last_served }, now, piece, fixed)
+    let piece = Bytes::kib(128);
+    let start = Nanos::secs(10);
+    let mut pacer = Pacer::new();
+    assert_eq!(pacer.leave(&settings, start, 0, &[0, 0], None), Leave::Now);
+    pacer.begins(start, piece);
+    let due = start + ByteRate::new(10_000_000).unwrap().time_for(piece);
+    assert_eq!(pacer.leave(&settings, start, 1, &[0, 64], None), Leave::At(due), "the upper limit");
+    assert_eq!(pacer.leave(&settings, due, 1, &[0, 64], None), Leave::Now, "64 sectors are no host");
+    pacer.begins(due, piece);
+    let then = due + Nanos::millis(20);
+    assert_eq!(pacer.leave(&settings, then, 2, &[0, 65], None), Leave::WhenDone, "65 are one");
+    assert_eq!(pacer.leave(&settings, then, 1, &[0, 65], None), Leave::WhenDone, "until all is done");
+    assert_eq!(pacer.leave(&settings, then, 0, &[0, 65], None), Leave::Now, "then it goes on");
+    pacer.begins(then, piece);
+    let late = start + Nanos::secs(1);
+    assert_eq!(pacer.leave(&settings, late, 1, &[0, 999], None), Leave::Now, "below the lower limit");
+    pacer.begins(late, piece);
+    let fixed = ByteRate::new(128 << 10);
+    assert_eq!(pacer.leave(&settings, late, 9, &[0, 9999], fixed), Leave::At(late + Nanos::secs(1)));
+}
+
+/// Sectors under way for the array count against those of the host, as in md: beside a full window a little I/O passes unnoticed.
+#[test]
+fn what_is_under_way_hides_a_little_of_the_host() {
+    let settings =
+        BackgroundConfig { min_rate: ByteRate::new(1), max_rate: None, ..BackgroundConfig::default() };
+    let mut pacer = Pacer::new();
+    let now = Nanos::millis(1);
+    let mut leave = |traffic: i64| {
+        let leave = pacer.leave(&settings, now, 1, &[traffic], None);
+        pacer.begins(now, Bytes::kib(128));
+        leave
     };
-    let begun = Nanos::secs(10);
-    assert_eq!(next(true, Some(begun), begun, None), Some(Nanos::secs(11)), "the slow rate beside the host");
-    assert_eq!(next(false, None, begun, None), Some(Nanos::millis(10_001)), "the fast rate without it");
-    assert_eq!(next(false, Some(begun), begun, None), Some(Nanos::millis(10_500)), "once it counts as idle");
-    assert_eq!(next(false, None, Nanos::millis(10_001), None), None, "now");
-    assert_eq!(next(false, None, begun, ByteRate::new(500)), Some(Nanos::secs(12)), "a rate of its own");
+    assert_eq!([0, -256, 300 - 512, 64].map(&mut leave), [Leave::Now; 4]);
+    assert_eq!(leave(321 - 256), Leave::WhenDone);
+}
+
+/// The floor is one of the mean over the last half a minute: after ten minutes at twice the floor, at half of it, the work waits for the host for
+/// another 20 s.
+#[test]
+fn the_mean_forgets() {
+    let floor = ByteRate::new(1_000_000);
+    let settings = BackgroundConfig { min_rate: floor, max_rate: None, ..BackgroundConfig::default() };
+    let mut pacer = Pacer::new();
+    let (mut now, mut moved) = (Nanos::ZERO, 0);
+    let mut waits_at = |rate: u64, until: Nanos| {
+        let piece = Bytes::kib(128);
+        let mut last = None;
+        while now < until {
+            moved += 100;
+            if pacer.leave(&settings, now, 1, &[moved], None) == Leave::WhenDone {
+                assert_eq!(pacer.leave(&settings, now, 0, &[moved], None), Leave::Now);
+                last = Some(now);
+            }
+            pacer.begins(now, piece);
+            now += ByteRate::new(rate).unwrap().time_for(piece);
+        }
+        last.unwrap()
+    };
+    let fast = Nanos::secs(600);
+    assert!(waits_at(2_000_000, fast) + Nanos::secs(1) > fast);
+    let waited = waits_at(500_000, fast + Nanos::secs(60)) - fast;
+    // Marks are 3 s apart.
+    assert!((Nanos::secs(17)..Nanos::secs(23)).contains(&waited), "{waited}");
 }

@@ -1,7 +1,8 @@
 //! One recovery under way: what it has asked for, what it knows, and what it does next.
 
-use crate::config::{RepairConfig, RepairWay};
+use crate::config::{BackgroundConfig, RepairConfig, RepairWay};
 use crate::layout::Rows;
+use crate::passes::{Leave, Pacer};
 use crate::ranges::RangeSet;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -71,8 +72,7 @@ pub(crate) struct Repair {
     items: VecDeque<Item>,
     /// Operations under way.
     ops: u32,
-    /// When the last one began, and its bytes.
-    last: Option<(Nanos, Bytes)>,
+    pacer: Pacer,
     /// Until when the host's processor works on the last run begun.
     busy_until: Nanos,
     /// Sectors of the member not yet recovered; kept where all is known first only.
@@ -96,7 +96,7 @@ impl Repair {
             asked: Vec::new(),
             items: VecDeque::new(),
             ops: 0,
-            last: None,
+            pacer: Pacer::new(),
             busy_until: Nanos::ZERO,
             missing: RangeSet::default(),
             written: RangeSet::default(),
@@ -187,9 +187,20 @@ impl Repair {
         !self.items.is_empty()
     }
 
-    /// When and with how many bytes the last rows were begun.
-    pub(crate) fn last(&self) -> Option<(Nanos, Bytes)> {
-        self.last
+    /// Whether any rows have been begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.pacer.has_begun()
+    }
+
+    /// Whether the next rows may be begun, as [`Pacer::leave`] has it.
+    pub(crate) fn leave(
+        &mut self,
+        settings: &BackgroundConfig,
+        now: Nanos,
+        traffic: &[i64],
+        fixed: Option<ByteRate>,
+    ) -> Leave {
+        self.pacer.leave(settings, now, self.ops as usize, traffic, fixed)
     }
 
     /// Until when the host's processor works on them.
@@ -203,7 +214,7 @@ impl Repair {
         let bytes = Bytes(u64::from(item.rows.len()) * SECTOR_BYTES);
         self.busy_until = now + settings.run_time();
         self.ops += 1;
-        self.last = Some((now, bytes));
+        self.pacer.begins(now, bytes);
         Some(item)
     }
 

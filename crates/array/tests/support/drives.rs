@@ -75,7 +75,6 @@ pub(crate) fn small(level: Level, members: u16, consistency: Consistency) -> Arr
         background: BackgroundConfig {
             min_rate: ByteRate::new(40_000_000),
             max_rate: None,
-            idle_after: Nanos::millis(1),
             window: 6,
             chunks: ChunkOrder::default(),
             scrub_interval: None,

@@ -200,7 +200,6 @@ pub(crate) fn at_rates(way: RepairWay, min: u64, max: u64) -> ArrayConfig {
     (config.consistency, config.log.size) = (Consistency::Ppl, Bytes::kib(32));
     config.background.min_rate = ByteRate::new(min);
     config.background.max_rate = ByteRate::new(max);
-    config.background.idle_after = Nanos::millis(1);
     config
 }
 

@@ -117,7 +117,9 @@ pub(crate) fn amplification(facts: &Facts<'_>) -> Option<WriteAmplification> {
     }
     let unit = facts.ssd.config().ftl.mapping_unit.0 as f64;
     let host = counts.host_bytes as f64;
-    let array = counts.drives.host_bytes_written as f64 / host - 1.0;
+    // Members count a write when it reaches their buffer, the array when all of it is done. What was between the two when the measurement began
+    // is no work of the array, though without redundancy left it can be all there is.
+    let array = (counts.drives.host_bytes_written as f64 / host - 1.0).max(0.0);
     let causes = counts.written.map(|units| units as f64 * unit / host);
     let coalesced = -(counts.drives.coalesced_writes as f64 * unit / host);
     // In whole bytes, since a difference of quotients is a little off zero: slots that the host's units took, those of older units

@@ -86,6 +86,16 @@ impl SsdConfig {
         self.scrub.is_some_and(|scrub| scrub.unit == ScrubUnit::Block)
     }
 
+    /// P/E cycles that a block is rated for: as set, or those of a published chip. Absent: nothing says it; a file of measurements and a model
+    /// of one's own do not.
+    pub fn rated_cycles(&self) -> Option<u32> {
+        let published = || {
+            let name = self.reliability.as_ref()?.chip.as_deref()?;
+            outlast_media::reliability::chip(name).map(|chip| chip.end_of_life_cycles)
+        };
+        self.defects.endurance.or_else(published)
+    }
+
     /// Checks every setting and the relations between them that need no tables.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::super::Array;
 use crate::config::{FakeWay, LostRows, RepairConfig, RepairWay};
 use crate::layout::Rows;
 use crate::op::{Op, OpKind, SubKind};
-use crate::passes::{HeldRate, PassKind, Work};
+use crate::passes::{HeldRate, Leave, PassKind, Work};
 use crate::repairs::{Item, Limits, Repair, Turn};
 use crate::status::Progress;
 use outlast_device::Device;
@@ -46,8 +46,7 @@ impl<D: Device> Array<D> {
 
     /// Begins to recover the next rows, where the pace allows; returns whether.
     fn recover_next(&mut self, now: Nanos, id: u32, settings: &RepairConfig) -> bool {
-        if let Some(wake) = self.throttle_repair(now, id) {
-            self.passes.look_at(wake);
+        if !self.may_recover(now, id) {
             return false;
         }
         let item = self.repairs.get_mut(id).and_then(|repair| repair.take_item(now, settings));
@@ -58,15 +57,21 @@ impl<D: Device> Array<D> {
         true
     }
 
-    /// When to look again at the next rows of a repair, if they may not be begun now.
-    fn throttle_repair(&mut self, now: Nanos, id: u32) -> Option<Nanos> {
-        let last = self.repairs.get(id)?.last();
-        let held = last.and_then(|_| self.held_rate(now, Work::Repair));
-        let repair = self.repairs.get(id)?;
-        let rate = held.and_then(|held| held.rate).or(repair.rate);
-        let busy = Some(repair.busy_until()).filter(|&until| until > now);
-        let wake = last.and_then(|last| self.pace(now, last, rate)).or(busy)?;
-        Some(HeldRate::look_at(held, wake))
+    /// Whether the next rows of a repair may be begun now; if not, they are looked at again in time.
+    fn may_recover(&mut self, now: Nanos, id: u32) -> bool {
+        let Some(repair) = self.repairs.get(id) else { return false };
+        let held = if repair.has_begun() { self.held_rate(now, Work::Repair) } else { None };
+        let Some(repair) = self.repairs.get_mut(id) else { return false };
+        let fixed = held.and_then(|held| held.rate).or(repair.rate);
+        let busy = repair.busy_until();
+        let wake = match repair.leave(&self.setup.config.background, now, self.members.traffic(), fixed) {
+            Leave::Now if busy <= now => return true,
+            Leave::Now => busy,
+            Leave::At(wake) => wake,
+            Leave::WhenDone => return false,
+        };
+        self.passes.look_at(HeldRate::look_at(held, wake));
+        false
     }
 
     /// The lock of a repair's operation is held: finds out which role it computes. Returns whether there is anything to do.
