@@ -2,6 +2,7 @@
 
 use super::{Built, Simulation};
 use crate::error::EngineError;
+use crate::machine::Machine;
 use crate::progress::OnProgress;
 use crate::snapshot::{PreparedMachine, write_prepared};
 use outlast_media::ConfigError;
@@ -24,6 +25,8 @@ impl Simulation {
         }
         let (scenario, prepared) = (&self.scenario, &mut underway.prepared);
         either!(&mut self.built, machine => {
+            // So that what is written is whole: whoever reads it checks what the buffers hold.
+            machine.end_untimed();
             write_prepared(to, scenario, &PreparedMachine { prepared, machine })
         })
         .map_err(EngineError::Snapshot)?;
