@@ -97,7 +97,7 @@ fn merge_at(
                 path.push(Step::Index(index));
                 match &mut base.kind {
                     Kind::Array(items) if index < items.len() => {
-                        merge_at(&mut items[index], node, path, dropped)?
+                        merge_at(&mut items[index], node, path, dropped)?;
                     }
                     _ => {
                         return Err(ScenarioError::Setting {

@@ -218,9 +218,9 @@ fn what_a_layer_makes_void_is_said_with_both_places() {
     // Given again, it counts again, and there is no more to say.
     let again = "[workload.synthetic]\npattern = \"zipf\"\nzipf_theta = 0.9";
     let scenario = layered(&[text(SMALL), text(lower), text(upper), text(again)]);
-    assert_eq!(scenario.void, [String::new(); 0]);
+    assert!(scenario.void.is_empty(), "{:?}", scenario.void);
     // One of two ways to say the same takes the place of the other without a word.
-    assert_eq!(over("", "[workload.synthetic]\nrate_iops = 5").void, [String::new(); 0]);
+    assert!(over("", "[workload.synthetic]\nrate_iops = 5").void.is_empty());
 }
 
 #[test]
@@ -266,6 +266,6 @@ fn what_a_scenario_says_when_written_out_is_never_void() {
     for preset in presets() {
         let (scenario, _) = load(&[Layer::Preset(preset.name.to_owned())], &[], &nothing).unwrap();
         let whole = json(&scenario.to_json().unwrap());
-        assert_eq!(layered(&[whole]).void, [String::new(); 0], "{}", preset.name);
+        assert!(layered(&[whole]).void.is_empty(), "{}", preset.name);
     }
 }

@@ -63,8 +63,7 @@ pub(super) fn open(jobs: &[Job], target: &Target, randomness: Randomness) -> Res
 
 fn seeds(job: &Job, thread: u64, randomness: Randomness) -> Seeds {
     let (layout, chance) = match (randomness, job.randseed) {
-        (Randomness::Fio, _) => (0, 0),
-        (Randomness::Scenario(PassSeeds { pass: 0, .. }), Some(_)) => (0, 0),
+        (Randomness::Fio, _) | (Randomness::Scenario(PassSeeds { pass: 0, .. }), Some(_)) => (0, 0),
         (Randomness::Scenario(PassSeeds { pass, .. }), Some(_)) => {
             (0, mix(sub_seed(0, "workload.fio") ^ pass))
         }

@@ -56,13 +56,11 @@ impl DeviceTable {
     /// The number of the device `name`, which must be a whole number.
     #[inline]
     pub(crate) fn id_of_number(&mut self, name: &[u8]) -> Result<u32, Box<Fault>> {
-        match self.names.iter().take(Self::FEW).position(|known| is_same(known, name)) {
-            Some(id) => Ok(id as u32),
-            None => {
-                crate::trace::fields::whole("device", name)?;
-                self.id_of_many(name)
-            }
+        if let Some(id) = self.names.iter().take(Self::FEW).position(|known| is_same(known, name)) {
+            return Ok(id as u32);
         }
+        crate::trace::fields::whole("device", name)?;
+        self.id_of_many(name)
     }
 
     /// The number of the device whose name is `host`, an underscore, and `disk`.
