@@ -2,6 +2,7 @@
 
 mod fio_jobs;
 mod fio_lanes;
+mod passes;
 mod real_traces;
 mod synthetic;
 mod trace_detection;
