@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import subprocess
@@ -166,6 +167,56 @@ def test_json_has_the_layout_of_fio(tiny: Path, tmp_path: Path) -> None:
         assert first == second, part
     assert a["read"]["total_ios"] + a["write"]["total_ios"] == 300
     assert sum(a["read"]["clat_ns"]["bins"].values()) == a["read"]["clat_ns"]["N"] == a["read"]["total_ios"]
+
+
+def assert_counted_as_fio_counts(job: dict[str, Any], block: int) -> None:
+    """Requests and their rate are of all that were issued; bytes and latencies of those that were served."""
+    failed = 0
+    for op in ("read", "write"):
+        own = job[op]
+        served = own["io_bytes"] // block
+        assert served == own["clat_ns"]["N"] == own["lat_ns"]["N"] <= own["total_ios"], op
+        failed += own["total_ios"] - served
+        if own["io_bytes"]:
+            assert own["iops"] == pytest.approx(own["total_ios"] * 1000 / own["runtime"], rel=1e-6), op
+            assert own["bw_bytes"] == own["io_bytes"] * 1000 // own["runtime"], op
+        else:
+            assert own["iops"] == own["runtime"] == own["bw_bytes"] == 0, op
+    assert job["total_err"] == failed > 0
+    assert job["error"] == job["first_error"] == errno.EIO
+
+
+@pytest.mark.skipif(not (shutil.which("fio") and shutil.which("nbdkit")), reason="fio or nbdkit is not installed")
+@pytest.mark.parametrize("rate", ["25%", "100%"])
+def test_fio_counts_failed_requests_but_neither_their_bytes_nor_latencies(rate: str, tmp_path: Path) -> None:
+    if "nbd" not in subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=True).stdout.split():
+        pytest.skip("this fio has no engine for NBD")
+    job = "[a]\nioengine=nbd\nuri=${uri}\nrw=randrw\nbs=4k\nsize=8m\nnorandommap\niodepth=8\n"
+    (tmp_path / "job.fio").write_text(job + "continue_on_error=all\nerror_dump=0\n")
+    drive = ["nbdkit", "-U", "-", "--filter=error", "memory", "8M", "error=EIO", f"error-pwrite-rate={rate}"]
+    fio = "uri=$uri fio --output-format=json --output=fio.json job.fio"
+    subprocess.run([*drive, "--run", fio], cwd=tmp_path, capture_output=True)  # fio's status tells of the errors
+    assert_counted_as_fio_counts(Measured.load(tmp_path / "fio.json").report["jobs"][0], 4096)
+
+
+@pytest.mark.parametrize("of_jobs", [True, False])
+def test_requests_that_fail_are_counted_as_fio_counts_them(tiny: Path, tmp_path: Path, of_jobs: bool) -> None:
+    job = "[a]\nrw=randrw\nbs=4k\nsize=8m\nnorandommap\niodepth=8\ntime_based\nruntime=400ms\n"
+    synthetic = {"duration": "400ms", "queue_depth": 8, "read_percent": 50, "size": "4KiB"}
+    layer = {
+        "device": {
+            "geometry": {"channels": 2, "dies_per_chip": 2, "blocks_per_plane": 64},
+            "ftl": {"capacity": "16MiB"},
+            "protection": {"data": 3},
+        },
+        "faults": [{"at": "60ms", "kind": "die", "die": 1}, {"at": "80ms", "kind": "die", "die": 2}],
+        "workload": {"fio": {"job": job}} if of_jobs else {"synthetic": synthetic},
+        "run": {"warm_up": "0s"},
+    }
+    report = to_fio(api.run(str(tiny), layer))
+    assert_counted_as_fio_counts(report["jobs"][0], 4096)
+    (tmp_path / "ours.json").write_text(json.dumps(report))
+    assert figures(Measured.load(tmp_path / "ours.json").report) == figures(report)
 
 
 def test_a_measured_drive_stands_beside_results(tiny: Path, tmp_path: Path) -> None:

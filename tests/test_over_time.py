@@ -41,7 +41,12 @@ def test_what_is_read_back_adds_up_to_the_figures(causes_result: Path) -> None:
 
 
 def test_each_member_of_an_array_has_its_own_rows(outlast: Outlast, tmp_path: Path) -> None:
-    asked = ("run.utilisation=true", "workload.synthetic.duration=300ms", "run.warm_up=0s", "precondition.overwrite=none")
+    asked = (
+        "run.utilisation=true",
+        "workload.synthetic.duration=300ms",
+        "run.warm_up=0s",
+        "precondition.overwrite=none",
+    )
     outlast("run", "array-raid5-5", *(f"--set={each}" for each in asked), "--out", "out", "--quiet")
     from outlast import load as read_back
 

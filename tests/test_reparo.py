@@ -34,7 +34,9 @@ def planned(figure: str, setting: Setting = QUICK, **labels: str) -> list[Cell]:
 @functools.cache
 def demo() -> dict[str, Any]:
     """The record of a short run, run once for all."""
-    return points.measure(cells.prepare(Cell({}, ["demo"], {"workload.synthetic.duration": "1ms", "run.warm_up": "0s"}), 1))
+    return points.measure(
+        cells.prepare(Cell({}, ["demo"], {"workload.synthetic.duration": "1ms", "run.warm_up": "0s"}), 1)
+    )
 
 
 def rows(figure: str, ran: list[Cell], *records: dict[str, Any]) -> list[Row]:

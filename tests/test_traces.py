@@ -60,3 +60,14 @@ def test_a_real_trace_end_to_end(trace: Path, tmp_path: Path) -> None:
     assert mean_from_histograms(summary) == pytest.approx(mean_from_queue(summary), rel=0.02)
     assert summary["partial"] is False
     assert summary["memory"]["peak_rss_mib"] > 0
+
+
+def test_a_trace_says_which_drive_its_writes_fill_once(tmp_path: Path) -> None:
+    kinds = ["Read", "Write"] * 256
+    rows = [f"{128166372003061629 + 10_000 * at},web,0,{kind},{8192 * at},8192,1000" for at, kind in enumerate(kinds)]
+    (tmp_path / "web.csv").write_text("\n".join(rows) + "\n")
+    shown = " ".join(call("trace", "info", "web.csv", cwd=tmp_path).stdout.split())
+    assert "writes fill a drive of 2 MiB once" in shown
+    assert "workload.trace.repeat" in shown
+    (tmp_path / "reads.csv").write_text("\n".join(row for row in rows if "Read" in row) + "\n")
+    assert "fill a drive" not in call("trace", "info", "reads.csv", cwd=tmp_path).stdout

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """Those that fio prints by default."""
 _OPS = ("read", "write", "trim")
+_COUNTED = {"read": "reads", "write": "writes", "trim": "trims", "sync": "flushes"}
 _STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _KIB = 1024
+_EIO = 5
 
 Bins = dict[int, int]
 
@@ -74,7 +76,7 @@ def to_fio(result: Result) -> dict[str, Any]:
     """The result in the layout of fio's `--output-format=json+`, as of fio 3.33.
 
     A result without jobs is one job with everything in it. What a simulation has none of is zero: submission latency,
-    processor time, context switches, the time of day.
+    processor time, context switches, the time of day. Errors are told as with `continue_on_error=all`, and are EIO.
     """
     summary = result.summary
     jobs = summary["host"].get("jobs")
@@ -128,6 +130,7 @@ def _all_in_one(summary: dict[str, Any]) -> dict[str, Any]:
         ("trim", "trim", host["trims"], host["bytes_trimmed"]),
         ("sync", "flush", host["flushes"], 0),
     )
+    failed = host.get("failed") or {}
     job: dict[str, Any] = {
         "name": summary["name"],
         "group": 0,
@@ -137,9 +140,11 @@ def _all_in_one(summary: dict[str, Any]) -> dict[str, Any]:
         "options": {},
     }
     for name, op, ios, length in sums:
+        errors = failed.get(_COUNTED[name], 0)
+        latency = summary["latency_us"].get(op)
         job[name] = (
-            {"ios": ios, "bytes": length, "latency_us": summary["latency_us"][op], "iops": ios / span if span else 0.0}
-            if ios and summary["latency_us"].get(op)
+            {"ios": ios, "bytes": length, "errors": errors, "latency_us": latency}
+            if errors or (ios and latency)
             else None
         )
     return job
@@ -147,10 +152,11 @@ def _all_in_one(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _job(job: dict[str, Any], bins: dict[str, Bins]) -> dict[str, Any]:
     runtime = math.ceil(job["runtime_s"] * 1000 - 1e-6)
+    errors = sum(_errors(job.get(op)) for op in _COUNTED)
     done: dict[str, Any] = {
         "jobname": job["name"],
         "groupid": job["group"],
-        "error": 0,
+        "error": _EIO if errors else 0,
         "eta": 0,
         "elapsed": math.ceil(job["begin_s"] + job["runtime_s"]),
         "job options": dict(job["options"]),
@@ -159,7 +165,7 @@ def _job(job: dict[str, Any], bins: dict[str, Bins]) -> dict[str, Any]:
         done[op] = _direction(job.get(op), bins.get(op, {}), runtime)
     sync = job.get("sync")
     done["sync"] = {
-        "total_ios": sync["ios"] if sync else 0,
+        "total_ios": sync["ios"] + _errors(sync) if sync else 0,
         "lat_ns": _latency(sync, bins.get("sync", {}), percentiles=True),
     }
     names = ["1", "2", "4", "8", "16", "32", ">=64"]
@@ -182,6 +188,8 @@ def _job(job: dict[str, Any], bins: dict[str, Bins]) -> dict[str, Any]:
         "latency_percentile": 100.0,
         "latency_window": 0,
     }
+    if errors:
+        done |= {"total_err": errors, "first_error": _EIO}
     if job.get("description"):
         done["desc"] = job["description"]
     return done
@@ -191,9 +199,16 @@ def _whole(digits: str) -> int:
     return int(digits) if digits.isdigit() else 1
 
 
+def _errors(figures: dict[str, Any] | None) -> int:
+    return int(figures.get("errors") or 0) if figures else 0
+
+
 def _direction(figures: dict[str, Any] | None, bins: Bins, runtime: int) -> dict[str, Any]:
-    ios, length = (figures["ios"], figures["bytes"]) if figures else (0, 0)
-    span = runtime if ios else 0
+    length = figures["bytes"] if figures else 0
+    # As fio counts: requests and their rate are of all that were issued, bytes and latencies of those that were served.
+    # A direction that moved nothing has no time of its own.
+    ios = figures["ios"] + _errors(figures) if figures else 0
+    span = runtime if length else 0
     rate = length * 1000 // span if span else 0
     bandwidth = _samples(figures, "mib_s_samples", _KIB)
     iops = _samples(figures, "iops_samples", 1)
@@ -342,6 +357,8 @@ def figures(report: dict[str, Any]) -> dict[str, Any]:
             flat[f"{prefix}.iops"] = found.get("iops")
             flat[f"{prefix}.mib_s"] = _scaled(found.get("bw_bytes"), 1 << 20)
             latency = found.get("clat_ns") or found.get("lat_ns") or {}
+            if latency.get("N") == 0:
+                latency = {}  # all of them failed
             for key in ("mean", "min", "max", "stddev"):
                 flat[f"{prefix}.latency_us.{key}"] = _scaled(latency.get(key), 1000)
             for percent, value in (latency.get("percentile") or {}).items():

@@ -115,6 +115,11 @@ def _show(info: dict[str, Any]) -> None:
         f"{short(info['footprint_mib'])} MiB touched"
         f"{hot}; {short(info['aligned_percent'])} % aligned to 4 KiB, {short(info['sequential_percent'])} % sequential"
     )
+    if info["writes"]["bytes"]:
+        console.print(
+            f"writes fill a drive of {size(info['writes']['bytes'])} once: a much larger one collects next to nothing "
+            "unless the trace is repeated (workload.trace.repeat)"
+        )
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("", "requests", "share", "bytes", "mean size", "median", "largest", "touched"):
         table.add_column(title, justify="right" if title else "left")

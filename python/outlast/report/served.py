@@ -48,7 +48,7 @@ def unmeasured(summary: dict[str, Any]) -> str:
     warm_up = summary["time"]["warm_up_s"]
     if warm_up:
         return f"nothing was measured: the run ended within its warm-up, after {seconds(warm_up)}"
-    return "nothing was measured: the workload has no request"
+    return "nothing was measured: no request completed"
 
 
 def is_short(summary: dict[str, Any]) -> bool:
@@ -100,7 +100,7 @@ def asked_iops(summary: dict[str, Any]) -> float | None:
 def is_as_asked(summary: dict[str, Any]) -> bool:
     """Whether what was asked for was served, except for chance."""
     asked, iops = asked_iops(summary), summary["throughput"]["iops"]
-    if failed(summary):
+    if failed(summary) or served(summary) < FEW:
         return False
     if asked is None or iops is None:
         return True
