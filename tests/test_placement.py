@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import outlast
 from conftest import call
 from outlast.policies import View, Writes
+from relocation_table import moved
 from sepbit_table import SEPBIT, amplification
 from test_policies import ARRAY, measured
 
@@ -189,3 +190,14 @@ def test_a_run_in_steps_has_policies_too(tiny: Path) -> None:
     late = outlast.open(tiny, policies={"gc": fails_late})
     with pytest.raises(outlast.ScenarioError, match="ZeroDivisionError"):
         late.run()
+
+
+def test_relocation_into_the_hosts_stream_costs_what_separation_gains() -> None:
+    more = {
+        (pattern, policy): moved(policy, "host", pattern, 1) / moved(policy, "own", pattern, 1)
+        for pattern in ("uniform", "hotcold")
+        for policy in ("greedy", "cost-benefit")
+    }
+    assert max(more["uniform", "greedy"], more["uniform", "cost-benefit"]) < 1.05
+    assert 1.15 < more["hotcold", "greedy"] < 1.4
+    assert more["hotcold", "cost-benefit"] > 2
