@@ -190,7 +190,9 @@ proptest! {
         let latencies = |from: Nanos, until: Nanos| {
             // A window includes its end.
             let within = |at: Nanos| (from < at || at == Nanos::ZERO && from == at) && at <= until;
-            let own = samples.iter().filter(|own| own.command.op == Op::Read && within(own.at));
+            // What failed has no latency.
+            let served = samples.iter().filter(|own| own.outcome == Outcome::Ok);
+            let own = served.filter(|own| own.command.op == Op::Read && within(own.at));
             let mut own: Vec<u64> = own.map(|own| (own.at - own.since).0).collect();
             own.sort_unstable();
             own
