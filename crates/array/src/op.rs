@@ -92,6 +92,8 @@ pub(crate) struct Op {
     pub(crate) method: Method,
     /// Whether the group moves to the shift's target placement.
     pub(crate) moves: bool,
+    /// Whether redundancy fits what was read in every window so far, once all is written.
+    pub(crate) fits: bool,
     /// Whether the whole chunk is locked.
     pub(crate) whole: bool,
     pub(crate) fua: bool,
@@ -129,6 +131,7 @@ impl Op {
             write_set: 0,
             method: Method::Full,
             moves: false,
+            fits: true,
             whole: false,
             fua: false,
             committing: false,
@@ -152,11 +155,25 @@ impl Op {
     /// or is new, in one window, or every role is looked at.
     pub(crate) fn leaves_redundancy_right(&self) -> bool {
         match self.kind {
-            OpKind::Verify { .. } | OpKind::Transform | OpKind::Trim => true,
+            OpKind::Verify { .. } | OpKind::Transform => self.fits,
+            OpKind::Trim => true,
             OpKind::Write => {
                 matches!(self.method, Method::Full | Method::Complete) && self.window.first == self.rows.first
             }
             OpKind::Read | OpKind::Repair { .. } | OpKind::Replay => false,
+        }
+    }
+
+    /// Whether redundancy of the window fits once the operation has written. A rebuild takes what it can read as it is, parity included: only
+    /// where no more than the `data` chunks that define a stripe were read, and all others of `there` follow from them, does it fit. What
+    /// was given up is zeroes, for which all redundancy is computed anew.
+    pub(crate) fn makes_window_fit(&self, data: usize, there: u64, repaired: u64) -> bool {
+        let follows =
+            self.have.count_ones() as usize <= data && there & !(self.have | self.write_set | repaired) == 0;
+        match self.kind {
+            OpKind::Verify { repair, .. } => repair || self.lost != 0,
+            OpKind::Transform => follows || self.lost != 0,
+            _ => false,
         }
     }
 

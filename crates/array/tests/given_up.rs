@@ -85,7 +85,7 @@ fn wrong_data_comes_only_of_write_holes_that_are_counted() {
             life.go_on(if seed % 2 == 0 { 20 } else { 160 });
             life.host.drain();
             life.host.read_all();
-            owns_up(&life.host);
+            owns_up(&life.host, &(consistency, seed));
             wrong += u32::from(life.host.wrong > 0);
         }
         assert_eq!(wrong > 10, may_be_wrong, "{consistency:?}: content was wrong in {wrong} lives");

@@ -15,7 +15,7 @@ use outlast_units::{ByteRate, Bytes, Nanos};
 use support::command;
 
 const ANSWERS: &str = include_str!("../../../tests/md/pace.txt");
-/// Of a command on a disk: 20 ms, and a tick of the guest's clock. Checks of 24 MiB beside a busy host do 192 of them one after the other, which
+/// Of a command on a disk: 20 ms, and a tick of the guest's clock. Fitted: by RAID-6's check beside two readers, which is therefore no evidence. Checks of 24 MiB beside a busy host do 192 of them one after the other, which
 /// takes md's RAID-6 4.68 s.
 const LATENCY: Nanos = Nanos::millis(24);
 const CHUNK_KIB: u64 = 64;
@@ -207,7 +207,8 @@ fn a_pass_beside_a_host_keeps_as_much_of_its_rate_as_mds() {
     let (mut compared, mut wrong) = (0, Vec::new());
     for (question, answered) in &answers {
         let mirrors = matches!(question.level, "raid1" | "raid10");
-        // Writers hold stripes that md's pass waits for, in a cache that both share and that is not modelled.
+        // Two writers are known to differ, 0.177 against 0.206; probably since writers hold stripes of a cache that md's pass shares, and that is
+        // not modelled. Left out after it had failed.
         if mirrors && !matches!(question.load, "none" | "trickle") || question.load == "writes-192k" {
             continue;
         }
@@ -217,7 +218,7 @@ fn a_pass_beside_a_host_keeps_as_much_of_its_rate_as_mds() {
         let theirs = mean(idle) / mean(answered);
         let tolerance = tolerance(*question, answered, window);
         println!("{question:?}: md keeps {theirs:.3}, we {ours:.3} (window {window}, within {tolerance:.3})");
-        // At the edge of being noticed, what happens to be under way decides: anything from md's slower answer to no wait at all.
+        // Known to differ, 0.79 and 0.83 against 0.97. At the edge of being noticed, what happens to be under way decides: anything from md's slower answer to no wait at all.
         let slowest = mean(idle) / answered.iter().copied().fold(0.0, f64::max);
         let fits = if question.load == "one-4k" {
             (slowest..=1.0).contains(&ours)

@@ -203,7 +203,7 @@ proptest! {
         }
         let [one, other] = lives;
         if !kind.volatile {
-            owns_up(&one.host);
+            owns_up(&one.host, &(&kind, seed));
         }
         prop_assert_eq!(one.host.device.counters(), other.host.device.counters());
         prop_assert_eq!((one.host.now, one.host.completed), (other.host.now, other.host.completed));

@@ -28,6 +28,12 @@ impl<D: Device> Array<D> {
         if decoded && self.layout.data > 1 {
             self.note_hole(index);
         }
+        if matches!(kind, OpKind::Transform | OpKind::Verify { .. }) {
+            let op = &self.flight.ops[index];
+            let there = self.role_set() & !self.absent(op.group, op.moves);
+            let fits = op.makes_window_fit(self.layout.data, there, repaired);
+            self.flight.ops[index].fits &= fits;
+        }
         if decoded && kind == OpKind::Read {
             self.ledger.counters.degraded_reads += 1;
         }
@@ -54,7 +60,7 @@ impl<D: Device> Array<D> {
         }
         let (hard, soft) = self.unreadable(op.group, op.window);
         let computed = (soft & !hard | op.failed) & !op.have & self.data_set();
-        let noted = op.repairs.iter().any(|&(_, rows)| torn(rows));
+        let noted = op.repairs.iter().any(|&(role, rows)| self.data_set() >> role & 1 == 1 && torn(rows));
         self.ledger.counters.write_holes += u64::from(computed != 0 && !noted);
     }
 

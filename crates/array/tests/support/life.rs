@@ -29,10 +29,14 @@ pub(crate) fn leaves_holes(config: &ArrayConfig) -> bool {
     matches!(config.consistency, Consistency::Resync | Consistency::Bitmap)
 }
 
-/// What is given is the truth, or else the array says that parity may have been wrong.
-pub(crate) fn owns_up(host: &Host<Array<PlainDevice>>) {
+/// What is given is the truth, or else the array says that parity may have been wrong. `life` says what was lived through.
+pub(crate) fn owns_up(host: &Host<Array<PlainDevice>>, life: &dyn std::fmt::Debug) {
     let holes = host.device.counters().write_holes;
-    assert!(host.wrong == 0 || holes > 0, "{} sectors are wrong, and of no write hole is told", host.wrong);
+    assert!(
+        host.wrong == 0 || holes > 0,
+        "{life:?}: {} sectors are wrong, and of no write hole is told",
+        host.wrong
+    );
 }
 
 /// Every `stride`th run of `run` sectors from `first` on.
@@ -93,6 +97,7 @@ pub(crate) type Deeds = (Vec<Event>, Vec<MemberRepair>, Counters, Nanos, u64);
 /// A host's random work on an array whose members lose dies, fail, are replaced, and lose power.
 #[derive(Clone)]
 pub(crate) struct Life {
+    seed: u64,
     pub(crate) host: Host<Array<PlainDevice>>,
     rng: SplitMix,
     made: u64,
@@ -105,7 +110,7 @@ impl Life {
     pub(crate) fn new(config: &ArrayConfig, seed: u64) -> Self {
         let devices = (0..u64::from(config.devices())).map(|seed| plain(SECTORS, seed)).collect();
         let host = Host::new(Array::new(config.clone(), devices, true).unwrap());
-        Self { host, rng: SplitMix::new(seed, "life"), made: 100, die: 0, begun: Nanos::ZERO }
+        Self { seed, host, rng: SplitMix::new(seed, "life"), made: 100, die: 0, begun: Nanos::ZERO }
     }
 
     pub(crate) fn go_on(&mut self, steps: u32) {
@@ -181,7 +186,7 @@ impl Life {
     pub(crate) fn deeds(&self) -> Deeds {
         let array = &self.host.device;
         array.self_check().unwrap();
-        owns_up(&self.host);
+        owns_up(&self.host, &("seed", self.seed));
         (array.events().to_vec(), array.repairs().to_vec(), array.counters(), self.begun, self.host.completed)
     }
 }
