@@ -3,7 +3,7 @@
 //!
 //! How much md has under way differs by level and is no setting of ours. It is taken from the answers without a host; every other answer is
 //! then held against the array with as much. Mirrors are asked beside a trickle only: md keeps their host and their passes apart by a barrier,
-//! which is no matter of pace and is not modelled.
+//! which is no matter of pace and is not modelled. Decision 0101 says which answers were fitted, predicted, or are known to differ.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,8 @@ use outlast_units::{ByteRate, Bytes, Nanos};
 use support::command;
 
 const ANSWERS: &str = include_str!("../../../tests/md/pace.txt");
-/// Of a command on a disk: 20 ms, and a tick of the guest's clock. Fitted: by RAID-6's check beside two readers, which is therefore no evidence. Checks of 24 MiB beside a busy host do 192 of them one after the other, which
+/// Of a command on a disk: 20 ms, and a tick of the guest's clock. Fitted, so that this one answer is no evidence: checks of 24 MiB
+/// beside a busy host do 192 of them one after the other, which
 /// takes md's RAID-6 4.68 s.
 const LATENCY: Nanos = Nanos::millis(24);
 const CHUNK_KIB: u64 = 64;
@@ -218,7 +219,8 @@ fn a_pass_beside_a_host_keeps_as_much_of_its_rate_as_mds() {
         let theirs = mean(idle) / mean(answered);
         let tolerance = tolerance(*question, answered, window);
         println!("{question:?}: md keeps {theirs:.3}, we {ours:.3} (window {window}, within {tolerance:.3})");
-        // Known to differ, 0.79 and 0.83 against 0.97. At the edge of being noticed, what happens to be under way decides: anything from md's slower answer to no wait at all.
+        // Known to differ, 0.79 and 0.83 against 0.97.
+        // At the edge of being noticed, what happens to be under way decides: anything from md's slower answer to no wait at all.
         let slowest = mean(idle) / answered.iter().copied().fold(0.0, f64::max);
         let fits = if question.load == "one-4k" {
             (slowest..=1.0).contains(&ours)
