@@ -12,7 +12,8 @@ import pytest
 
 from conftest import call
 from outlast.serving.captive import Captive
-from served import SMALL, within
+from patience import eventually
+from served import SMALL
 
 
 def is_there(pid: str) -> bool:
@@ -22,7 +23,7 @@ def is_there(pid: str) -> bool:
 
 def wait_for(file: Path) -> str:
     """What a command has written, once it has."""
-    assert within(60, lambda: file.exists() and file.read_text().endswith("\n"))
+    assert eventually(lambda: file.exists() and file.read_text().endswith("\n"))
     return file.read_text().strip()
 
 
@@ -43,7 +44,7 @@ def test_who_does_not_end_when_asked_is_killed(tmp_path: Path) -> None:
     # Patience that is over at once: no test waits for it.
     ticks = iter(range(0, 1000, 10))
     assert captive.end(5, lambda: float(next(ticks))) == 128 + signal.SIGKILL
-    assert within(60, lambda: not is_there(pid))
+    assert eventually(lambda: not is_there(pid))
 
 
 def test_a_stopped_command_ends_as_well(tmp_path: Path) -> None:
@@ -51,13 +52,13 @@ def test_a_stopped_command_ends_as_well(tmp_path: Path) -> None:
         'echo $$ > pid.new; mv pid.new "$place"; kill -STOP $$; sleep 777', {"place": str(tmp_path / "pid")}
     )
     pid = wait_for(tmp_path / "pid")
-    assert within(60, lambda: subprocess.getoutput(f"ps -o state= -p {pid}").strip() == "T")
+    assert eventually(lambda: subprocess.getoutput(f"ps -o state= -p {pid}").strip() == "T")
     assert captive.end() == 128 + signal.SIGTERM
 
 
 def test_a_command_that_ends_by_itself_gives_its_code() -> None:
     captive = Captive("exit 7", {})
-    assert within(60, captive.has_ended)
+    assert eventually(captive.has_ended)
     assert captive.end() == 7
 
 

@@ -193,14 +193,14 @@ def test_the_health_log_comes_in_three_shapes_and_reading_needs_no_token(served:
     found = (page[3], page[4], page[5], int.from_bytes(page[112:128], "little"))
     keys = ("available_spare", "available_spare_threshold", "percentage_used", "power_cycles")
     assert found == tuple(log[key] for key in keys)
-    for path in (
-        "/v1/smart?format=poem",
-        "/v1/smart?format=raw&device=99",
-        "/v1/smart?device=x",
-        "/v1/smart?device=-1",
+    for path, expected in (
+        ("/v1/smart?format=poem", 400),
+        ("/v1/smart?format=raw&device=99", 404),
+        ("/v1/smart?device=x", 400),
+        ("/v1/smart?device=-1", 400),
     ):
         status, body, _ = read(path)
-        assert status == 400 and json.loads(body)["error"], path
+        assert status == expected and json.loads(body)["error"], path
     for path in ("/v1/state", "/v1/metrics", "/metrics"):
         assert read(path)[0] == 200
 

@@ -33,7 +33,7 @@ def trap(folder: Path, kind: str) -> Path:
     """A scenario whose policy leaves a sign when it is loaded; the sign."""
     sign = folder / SIGN
     if kind == "py":
-        (folder / "p.py").write_text(f"open({str(sign)!r}, 'w')\ndef choose(view): return None\n")
+        (folder / "p.py").write_text(f"open({str(sign)!r}, 'w').close()\ndef choose(view): return None\n")
     elif kind == "so":
         if shutil.which("cc") is None:
             pytest.skip("no C compiler")
@@ -47,9 +47,6 @@ def trap(folder: Path, kind: str) -> Path:
         (folder / "p.pkl").write_bytes(pickle.dumps(Trap(str(sign))))
     (folder / "tiny.toml").write_text(TINY)
     (folder / "pol.toml").write_text(f'extends = "tiny.toml"\nname = "x"\n[policies]\ngc = "p.{kind}:choose"\n')
-    (folder / "sweep.toml").write_text(
-        'name = "x"\nscenario = "pol.toml"\n[[vary]]\nsetting = "seed"\nvalues = [1, 2]\n'
-    )
     return sign
 
 
@@ -63,7 +60,6 @@ def test_looking_runs_nothing(tmp_path: Path, kind: str) -> None:
         ("validate", "pol.toml", "--estimate", "--json"),
         ("validate", "pol.toml", "--toml"),
         ("validate", "tiny.toml", "--set", f"policies.gc=p.{kind}:choose"),
-        ("sweep", "sweep.toml", "--plan"),
         ("serve", "pol.toml", "--run", "true"),
         ("presets",),
         ("schema",),

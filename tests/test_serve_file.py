@@ -15,8 +15,9 @@ import pytest
 import outlast
 from conftest import call
 from drives import SMALL
+from patience import eventually
 from served import SMALL as SMALL_TOML
-from served import needs, serving, start, within
+from served import needs, serving, start
 
 MIB = 1 << 20
 
@@ -116,6 +117,6 @@ def test_what_a_killed_server_has_left_at_the_path_is_taken_away(tmp_path: Path)
             return error.errno == errno.ENOTCONN
         return False
 
-    assert nbdfuse and within(60, is_dead)
+    assert nbdfuse and eventually(is_dead)
     call("serve", "small.toml", "--clock", "virtual", "--file", "drive", "--run", 'test -s "$file"', cwd=tmp_path)
     assert not os.path.lexists(tmp_path / "drive")

@@ -202,9 +202,9 @@ def _fail(message: str, code: int) -> int:
         from outlast.printable import printable
 
         # A line for each thing that is wrong.
-        for line in message.splitlines() or [""]:
+        for line in message.split("\n"):
             click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-            click.echo(printable(" ".join(line.split())), err=True)
+            click.echo(printable(" ".join(filter(None, line.split(" ")))), err=True)
     except OSError:
         _drop(sys.stderr)  # nobody can be told; the code still says it
     return code

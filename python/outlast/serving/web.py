@@ -50,6 +50,8 @@ class Web:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind(("127.0.0.1", port))
+            # From here on whoever connects waits for the thread and is not refused.
+            self._socket.listen()
         except OSError as error:
             self._socket.close()
             raise ControlError(f"127.0.0.1:{port}: cannot listen there: {error.strerror}") from error
