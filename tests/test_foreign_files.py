@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import outlast
 from conftest import TINY, call
 from disturbed import EXAMPLES, MANY, disturb
-from outlast import cli
+from outlast import cli, foreign
 from outlast.fio import Measured
 from outlast.points.job import Job, kept
 from outlast.sweeps import spec as sweep_spec
@@ -223,3 +223,23 @@ def test_any_measurement_of_fio_is_read_or_refused(
         Measured.load(file)
     except outlast.OutlastError as error:
         assert len(str(error).splitlines()) == 1
+
+
+def test_a_machine_that_stumbles_is_a_defect_of_ours_whatever_it_was_read_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only reading its state is a matter of the file: a panic afterwards is told as an internal error."""
+    monkeypatch.setattr(foreign, "_RELIED_ON", [])
+    monkeypatch.delenv("OUTLAST_DEBUG", raising=False)
+    tiny, prepared = tmp_path / "tiny.toml", tmp_path / "prepared.outlast"
+    tiny.write_text(TINY)
+    outlast.snapshot(tiny, prepared)
+    outlast.restore(prepared)
+    outlast.run(tiny, {"precondition.from": str(prepared)})
+    with outlast.serve(tiny, image=tmp_path / "image"):
+        pass
+    with outlast.serve(tiny, image=tmp_path / "image"):
+        pass
+    assert foreign.relied_on() == []
+    assert cli._of_exception(outlast.InternalError("index out of bounds")) == 3
+    assert capsys.readouterr().err.startswith("error: internal error: index out of bounds; please report")

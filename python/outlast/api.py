@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from outlast import _core, foreign, memory
+from outlast import _core, memory
 from outlast.causes import AMPLIFICATION
 from outlast.errors import ScenarioError
 from outlast.inputs import Text, is_stream, read_stream
@@ -160,7 +160,6 @@ def run(
     if not any_memory:
         memory.check(_core.validate(chosen, changes, own, runs_code=True))
     log = requests.of_scenario(toml, log_near)
-    foreign.rely_on(Path(tomllib.loads(toml).get("precondition", {}).get("from") or ""))
     with bar.of_run(progress) as tell:
         done = _core.run(chosen, changes, tell, log.take if log else None, own)
     return result_of(done, toml, log, own)
@@ -251,7 +250,6 @@ def start_server(
     of the clock on the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that
     is there, the scenario may be left out (`[]`).
     """
-    foreign.rely_on(Path(more.get("image") or ""), "checkpoints")
     known = more.get("image") is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
     return _core.serve(
         [] if known else layers(scenario),

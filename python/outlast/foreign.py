@@ -68,9 +68,12 @@ def read(file: Path, parse: Callable[[str], Any] = json_of) -> Any:
 _RELIED_ON: list[Path] = []
 
 
-def rely_on(file: Path, part: str = "") -> None:
-    """Notes that this process has believed what a file says, or a folder with that part, as far as it was checked."""
-    if file != Path() and (file / part).exists() and file not in _RELIED_ON:
+def rely_on(file: Path) -> None:
+    """Notes that this process has believed what a file says, as far as it was checked.
+
+    Not for machines, whose state is checked as it is read: one that stumbles later is a defect of Outlast.
+    """
+    if file.exists() and file not in _RELIED_ON:
         _RELIED_ON.append(file)
 
 

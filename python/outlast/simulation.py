@@ -252,7 +252,6 @@ def restore(
         except ValueError as error:
             raise ScenarioError(f"{path}: the scenario in it: {error}") from error
     chosen = [scenario] if isinstance(scenario, (str, Path, Mapping, Text)) else list(scenario)
-    foreign.rely_on(Path(path))
     start = {"precondition": {"from": path}}
     return Simulation([*chosen, start], overrides, **more)
 
