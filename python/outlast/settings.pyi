@@ -168,16 +168,15 @@ class ArrayBackground(Setting):
       done.
     - in-turn: Chunk by chunk what is read, then chunk by chunk what is written.
     """
-    """The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after
-    which md looks again.
-    """
     max_rate: Setting
-    """Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`; at least
-    `min_rate`.
+    """Bytes per second of each member at most. Default: 200 000 KiB/s, md's `speed_limit_max`; at least `min_rate`. A
+    rate that no device reaches is no limit.
     """
     min_rate: Setting
-    """Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. A rate
-    that no device reaches is no limit.
+    """Bytes per second of each member, as the mean over the last 27 to 30 seconds, below which the work does not wait
+    for the host. Above, where the host has been busy, it waits after every 128 KiB (or chunk, if that is more) until
+    what it has under way is done, as in md. Default: 1000 KiB/s, md's `speed_limit_min`. A rate that no device
+    reaches: it never waits.
     """
     own: Setting
     """Interval at which your own policy is asked for the rate of each rebuild or repair; its answer holds until the
@@ -269,8 +268,9 @@ class ArrayRepair(Setting):
 
 class ArrayReplacement(Setting):
     limit_percent: Setting
-    """Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never
-    automatically.
+    """Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. The rating is
+    `device.defects.endurance`, or that of a published `device.reliability.chip`; without either the setting is
+    refused. Absent: never automatically.
     """
     shift: Setting
     """How parity gets to the oldest member, where `parity_percent` is set.
@@ -1475,8 +1475,8 @@ class WorkloadSynthetic(Setting):
     - rate_iops: Mean arrivals per second: an open loop. More than 0, at most 1e9.
     - read_percent: Reads among the requests, in percent. Default: 0.
     - requests: Ends after so many requests, flushes included. Beside phases: of all phases together.
-    - scramble: Scatters the addresses over the region by a fixed bijection, so that hot places are not neighbours.
-      Not with `sequential`. Default: false.
+    - scramble: Scatters the addresses over the region by a bijection, so that hot places are not neighbours. It
+      follows from the seed of the run and is the same in all phases. Not with `sequential`. Default: false.
     - size: Size of every request; a whole number of sectors. Excludes `sizes`. Default: 4 KiB.
     - sizes: A mix of sizes. Excludes `size`.
     - span: Length of the region: a size or a percentage of the capacity. Default: up to the end.
@@ -1498,8 +1498,8 @@ class WorkloadSynthetic(Setting):
     requests: Setting
     """Ends after so many requests, flushes included. Beside phases: of all phases together."""
     scramble: Setting
-    """Scatters the addresses over the region by a fixed bijection, so that hot places are not neighbours. Not with
-    `sequential`. Default: false.
+    """Scatters the addresses over the region by a bijection, so that hot places are not neighbours. It follows from the
+    seed of the run and is the same in all phases. Not with `sequential`. Default: false.
     - true
     - false
     """
