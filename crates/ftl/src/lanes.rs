@@ -13,6 +13,8 @@ struct Gaps {
     since: LaneSet,
     /// Whether no data is put into the superblock any more, though it is not full.
     closed: bool,
+    /// Whether a loss of power took members of stripes that will not be programmed again.
+    cut: bool,
 }
 
 /// What is damaged on a flash core.
@@ -163,8 +165,8 @@ impl Lanes {
         let gone = opened.len();
         debug_assert!(gone < self.count, "superblock {superblock} is opened without a lane");
         debug_assert!(self.gaps[superblock].is_none(), "superblock {superblock} is opened with gaps");
-        self.gaps[superblock] =
-            Some(Box::new(Gaps { opened, since: LaneSet::new(self.count as usize), closed: false }));
+        let none = LaneSet::new(self.count as usize);
+        self.gaps[superblock] = Some(Box::new(Gaps { opened, since: none, closed: false, cut: false }));
         gone
     }
 
@@ -192,8 +194,9 @@ impl Lanes {
     /// From now on what is on flash of `superblock` is said by each program unit's own bit.
     pub(crate) fn mark_irregular(&mut self, superblock: SuperblockId) {
         let none = || LaneSet::new(self.count as usize);
-        self.gaps[superblock]
-            .get_or_insert_with(|| Box::new(Gaps { opened: none(), since: none(), closed: false }));
+        self.gaps[superblock].get_or_insert_with(|| {
+            Box::new(Gaps { opened: none(), since: none(), closed: false, cut: false })
+        });
     }
 
     /// No data is put into `superblock` any more.
@@ -208,6 +211,20 @@ impl Lanes {
     #[inline]
     pub(crate) fn is_closed(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.closed)
+    }
+
+    /// A loss of power took members of stripes of `superblock`, which will not be programmed again.
+    pub(crate) fn note_cut(&mut self, superblock: SuperblockId) {
+        self.mark_irregular(superblock);
+        if let Some(gaps) = self.gaps[superblock].as_mut() {
+            gaps.cut = true;
+        }
+    }
+
+    /// Whether one did.
+    #[inline]
+    pub(crate) fn is_cut(&self, superblock: SuperblockId) -> bool {
+        self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.cut)
     }
 
     /// Whether not all program units of `superblock` are on flash when none is to come any more.

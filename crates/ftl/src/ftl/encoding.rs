@@ -183,17 +183,23 @@ impl Ftl {
             && self.streams.cause(stream) != Cause::Partial
     }
 
-    /// Lanes of `superblock`, which is sealed, that held data and are gone: so many members of its stripes are missing.
-    pub(super) fn lanes_lost(&self, superblock: SuperblockId) -> u32 {
+    /// Members that stripes of `superblock`, which is sealed, have lost: those of lanes that are gone, and those that a loss of power took.
+    pub(super) fn members_lost(&self, superblock: SuperblockId) -> u32 {
         if self.superblocks.state(superblock) == State::Sealed {
-            self.lanes_lost_since(superblock)
+            self.members_lost_since(superblock)
         } else {
             0
         }
     }
 
+    /// As [`Ftl::members_lost`], of a superblock that may not be sealed. One that a loss of power took counts once, however many it took.
+    pub(super) fn members_lost_since(&self, superblock: SuperblockId) -> u32 {
+        let by_power = self.lanes.is_cut(superblock) && self.lacks_members(superblock);
+        self.lanes_lost_since(superblock) + u32::from(by_power)
+    }
+
     /// Lanes that are gone and were not when `superblock` was opened.
-    pub(super) fn lanes_lost_since(&self, superblock: SuperblockId) -> u32 {
+    fn lanes_lost_since(&self, superblock: SuperblockId) -> u32 {
         let Some(dead) = self.lanes.dead() else { return 0 };
         let opened = self.opened_gaps(superblock);
         let lanes = self.layout.lanes().indices();

@@ -351,6 +351,7 @@ impl Ftl {
             let parity = is_parity(self, pu);
             if keep || (parity && (started || self.is_skipped(superblock, within))) {
                 self.lanes.note_failed(pu);
+                self.lanes.note_cut(superblock);
             }
             if keep {
                 self.disown(pu);

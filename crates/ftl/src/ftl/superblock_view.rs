@@ -89,15 +89,15 @@ impl<'a> SuperblockView<'a> {
             })
     }
 
-    /// Lanes of `superblock`, which is sealed, that held data and are gone: so many members of its stripes are missing.
-    pub fn lanes_lost(self) -> u32 {
-        self.ftl.lanes_lost(self.id)
+    /// Members that stripes of the superblock, which is sealed, have lost: with lanes that are gone, or when power failed.
+    pub fn members_lost(self) -> u32 {
+        self.ftl.members_lost(self.id)
     }
 
     /// How badly `superblock`, sealed, is off: members of its stripes that are gone, against those that may be.
     pub fn exposure(self) -> i64 {
         let parity = self.ftl.code_of(self.id).map_or(0, crate::stripes::Stripes::parity);
-        let lost = self.ftl.lanes_lost(self.id);
+        let lost = self.ftl.members_lost(self.id);
         if lost == 0 { i64::MIN } else { i64::from(lost) - i64::from(parity) }
     }
 

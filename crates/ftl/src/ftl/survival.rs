@@ -71,6 +71,20 @@ impl Ftl {
         Some(survived.count() as u32)
     }
 
+    /// Whether a stripe of `superblock` that holds current data of the host lacks a member for another reason than a dead lane.
+    pub(super) fn lacks_members(&self, superblock: SuperblockId) -> bool {
+        let Some(code) = self.code_of(superblock).filter(|code| code.parity() != 0) else { return false };
+        (0..code.count()).any(|stripe| {
+            let pus =
+                || PuWithin::each(code.members(stripe)).map(|within| self.layout.pu_at(superblock, within));
+            let held = pus().find(|&pu| self.needs_die(superblock, pu));
+            let line = held.and_then(|pu| self.line(pu, super::Axis::Dies));
+            line.is_some_and(|line| {
+                self.members(line).any(|(pu, index)| matches!(self.member(line, pu, index), Member::Gone))
+            })
+        })
+    }
+
     /// Whether program unit `pu` is on flash, on a die that works, and holds current data of the host.
     fn needs_die(&self, superblock: SuperblockId, pu: Pu) -> bool {
         !self.is_dead_lane(pu) && self.is_on_flash(superblock, pu) && self.holds_data(pu)
@@ -87,13 +101,13 @@ impl Ftl {
         slots.any(|(unit, slot)| valid >> unit & 1 == 1 && !self.is_map_page(self.map.owner(slot)))
     }
 
-    /// Whether a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds.
+    /// Whether a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds, or a loss of power did.
     pub fn is_degraded(&self, superblock: SuperblockId) -> bool {
-        self.lanes.dead().is_some()
+        (self.lanes.dead().is_some() || self.lanes.is_cut(superblock))
             && !matches!(self.superblocks.state(superblock), State::Free | State::Retired)
             && self.superblocks.valid(superblock) != 0
             && self.has_parity(superblock)
-            && self.lanes_lost_since(superblock) != 0
+            && self.members_lost_since(superblock) != 0
     }
 
     /// All superblocks of which [`Ftl::is_degraded`] says so.
@@ -101,7 +115,7 @@ impl Ftl {
         self.superblocks.ids().filter(|&superblock| self.is_degraded(superblock))
     }
 
-    /// The streams that fill a superblock which has lost lanes.
+    /// The streams that fill a superblock of which stripes have lost members.
     pub fn narrowed_streams(&self) -> Vec<Stream> {
         let lost = |&stream: &Stream| {
             let frontier = &self.frontiers[stream];
@@ -109,7 +123,7 @@ impl Ftl {
             !frontier.is_full()
                 && self.filler(superblock) == Some(stream)
                 && self.has_parity(superblock)
-                && self.lanes_lost_since(superblock) != 0
+                && self.members_lost_since(superblock) != 0
         };
         self.frontiers.streams().filter(lost).collect()
     }

@@ -28,6 +28,8 @@ pub(crate) struct Redundancy {
     losses: Vec<RedundancyLoss>,
     /// Those that have not been made good.
     open: u32,
+    /// Flash cores of which a loss of power took members of stripes.
+    cut: Vec<u16>,
 }
 
 impl Redundancy {
@@ -41,11 +43,19 @@ impl Redundancy {
     /// Whether any is lacking, as far as has been looked.
     #[inline]
     pub(crate) fn is_lacking(&self) -> bool {
-        self.open != 0
+        self.open != 0 || !self.cut.is_empty()
+    }
+
+    /// After a loss of power core `core` lacks some, for whatever cause.
+    pub(crate) fn cut(&mut self, core: u16) {
+        if !self.cut.contains(&core) {
+            self.cut.push(core);
+        }
     }
 
     /// Core `core` lacks none at `now`.
     pub(crate) fn restored(&mut self, now: Nanos, core: u16) {
+        self.cut.retain(|&other| other != core);
         let lacking = |loss: &&mut RedundancyLoss| loss.core == core && loss.restored_at.is_none();
         for loss in self.losses.iter_mut().filter(lacking) {
             loss.restored_at = Some(now);
@@ -81,6 +91,17 @@ mod tests {
             units: 8,
             restored_at: None,
         }
+    }
+
+    #[test]
+    fn a_loss_of_power_alone_is_made_good_and_is_no_failure_of_a_die() {
+        let mut own = Redundancy::default();
+        own.cut(1);
+        own.cut(1);
+        own.restored(Nanos(3), 0);
+        assert!(own.is_lacking() && own.losses().is_empty());
+        own.restored(Nanos(4), 1);
+        assert!(!own.is_lacking());
     }
 
     #[test]

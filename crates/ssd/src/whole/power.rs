@@ -234,7 +234,7 @@ impl Ssd {
         for &superblock in abandoned {
             self.scrub_cut_short(now, core, superblock);
         }
-        self.look_at_redundancy_again(core);
+        self.look_at_redundancy_again(now, core);
         self.look_at_alarms(now, core);
         for local in self.cores[core].dies.indices() {
             self.wake(now, self.cores[core].dies[local]);

@@ -15,7 +15,7 @@ pub struct RedundancyView {
     /// Dies that may still fail, whichever they are, before data is lost by it, as far as the drive's own parity goes; of a drive that is
     /// empty, before new data would be. What is not on flash yet is on no die.
     pub data_survives: u32,
-    /// Superblocks that hold data and have lost members of their stripes with a die, and mapping units in them.
+    /// Superblocks that hold data and have lost members of their stripes, with a die or when power failed, and mapping units in them.
     pub degraded_superblocks: u32,
     #[allow(missing_docs, reason = "said above")]
     pub degraded_units: u64,
@@ -123,11 +123,21 @@ impl Ssd {
         }
     }
 
-    /// Power has failed: what had been moved may be where it was.
-    pub(crate) fn look_at_redundancy_again(&mut self, core: CoreId) {
-        if !self.redundancy.losses().is_empty() && self.cores[core].ftl.degraded().next().is_some() {
-            self.redundancy.fell_back(core.0);
+    /// Power has failed: what had been moved may be where it was, and without capacitors stripes may have lost members that were on their way
+    /// to flash.
+    pub(crate) fn look_at_redundancy_again(&mut self, now: Nanos, core: CoreId) {
+        if self.config.protection.is_none() || self.cores[core].ftl.degraded().next().is_none() {
+            return;
         }
+        if self.config.moves_degraded() {
+            self.close_degraded(now, core);
+        }
+        self.redundancy.fell_back(core.0);
+        self.redundancy.cut(core.0);
+        if self.config.rebuilds() {
+            self.begin_rebuild(core);
+        }
+        self.reprotect_all(now, core);
     }
 
     /// Dies and planes that were given up while data with parity lay on them, over the drive's life.
@@ -171,7 +181,7 @@ impl Ssd {
     }
 }
 
-/// Superblocks that hold data and have lost redundancy with a die, and units in them.
+/// Superblocks that hold data and have lost redundancy, and units in them.
 fn degraded(ftl: &Ftl) -> (u32, u64) {
     let units = |superblock| u64::from(ftl.superblock(superblock).valid());
     ftl.degraded().map(units).fold((0, 0), |(superblocks, sum), units| (superblocks + 1, sum + units))

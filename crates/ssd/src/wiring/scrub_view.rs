@@ -153,8 +153,8 @@ impl View for CoreView<'_> {
         self.ftl.superblock(superblock).exposure()
     }
 
-    fn lanes_lost(&self, superblock: SuperblockId) -> u32 {
-        self.ftl.superblock(superblock).lanes_lost()
+    fn members_lost(&self, superblock: SuperblockId) -> u32 {
+        self.ftl.superblock(superblock).members_lost()
     }
 
     fn rebuilds(&self, superblock: SuperblockId) -> bool {

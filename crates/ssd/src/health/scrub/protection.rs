@@ -9,7 +9,7 @@ pub(super) fn reason(view: &impl View, superblock: SuperblockId, reprotect: bool
     if view.is_to_leave(superblock) {
         return Some(Reason::Evacuation);
     }
-    let has_lost = view.lanes_lost(superblock) != 0;
+    let has_lost = view.members_lost(superblock) != 0;
     if !reprotect {
         return (has_lost && view.rebuilds(superblock)).then_some(Reason::Exposed);
     }

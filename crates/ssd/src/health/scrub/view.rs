@@ -37,8 +37,8 @@ pub(crate) trait View {
 
     /// Members that the stripes of a superblock have lost, against those that they may lose; `i64::MIN` where none is lost.
     fn exposure(&self, superblock: SuperblockId) -> i64;
-    /// Lanes of a sealed superblock that are dead now and were not when it was opened.
-    fn lanes_lost(&self, superblock: SuperblockId) -> u32;
+    /// Members that stripes of a sealed superblock have lost: with lanes that were there when it was opened, or when power failed.
+    fn members_lost(&self, superblock: SuperblockId) -> u32;
     /// Whether the drive itself rebuilds what the lost lanes of a superblock held.
     fn rebuilds(&self, superblock: SuperblockId) -> bool;
     /// Whether a superblock's class has another code now.

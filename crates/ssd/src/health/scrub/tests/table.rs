@@ -144,7 +144,7 @@ impl View for Table {
     fn exposure(&self, superblock: SuperblockId) -> i64 {
         self.of(superblock).exposure
     }
-    fn lanes_lost(&self, superblock: SuperblockId) -> u32 {
+    fn members_lost(&self, superblock: SuperblockId) -> u32 {
         u32::from(self.of(superblock).exposure != i64::MIN)
     }
     fn rebuilds(&self, _superblock: SuperblockId) -> bool {
