@@ -54,6 +54,28 @@ def test_with_parity_nothing_is_lost_with_a_die_that_dies_under_load(tmp_path: P
 
 
 @needs("qemu-io")
+def test_a_drive_that_has_rebuilt_loses_nothing_with_the_next_die(tmp_path: Path) -> None:
+    two = ROOMY.replace("blocks_per_plane = 96", "blocks_per_plane = 192")
+    with serving(tmp_path, two) as served:
+        own = lambda: served.ask("state")["machine"]["drives"][0]  # noqa: E731
+        assert own()["redundancy"]["data_survives"] == 1
+        served.qemu_io("write -P 5 0 8M", "write -P 6 8M 8M", "write -P 7 3M 1M", "flush")
+        served.ask("fault", fault={"kind": "die", "die": 0})
+        said = next(line for line in lines(served.ask("state")) if line.startswith("drive"))
+        assert "data survives 0 failed dies" in said and "without full redundancy, which is being rebuilt" in said
+        served.qemu_io("read -P 5 0 3M", "read -P 7 3M 1M", "read -P 6 8M 8M")
+        served.ask("clock", advance="2h")
+        drive = own()
+        assert drive["redundancy"]["data_survives"] == 1
+        assert drive["redundancy"]["degraded_superblocks"] == 0
+        (loss,) = drive["redundancy_losses"]
+        assert loss["die"] == 0 and loss["restored_at"] > loss["at"]
+        served.ask("fault", fault={"kind": "die", "die": 3})
+        served.qemu_io("read -P 5 0 3M", "read -P 7 3M 1M", "read -P 5 4M 4M", "read -P 6 8M 8M")
+        assert own()["lost_units"] == 0
+
+
+@needs("qemu-io")
 def test_a_power_cut_keeps_what_was_flushed_and_closes_connections(tmp_path: Path) -> None:
     with serving(tmp_path, SMALL) as served:
         served.qemu_io("write -P 1 0 1M", "flush")

@@ -217,7 +217,16 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     let (moved, again) = (facts.measured.scrubbed.superblocks, facts.measured.scrubbed.again);
     if moved >= 4 && again * 2 > moved {
         notes.push(format!(
-            "Scrubbing mostly moves data that it has moved before: {again} of {moved} superblocks. Its thresholds may be too low."
+            "Scrubbing mostly moves data that it has moved before: {again} of {moved} superblocks. Most were moved because {}.",
+            facts.measured.scrubbed.main_cause()
+        ));
+    }
+    if let Some(own) = redundancy(facts.ssd).filter(|own| own.lacks_space) {
+        notes.push(format!(
+            "{} superblocks, with {:.1} MiB, stay with less redundancy after a die has failed: to rebuild them takes a superblock more on \
+             each flash core than spare space gives without that die. What the host overwrites gets full redundancy.",
+            own.degraded_superblocks,
+            own.degraded_bytes as f64 / f64::from(1 << 20)
         ));
     }
     if ssd.config().scrub.is_some() {

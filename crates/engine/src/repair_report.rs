@@ -57,7 +57,7 @@ pub struct RepairSummary {
     pub resumed: u64,
     /// Logical over physical space of all flash cores before any die failed.
     pub space_utilisation_before: f64,
-    /// Logical over physical space of each flash core, at the end.
+    /// Logical over physical space of each flash core, as this repair left it: before the next die failed, or at the end.
     pub space_utilisation_by_core: Vec<f64>,
     /// What a drive of full size would take; absent where `run.capacity_scale` is 1.
     pub scaled: Option<ScaledRepair>,
@@ -154,7 +154,11 @@ fn summary(
         lost_bytes: host.map_or(0, |own| own.lost_sectors * SECTOR_BYTES),
         resumed: host.map_or(0, |own| own.resumed.into()),
         space_utilisation_before: ssd.space_utilisation_when_new(),
-        space_utilisation_by_core: ssd.space_utilisation(),
+        space_utilisation_by_core: if record.space_utilisation.is_empty() {
+            ssd.space_utilisation()
+        } else {
+            record.space_utilisation.clone()
+        },
         scaled: None,
         risk: None,
     };

@@ -182,6 +182,23 @@ fn a_drive_knows_how_many_dies_it_can_lose() {
     assert!(!kill(&mut host, bears), "a drive that bears {bears} bears one more");
 }
 
+/// A state that was asked for before a die failed does not answer for the drive after it.
+#[test]
+fn the_state_says_at_every_time_how_many_dies_a_drive_can_lose() {
+    let mut host = Host::new(DRIVE);
+    let mut seen = Vec::new();
+    for die in 0..3 {
+        for _ in 0..2 {
+            let said = host.machine.state().drives[0].takes_writes_after;
+            assert_eq!(said, host.machine.dies_it_can_lose(), "before die {die}");
+            seen.push(said);
+        }
+        let fault = fault_of(&serde_json::json!({"kind": "die", "die": die})).unwrap();
+        host.machine.apply(host.now, &Input::Fault(&fault)).unwrap();
+    }
+    assert!(seen[0] == seen[1] && seen[2] + 1 == seen[0], "{seen:?}");
+}
+
 #[test]
 fn refusals_say_what_is_wrong() {
     let mut host = Host::new(DRIVE);

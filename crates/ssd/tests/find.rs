@@ -227,7 +227,7 @@ fn every_identifier_reports_exactly_what_cannot_be_read() {
         let (later, _) = life.check();
         // Writes and trims take units out; nothing adds any.
         assert!(later < bad, "{later} of {bad} units are still reported");
-        let record = life.model.ssd.repairs()[0];
+        let record = life.model.ssd.repairs()[0].clone();
         assert!(record.die == die && record.failed_units > 0 && record.queries > 0);
         assert_eq!(record.lists_read != 0, matches!(identifier, Identifier::P2lPage | Identifier::P2lBlock));
         assert!(!record.searched, "{identifier:?}, seed {seed}: the neighbour is sound");
@@ -277,7 +277,7 @@ fn queries_take_the_time_that_their_formula_says() {
             }
         };
         assert_eq!(half.0, of(units / 2 + 1, half.1), "{identifier:?}");
-        let record = ssd.repairs()[0];
+        let record = ssd.repairs()[0].clone();
         let lists = if identifier == Identifier::P2lPage || identifier == Identifier::P2lBlock {
             // One read after the other, of a page of each plane; marking goes on beside it.
             let timing = &ssd.config().timing;
@@ -311,7 +311,7 @@ fn a_failed_die_is_known_within_dozens_of_milliseconds() {
             assert!(life.model.ssd.repairs().is_empty());
             until_detected(&mut life, 1);
         }
-        let record = *life.model.ssd.repairs().first().expect("found by now");
+        let record = life.model.ssd.repairs().first().expect("found by now").clone();
         assert_eq!((record.die, record.failed_at, record.bad_blocks), (6, Some(at), 9));
         assert!(record.probes >= 1 && record.probes <= 8);
         let most = if busy { Nanos::millis(50) } else { Nanos::millis(2) };
@@ -360,7 +360,7 @@ fn a_plane_or_many_bad_blocks_fail_a_die() {
         life.fail(1, Damage::Block { plane: 0, block });
     }
     life.work(2000, false);
-    let record = life.model.ssd.repairs()[0];
+    let record = life.model.ssd.repairs()[0].clone();
     assert_eq!((record.die, record.failed_at, record.bad_blocks), (1, None, 9));
 }
 

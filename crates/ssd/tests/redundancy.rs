@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
-use outlast_ftl::{PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
+use outlast_ftl::{PartialConfig, PartialPlace, ProgramCause, ProtectedStreams, ProtectionConfig};
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{Reason, ScrubConfig, Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
@@ -164,6 +164,38 @@ fn a_drive_that_has_rebuilt_loses_nothing_with_the_next_die() {
     }
 }
 
+/// Program units of several mapping units, of which the last data of a superblock begins one: nothing but the next superblock fills it.
+#[test]
+fn rebuilding_goes_on_on_an_idle_drive_and_ends_on_flash() {
+    for cache in [WriteCache::Protected, WriteCache::Volatile, WriteCache::Off] {
+        for seed in 0..6 {
+            let mut config = drive(code(7, 1), cache);
+            config.geometry.page_size = outlast_units::Bytes::kib(16);
+            let mut life = Life::new(config, seed);
+            life.write_some(&mut SplitMix::new(seed, "host"), 1000 + seed * 37);
+            life.flush();
+            life.kill(0);
+            life.rest(LONG);
+            let view = life.ssd.redundancy();
+            assert_eq!(
+                (view.data_survives, view.degraded_superblocks),
+                (1, 0),
+                "{cache:?}, {seed}: {view:?}"
+            );
+            assert_eq!(
+                life.ssd.superblock_counts().collecting,
+                0,
+                "{cache:?}, {seed}: nothing waits for ever"
+            );
+            // The second failure and a loss of power at once: what has been rebuilt is on flash.
+            life.kill(5);
+            life.ssd.power_cut(life.now);
+            assert_eq!(life.unreadable(), [0u64; 0], "{cache:?}, {seed}");
+            life.check();
+        }
+    }
+}
+
 #[test]
 fn without_rebuild_the_next_die_takes_data_with_it() {
     let mut config = drive(ProtectionConfig { rebuild: false, ..code(7, 1) }, WriteCache::Protected);
@@ -190,12 +222,27 @@ fn rebuilding_keeps_to_its_bandwidth() {
         life.kill(0);
         life.rest(Nanos::secs(600));
         let loss = life.ssd.redundancy_losses()[0];
-        (loss.restored_at.unwrap() - loss.at, loss.units)
+        let moves = life.ssd.decisions().iter().filter(|own| own.at >= loss.at);
+        let moves: Vec<(Nanos, Reason, u64)> =
+            moves.map(|own| (own.at, own.reason, u64::from(own.valid))).collect();
+        let rewritten = life.ssd.written()[ProgramCause::Rewritten];
+        (loss.restored_at.unwrap() - loss.at, loss.units, moves, rewritten)
     };
-    let ((free, units), (paced, _)) = (time(None), time(Some("64KiB/s")));
-    // All but the first superblock wait for their turn, and but the one that collection was moving.
-    let least = Nanos((units - 128) * 4096 * 1_000_000_000 / 65_536);
-    assert!(free < Nanos::secs(1) && paced >= least, "{free} free, {paced} at 64 KiB/s, {least} at least");
+    let ((free, ..), (paced, units, moves, rewritten)) = (time(None), time(Some("64KiB/s")));
+    assert!(free < Nanos::secs(1), "{free} without a bandwidth");
+    let of = |reason: Reason| moves.iter().filter(move |own| own.1 == reason);
+    // Each move makes the next wait for as long as its own units take; the last makes none wait.
+    let rebuilt: Vec<_> = of(Reason::Exposed).collect();
+    for pair in rebuilt.windows(2) {
+        let least = Nanos(pair[0].2 * 4096 * 1_000_000_000 / 65_536);
+        assert!(pair[1].0 - pair[0].0 >= least, "{:?} and {:?} within {least}", pair[0], pair[1]);
+    }
+    let (first, last) = (rebuilt[0], rebuilt[rebuilt.len() - 1]);
+    assert!(paced >= last.0 - first.0, "{paced}");
+    // Without the host nothing goes stale: rebuilding moves all, but for what was on its way to the die and was written again at once.
+    let rebuilt: u64 = rebuilt.iter().map(|own| own.2).sum();
+    assert!(of(Reason::Space).next().is_none(), "collection has nothing to do");
+    assert!(rebuilt <= units && rebuilt + rewritten >= units, "{rebuilt} and {rewritten} of {units}");
 }
 
 /// A loss of power takes members of stripes, without any die that has failed: they are lacking just the same, and are made good.

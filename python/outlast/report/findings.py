@@ -102,6 +102,7 @@ REASONS = {
     "by_exposed": "stripes had lost members",
     "by_code": "the class had another code",
     "by_dies": "dies were added",
+    "by_evacuation": "a die was expected to fail",
 }
 
 

@@ -100,6 +100,8 @@ pub struct Scrubbed {
     pub by_code: u64,
     /// Dies had been added.
     pub by_dies: u64,
+    /// A die that held some of their data was expected to fail.
+    pub by_evacuation: u64,
 }
 
 impl Scrubbed {
@@ -127,7 +129,28 @@ impl Scrubbed {
             by_exposed,
             by_code,
             by_dies,
+            by_evacuation: count(Reason::Evacuation),
         }
+    }
+
+    /// The reason of most moves, in words that go on after "because", with what to do about it.
+    pub(crate) fn main_cause(&self) -> &'static str {
+        let causes = [
+            (self.by_reads, "they were read too often: device.scrub.reads may be too low"),
+            (self.by_age, "they were too old: device.scrub.age may be too short"),
+            (
+                self.by_expected_errors,
+                "too many errors were expected in them: device.scrub.expected_errors may be too low",
+            ),
+            (self.by_rereads, "they were read again so often: device.scrub.rereads_per_unit may be too low"),
+            (self.by_patrol, "patrol found wrong bits in them: device.scrub.patrol_errors may be too low"),
+            (self.by_exposed, "their stripes had lost members: dies, or power, failed more than once"),
+            (self.by_code, "their class had got another code: codes change faster than data is moved"),
+            (self.by_dies, "dies were added, more than once"),
+            (self.by_evacuation, "a die that held some of them was expected to fail, more than once"),
+        ];
+        let main = causes.into_iter().rev().max_by_key(|&(count, _)| count);
+        main.filter(|&(count, _)| count != 0).map_or("a policy of your own named them", |(_, words)| words)
     }
 }
 

@@ -7,6 +7,7 @@ mod events;
 mod flight;
 mod health;
 mod members;
+mod memo;
 mod power;
 mod refused;
 mod snapshot;
@@ -21,6 +22,7 @@ use crate::input::Input;
 use crate::store::FileStore;
 use events::Events;
 use flight::Flight;
+use memo::Memo;
 use outlast_device::{Completion, Device, Extent, Identity, Peek, Smart, Tag};
 use outlast_engine::{EngineError, InService, OnProgress, Scenario};
 use outlast_units::{Lba, Nanos};
@@ -51,6 +53,8 @@ pub struct Machine {
     /// Where its bytes are, if not in memory.
     #[persist(skip)]
     store: Option<Arc<FileStore>>,
+    #[persist(skip)]
+    memo: Memo,
 }
 
 impl Machine {
@@ -87,6 +91,7 @@ impl Machine {
             dark: Nanos::ZERO,
             events: Events::default(),
             store: None,
+            memo: Memo::default(),
         }
     }
 
@@ -218,7 +223,7 @@ impl Machine {
     /// How it is, for people; cumulative figures only, so that any number of readers can take differences. At a cost proportional to its
     /// blocks.
     pub fn state(&self) -> State {
-        State::of(&self.service, self.now, self.off.is_none())
+        State::of(&self.service, self.now, self.off.is_none(), &self.memo)
     }
 
     /// What has happened lately, oldest first.

@@ -1,5 +1,6 @@
 //! How a machine is, for people and their programs.
 
+use super::memo::Memo;
 use outlast_array::{Condition, MemberRepair, PassKind, RepairWay};
 use outlast_device::Device;
 use outlast_engine::InService;
@@ -149,7 +150,7 @@ pub struct RepairState {
 }
 
 impl State {
-    pub(super) fn of(service: &InService, now: Nanos, has_power: bool) -> Self {
+    pub(super) fn of(service: &InService, now: Nanos, has_power: bool, memo: &Memo) -> Self {
         let (identity, scenario) = (service.identify(), service.scenario());
         let kind = if scenario.array.is_some() { Kind::Array } else { Kind::Drive };
         let members = scenario.array.as_ref().map_or(1, |array| usize::from(array.members));
@@ -166,7 +167,13 @@ impl State {
             unit: scenario.device.ftl.mapping_unit.0,
             powered: has_power && service.is_up(),
             read_only: service.smart().read_only,
-            drives: drives.map(|(device, ssd)| DriveState::of(device, ssd, now)).collect(),
+            drives: drives
+                .enumerate()
+                .map(|(place, (device, ssd))| {
+                    let takes_writes_after = memo.dies_it_can_lose(place, ssd, now);
+                    DriveState::of(device, ssd, now, takes_writes_after)
+                })
+                .collect(),
             array: service.array().map(|array| {
                 let (status, counters) = (array.status(now), array.counters());
                 ArrayState {
@@ -189,7 +196,7 @@ impl State {
 }
 
 impl DriveState {
-    fn of(device: Option<usize>, ssd: &Ssd, now: Nanos) -> Self {
+    fn of(device: Option<usize>, ssd: &Ssd, now: Nanos, takes_writes_after: u32) -> Self {
         let (geometry, counters) = (&ssd.config().geometry, ssd.counters());
         Self {
             device,
@@ -198,7 +205,7 @@ impl DriveState {
             dies: ssd.die_views(now),
             superblocks: ssd.superblock_counts(),
             redundancy: ssd.redundancy(),
-            takes_writes_after: ssd.dies_it_can_lose(now),
+            takes_writes_after,
             redundancy_losses: ssd.redundancy_losses().to_vec(),
             buffer: ssd.buffer_view(),
             units: ssd.written().iter().map(|(cause, units)| (cause.name(), units)).collect(),

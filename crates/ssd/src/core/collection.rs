@@ -181,6 +181,9 @@ impl Ssd {
                 }
             }
             Next::AwaitsFlash => {
+                if task == Task::Scrub && self.redundancy.is_lacking() {
+                    self.go_on_rebuilding(now, core);
+                }
                 self.look_at_redundancy(now, core);
                 self.collect(now, core);
                 self.look_at_formers(now, core);

@@ -3,7 +3,7 @@
 use outlast_units::Nanos;
 
 /// A die that has failed, and what finding its data took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+#[derive(Clone, Debug, Default, PartialEq, outlast_persist::Persist)]
 pub struct RepairRecord {
     /// The die, numbered channel by channel.
     pub die: u16,
@@ -31,6 +31,8 @@ pub struct RepairRecord {
     pub marked: u64,
     /// Whether the mapping table was searched all the same, since a list was gone.
     pub searched: bool,
+    /// Logical over physical space of each flash core, as this repair left it, known from when the next die fails on; empty until then.
+    pub space_utilisation: Vec<f64>,
 }
 
 impl RepairRecord {

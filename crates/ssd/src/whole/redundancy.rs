@@ -1,11 +1,11 @@
 //! Redundancy after a failure: what is closed and moved so that data has all of it again, and what data survives. This takes the whole
 //! drive: a die that is given up concerns open superblocks, room, tasks and the pace of the dies at once.
 
-use crate::core::Core;
+use crate::core::{Core, Due};
 use crate::health::{RedundancyLoss, Scrub};
 use crate::op::Task;
 use crate::ssd::Ssd;
-use outlast_ftl::Ftl;
+use outlast_ftl::{Ftl, Stream};
 use outlast_units::{CoreId, LocalDie, Nanos};
 use serde::Serialize;
 
@@ -102,6 +102,27 @@ impl Ssd {
         scrub.get_or_insert_with(|| Scrub::of(&self.config, superblocks));
         if let Some(every) = protection.rebuild_every {
             self.flash.set_background_every(every);
+        }
+    }
+
+    /// A superblock has been moved, and its last data waits in the controller for a program unit to be filled. The next superblock fills it;
+    /// where none follows it is padded, as nothing else may come and the data is not to stay on a drive that may lose it with the power.
+    #[cold]
+    pub(crate) fn go_on_rebuilding(&mut self, now: Nanos, core: CoreId) {
+        let Core { ftl, scrub, .. } = &mut self.cores[core];
+        if scrub.as_ref().is_some_and(Scrub::waits) {
+            self.make_due_then(core, Due::Scrub);
+            return;
+        }
+        let streams = 0..ftl.streams().classes();
+        let streams: Vec<Stream> = streams.map(|class| ftl.streams().scrub(class)).collect();
+        for stream in streams {
+            let ftl = &mut self.cores[core].ftl;
+            let units = ftl.stream(stream).begun_units();
+            if let Some(pu) = ftl.pad(stream) {
+                self.program_relocated(now, core, Task::Scrub, pu, units);
+                self.program_parity(now, core, stream);
+            }
         }
     }
 

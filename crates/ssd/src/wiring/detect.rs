@@ -136,7 +136,11 @@ impl Ssd {
     fn record_failure(&mut self, now: Nanos, die: DieId) {
         let (core, local) = self.core_of_die(die);
         let failed_units = self.failed_units(die.0);
+        let space_utilisation = self.space_utilisation();
         let Some(watch) = &mut self.watch else { return };
+        if let Some(before) = watch.records.last_mut() {
+            before.space_utilisation = space_utilisation;
+        }
         assert!(watch.detector.has_failed(die), "die {die} is recorded as failed before it is known to be");
         let finding = watch.detector.finding(die);
         watch.records.push(RepairRecord {
