@@ -112,14 +112,15 @@ pub struct Gc {
 /// `None` where the host wrote nothing.
 pub(crate) fn amplification(facts: &Facts<'_>) -> Option<WriteAmplification> {
     let counts = &facts.measured.counts;
-    if counts.host_bytes == 0 {
+    // Members count a write when it reaches their buffer, an array when all of it is done. Without redundancy left, the array may so have
+    // counted a little more than its members since the measurement began: then its writes are those that members have taken.
+    let host_bytes = counts.host_bytes.min(counts.drives.host_bytes_written);
+    if host_bytes == 0 {
         return None;
     }
     let unit = facts.ssd.config().ftl.mapping_unit.0 as f64;
-    let host = counts.host_bytes as f64;
-    // Members count a write when it reaches their buffer, the array when all of it is done. What was between the two when the measurement began
-    // is no work of the array, though without redundancy left it can be all there is.
-    let array = (counts.drives.host_bytes_written as f64 / host - 1.0).max(0.0);
+    let host = host_bytes as f64;
+    let array = (counts.drives.host_bytes_written - host_bytes) as f64 / host;
     let causes = counts.written.map(|units| units as f64 * unit / host);
     let coalesced = -(counts.drives.coalesced_writes as f64 * unit / host);
     // In whole bytes, since a difference of quotients is a little off zero: slots that the host's units took, those of older units
