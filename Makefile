@@ -82,7 +82,7 @@ COUNT ?= 5000
 FIRST ?= 0
 
 random-scenarios: setup ## COUNT=5000 scenarios drawn at random from seed FIRST=0 on, two at a time: refused in one line, or every law kept; for nightly runs
-	@PYTHONPATH=tests $(BIN)/python -m random_scenarios run --first $(FIRST) --count $(COUNT) --processes 2
+	@PYTHONPATH=tests $(BIN)/python -m random_scenarios run --first $(FIRST) --count $(COUNT) --processes 2 --untimed
 
 show-causes: setup ## whether the parts of every request sum to its latency, on every preset
 	@$(BIN)/python tests/logged_presets.py

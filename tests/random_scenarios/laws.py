@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from random_scenarios.draw import at
+from random_scenarios.draw import Settings, at
 from random_scenarios.generate import Case
 from random_scenarios.run import Broken, Outcome, Ran, Summary
 
@@ -17,12 +17,13 @@ SIGNED = (*("interval", "spare_factor", "log10", "temperature", "trend", "differ
 """Parts of the names of figures that may be below zero: differences, logarithms, and spare space beside dead dies."""
 
 OPS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
+REASONS = ("read_only", "medium_error", "aborted", "out_of_range")
 PERCENTILES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999")
 ROUNDING = 1e-9
 """Of sums of shares, relative."""
 
-EVENTS_OF_A_REQUEST = 2000.0
-"""Flash operations for each mapping unit asked for. The most that random scenarios have needed is a third of it."""
+WORK_OF_EACH = 2000.0
+"""Flash operations for each request, mapping unit and page of flash."""
 
 
 def figures(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -73,31 +74,60 @@ def reads_by_cause(case: Case, summary: Summary) -> Iterator[str]:
 
 def programs_by_cause(case: Case, summary: Summary) -> Iterator[str]:
     """Pages programmed by all causes are those of the flash, give or take what is in buffers at both ends."""
-    causes = summary["flash"]["by_cause"]
-    total = sum(value for name, value in causes.items() if name.endswith("_programs") and name != "parity_programs")
-    if case.timed and abs(total - summary["flash"]["programs"]) > pages_in_buffers(case):
-        yield f"{total} pages by cause, {summary['flash']['programs']} in all"
+    surplus = unprogrammed(summary)
+    if case.timed and abs(surplus) > pages_in_buffers(case, summary):
+        yield f"{surplus + summary['flash']['programs']} pages by cause, {summary['flash']['programs']} in all"
 
 
-def pages_in_buffers(case: Case) -> float:
-    """Pages that have a place and are not programmed yet: a full buffer, its parity, what has begun, and victims."""
-    page = int(case.get("device.geometry.page_size").removesuffix("KiB"))
-    buffer = case.get("device.controller.write_buffer", "16MiB")
-    kib = int(buffer.removesuffix("KiB")) if buffer.endswith("KiB") else 1024 * int(buffer.removesuffix("MiB"))
+def unprogrammed(summary: Summary) -> float:
+    """Pages that have a cause and were not programmed; below zero, those that were and have none."""
+    return sum(programs(summary).values()) - float(summary["flash"]["programs"])
+
+
+def programs(summary: Summary) -> dict[str, float]:
+    """Pages by cause."""
+    causes = summary["flash"]["by_cause"].items()
+    return {name: pages for name, pages in causes if name.endswith("_programs") and name != "parity_programs"}
+
+
+def codes_of(case: Case) -> list[Settings]:
+    """Every code of the drive, classes and later ones included."""
     code = case.get("device.protection")
-    codes = [own for own in (code, *code.get("codes", ()), *code.get("classes", ())) if "data" in own] if code else []
-    parity = max((own["parity"] / own["data"] for own in codes), default=0.0)
-    if code and code.get("partial"):
-        # Parity of stripes that are not full, once more for each part of them.
-        parity *= 2
-    superpage: int = math.prod(case.get(f"device.geometry.{part}") for part in PARALLEL)
-    begun: int = 16 * superpage * case.get("device.ftl.one_shot", 1)
-    # Collection, wear levelling and scrubbing move one superblock each, which takes no room in the buffer.
-    begun += 3 * superpage * case.get("device.geometry.pages_per_block")
+    return [own for own in (code, *code.get("codes", ()), *code.get("classes", ())) if "data" in own] if code else []
+
+
+def kib(size: str) -> int:
+    """KiB of a size in these or in MiB."""
+    return int(size.removesuffix("KiB")) if size.endswith("KiB") else 1024 * int(size.removesuffix("MiB"))
+
+
+def pages_in_buffers(case: Case, summary: Summary) -> float:
+    """Pages at most that have a cause and are not programmed, or never will be.
+
+    Data waits in the write buffer, and two program units for each lane are under way for internal tasks
+    (`relocating_max` in `crates/ssd/src/core/tasks.rs`). Parity, lists and padding among that data take the share that
+    they have in all that was programmed; they come in lumps, of a program unit for each lane of a superblock that is
+    open. Program units that failed are counted, and so is what a loss of power took out of the buffer.
+    """
+    page = kib(case.get("device.geometry.page_size"))
+    buffer = kib(case.get("device.controller.write_buffer", "16MiB")) / page
+    planes: int = case.get("device.geometry.planes_per_die")
+    unit: int = planes * case.get("device.ftl.one_shot", 1)
+    row = unit * math.prod(case.get(f"device.geometry.{part}") for part in PARALLEL) // planes
+    parts = programs(summary)
+    data = sum(pages for name, pages in parts.items() if name.removesuffix("_programs") not in OVERHEAD)
+    share = sum(parts.values()) / data if data else 1.0
+    opened = 2 * case.get("device.ftl.streams", 1) * max(1, len(case.get("device.protection.classes", ())))
+    cuts = sum(fault["kind"] == "power" for fault in case.get("faults", ()))
     members: int = case.get("array.members", 1) + case.get("array.spares", 0)
-    return float(members * (kib / page * (1 + parity) + begun))
+    failed: int = at(summary, "reliability.program_failures", 0)
+    return float(members * ((buffer + 2 * row) * share * (1 + cuts) + opened * row) + failed * unit)
 
 
+OVERHEAD = (
+    *("padding", "partial_parity", "lists", "map", "map_parity"),
+    *(f"{cause}_parity" for cause in ("host", "gc", "wear_leveling", "scrub")),
+)
 PARALLEL = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
 
 
@@ -145,17 +175,19 @@ def causes_sum_to_latency(case: Case, summary: Summary) -> Iterator[str]:
 
 
 def requests_complete(case: Case, summary: Summary) -> Iterator[str]:
-    """What was served and what was refused is what was completed, which is what was asked for."""
+    """What was served and what failed is what was asked for; every failure has an operation and a reason."""
     host = summary["host"]
-    completed = sum(host[name] for name in OPS.values())
-    if host["errors"] > completed:
-        yield f"{host['errors']} of {completed} requests failed"
+    failed = {name: count for name, count in host.get("failed", {}).items() if count}
+    for part in (OPS.values(), REASONS):
+        if sum(failed.get(name, 0) for name in part) != host["errors"]:
+            yield f"{host['errors']} requests failed, of which these are told: {failed}"
     for op, name in OPS.items():
         latency = summary["latency_us"].get(op)
         if case.timed and (latency["count"] if latency else 0) != host[name]:
             yield f"{op}: {host[name]} completed, latencies of {latency and latency['count']}"
     if case.requests is None or summary["partial"] or case.get("run.warm_up", "0s") != "0s":
         return
+    completed = sum(host[name] for name in OPS.values()) + host["errors"]
     ends_early = host["errors"] > 0 and not case.timed
     cut_off = "array" in case.settings and any(fault["kind"] == "power" for fault in case.get("faults", ()))
     if completed > case.requests or (completed < case.requests and not ends_early and not cut_off):
@@ -192,16 +224,21 @@ def no_doubt_in_notes(case: Case, summary: Summary) -> Iterator[str]:
 
 def bounded_work(case: Case, summary: Summary) -> Iterator[str]:
     """Flash does a bounded number of operations for what was asked of it, so that none of its work feeds itself."""
+    done, asked = work(case, summary)
+    if done > WORK_OF_EACH * asked:
+        yield f"{done} flash operations for {asked:.0f} requests, mapping units and pages of flash"
+
+
+def work(case: Case, summary: Summary) -> tuple[int, float]:
+    """Flash operations, and what they are for: requests, their mapping units, and pages to be read and moved."""
     flash, host = summary["flash"], summary["host"]
-    unit = 1024 * int(case.get("device.ftl.mapping_unit", "4KiB").removesuffix("KiB"))
     bytes_asked = sum(host[f"bytes_{name}"] for name in ("read", "written", "trimmed"))
+    unit = 1024 * kib(case.get("device.ftl.mapping_unit", "4KiB"))
     asked = sum(host[name] for name in OPS.values()) + bytes_asked / unit
     shape = case.get("device.geometry")
     pages = math.prod(shape[part] for part in (*PARALLEL, "blocks_per_plane", "pages_per_block"))
     members = case.get("array.members", 1) + case.get("array.spares", 0)
-    done = flash["reads"] + flash["programs"] + flash["erases"]
-    if done > EVENTS_OF_A_REQUEST * asked + 20 * members * pages:
-        yield f"{done} flash operations for {asked:.0f} units and requests, on {members} drives of {pages} pages"
+    return flash["reads"] + flash["programs"] + flash["erases"], asked + members * pages
 
 
 LAWS: tuple[Law, ...] = (
