@@ -177,3 +177,11 @@ def test_what_may_be_chance_shrinks_with_the_victims() -> None:
 
 NO_CHANCE = {"gc": {"victims": 1000, "mean_valid": 0.0}}
 """Victims that all are empty."""
+
+
+@pytest.mark.parametrize("seed", [1000160, 1000698])
+def test_a_write_that_waits_for_a_token_and_for_room_is_not_asked_again_without_end(seed: int) -> None:
+    """Moved data goes among the host's. The token was there and room was not, and the drive asked again at once."""
+    own = generate.case(seed)
+    found = run.outcome(own)
+    assert isinstance(found, Ran) and laws.broken(own, found) == []

@@ -101,8 +101,8 @@ impl Ssd {
     #[cold]
     #[inline(never)]
     fn note_token(&mut self, now: Nanos, core: CoreId) {
-        let Core { buffer, ftl, .. } = &mut self.cores[core];
-        if let Some(next) = buffer.note_token(now, ftl) {
+        let Core { buffer, tasks, ftl, .. } = &mut self.cores[core];
+        if let Some(next) = buffer.note_token(now, ftl, tasks) {
             self.call_housekeeping(next);
         } else if buffer.pacer_mut().lets_collection_go() {
             self.let_waiting_go();

@@ -178,9 +178,14 @@ impl Buffer {
     }
 
     /// Where writes take tokens: notes whether the write that waits longest waits for its token alone, and tells when that comes.
-    pub(crate) fn note_token(&mut self, now: Nanos, ftl: &Ftl) -> Option<Nanos> {
+    pub(crate) fn note_token(&mut self, now: Nanos, ftl: &Ftl, tasks: &Tasks) -> Option<Nanos> {
+        // All that `admits` asks but the token: who waits for more and wakes for that would wake again at once, without end.
+        let credit = self.pacer.credit();
         let has_room = self.held < self.capacity
-            && self.waiting.front().is_some_and(|first| ftl.can_append(first.stream));
+            && self.waiting.front().is_some_and(|first| {
+                ftl.can_append(first.stream)
+                    && (!tasks.runs(Task::Gc) || credit.lets_in(|| tasks.leaves_room(ftl, first.stream)))
+            });
         self.pacer.note_wait(now, has_room)
     }
 
