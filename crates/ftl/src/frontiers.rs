@@ -30,8 +30,8 @@ pub(crate) struct Frontier {
     superblock: SuperblockId,
     /// Next slot.
     next: Ppn,
-    /// First slot of the next program unit.
-    pu_end: Ppn,
+    /// Number of the first slot of the next program unit. No `Ppn`: beside a full superblock, the last of the core, there is no such slot.
+    pu_end: u32,
     /// First slot beyond those of data; equal to `next` when no superblock is open.
     end: Ppn,
     way: Way,
@@ -48,7 +48,7 @@ impl Default for Frontier {
         Self {
             superblock: SuperblockId::default(),
             next: Ppn(0),
-            pu_end: Ppn(0),
+            pu_end: 0,
             end: Ppn(0),
             way: Way::Straight,
             due: DueParity::default(),
@@ -65,7 +65,7 @@ impl Frontier {
             data.is_multiple_of(units),
             "{data} slots are no whole number of program units of {units}"
         );
-        Self { superblock, next: first, pu_end: first + units, end: first + data, ..Self::default() }
+        Self { superblock, next: first, pu_end: first.0 + units, end: first + data, ..Self::default() }
     }
 
     /// The superblock that the stream fills, or has filled last.
@@ -100,7 +100,8 @@ impl Frontier {
     /// Slots left in the program unit under way.
     #[inline]
     pub(crate) fn left_in_pu(&self) -> u32 {
-        self.pu_end - self.next
+        debug_assert!(self.next.0 <= self.pu_end, "slot {} lies beyond its program unit", self.next);
+        self.pu_end - self.next.0
     }
 
     /// Slots from the next one on that follow one another.
@@ -132,9 +133,9 @@ impl Frontier {
         debug_assert!(!self.is_full(), "slots taken beyond the superblock");
         debug_assert!(self.next + count <= self.end, "slots taken beyond the data of the superblock");
         self.next = self.next + count;
-        let filled = self.next == self.pu_end;
+        let filled = self.next.0 == self.pu_end;
         if filled {
-            self.pu_end = self.pu_end + units;
+            self.pu_end += units;
         }
         filled
     }
@@ -145,8 +146,8 @@ impl Frontier {
     pub(crate) fn take_over(&mut self, count: u32, pu_end: Ppn) {
         debug_assert!(count <= self.stretch(), "{count} slots taken, {} left", self.stretch());
         self.next = self.next + count;
-        self.pu_end = pu_end;
-        debug_assert!(self.next < self.pu_end, "no slot is left of the program unit under way");
+        self.pu_end = pu_end.0;
+        debug_assert!(self.next.0 < self.pu_end, "no slot is left of the program unit under way");
     }
 
     /// From now on data follows only here and there: `later` slots after the program unit under way.
@@ -158,7 +159,7 @@ impl Frontier {
     /// As [`Frontier::break_off`], where all slots that follow hold data as yet.
     pub(crate) fn break_straight(&mut self) {
         if self.way == Way::Straight {
-            self.way = Way::Broken(self.end - self.pu_end);
+            self.way = Way::Broken(self.end.0 - self.pu_end);
         }
     }
 
@@ -177,7 +178,7 @@ impl Frontier {
     /// On to the program unit that begins with slot `first`, which holds data, or to the end.
     pub(crate) fn move_to(&mut self, first: Ppn, units: u32) {
         self.next = first;
-        self.pu_end = first + units;
+        self.pu_end = first.0 + units;
         if !self.is_full() {
             self.lose_later(units);
         }
