@@ -118,9 +118,9 @@ def test_whoever_says_nothing_is_closed_in_time() -> None:
     place = Place()
     _, socket = place.connect()
     place.loop.go(REQUEST_S - 1)
-    assert not socket.is_over
+    assert not socket.is_closing()
     place.loop.go(1)
-    assert socket.is_over and not place.state.connections
+    assert socket.is_closing() and not place.state.connections
 
 
 @pytest.mark.parametrize("pieces", [[HEAD], [HEAD[:1]], [HEAD + b"Content-Length: 10\r\n\r\n", b"12345"]])
@@ -131,9 +131,9 @@ def test_half_a_head_or_body_does_not_buy_time_by_coming_in_pieces(pieces: list[
         for byte in piece:
             made.data_received(bytes([byte]))
             place.loop.go(REQUEST_S / 1000)
-    assert not socket.is_over
+    assert not socket.is_closing()
     place.loop.go(REQUEST_S)
-    assert socket.is_over
+    assert socket.is_closing()
 
 
 def test_a_whole_request_has_all_the_time_that_its_answer_takes() -> None:
@@ -142,7 +142,7 @@ def test_a_whole_request_has_all_the_time_that_its_answer_takes() -> None:
         made, socket = place.connect()
         made.data_received(request)
         place.loop.go(1000 * REQUEST_S)
-        assert not socket.is_over, request
+        assert not socket.is_closing(), request
 
 
 def test_the_longest_unfinished_makes_room_and_no_other() -> None:
@@ -153,5 +153,5 @@ def test_the_longest_unfinished_makes_room_and_no_other() -> None:
     for _ in range(10):
         place.loop.go(0.001)
         sockets.append(place.connect()[1])
-    assert [socket.is_over for socket in sockets] == [True] * 8 + [False] * 2
+    assert [socket.is_closing() for socket in sockets] == [True] * 8 + [False] * 2
     assert not kept.is_over and len(place.state.connections) == 3

@@ -57,7 +57,11 @@ def test_with_parity_nothing_is_lost_with_a_die_that_dies_under_load(tmp_path: P
 def test_a_drive_that_has_rebuilt_loses_nothing_with_the_next_die(tmp_path: Path) -> None:
     two = ROOMY.replace("blocks_per_plane = 96", "blocks_per_plane = 192")
     with serving(tmp_path, two) as served:
-        own = lambda: served.ask("state")["machine"]["drives"][0]  # noqa: E731
+
+        def own() -> dict[str, Any]:
+            drive: dict[str, Any] = served.ask("state")["machine"]["drives"][0]
+            return drive
+
         assert own()["redundancy"]["data_survives"] == 1
         served.qemu_io("write -P 5 0 8M", "write -P 6 8M 8M", "write -P 7 3M 1M", "flush")
         served.ask("fault", fault={"kind": "die", "die": 0})

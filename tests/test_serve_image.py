@@ -157,7 +157,7 @@ def test_the_log_of_an_image_is_a_trace_for_a_run(tmp_path: Path, small: Path) -
     info = json.loads(call("trace", "info", trace, "--json").stdout)
     expected = {"reads": 50, "writes": 50, "trims": 1, "flushes": 2}
     assert {kind: info[kind]["count"] for kind in expected} == expected
-    options = ["--trace", trace, "--set", "run.warm_up=0s", "--json"]
+    options: list[str | Path] = ["--trace", trace, "--set", "run.warm_up=0s", "--json"]
     run = json.loads(call("run", image / "scenario.toml", *options, cwd=tmp_path).stdout)
     assert {kind: run["host"][kind] for kind in expected} == expected
     assert " m   N mark half\n" in trace.read_text()

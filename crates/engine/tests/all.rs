@@ -8,6 +8,7 @@ mod accounting;
 mod array_power;
 mod arrays;
 mod bandwidth;
+mod between_steps;
 mod both_clocks;
 mod complaints;
 mod counters;

@@ -219,11 +219,7 @@ impl Ftl {
         check_pages(geometry, &layout, erases_late, in_blocks)?;
         let seed = mix(seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
         check_bad(geometry, &layout, defects, seed)?;
-        let physical = if whole {
-            Physical::new(geometry, &layout, defects, seed)?
-        } else {
-            Physical::none(geometry, &layout)
-        };
+        let physical = physical_of(geometry, &layout, defects, seed, whole)?;
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
         let map_class = config.map_flush.and(Some(protection.as_ref().map_or(0, |own| own.default_class)));
         let streams = Streams::new(config, classes, scrub, rebuild, map_class, in_blocks)?;
@@ -425,6 +421,17 @@ impl Ftl {
             contents.write(slot.0, unit);
         }
     }
+}
+
+/// The flash of a core with `layout`, or none of it where tables are not built.
+fn physical_of(
+    geometry: &Geometry,
+    layout: &Layout,
+    defects: &DefectConfig,
+    seed: u64,
+    whole: bool,
+) -> Result<Physical, ConfigError> {
+    if whole { Physical::new(geometry, layout, defects, seed) } else { Ok(Physical::none(geometry, layout)) }
 }
 
 /// Refuses more blocks that are bad when new than there are spare ones.

@@ -26,6 +26,7 @@ mod promise;
 mod promises;
 mod queues;
 mod read_cache;
+mod rebuilding;
 mod redundancy;
 mod relocation_reads;
 mod repair;

@@ -1,6 +1,8 @@
 //! Scenarios in a few lines, and what the tests look at in a result.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod steps;
+
 use outlast_engine::{Control, RunResult, Scenario, Simulation, Summary, Table, parse_text};
 
 /// Flash that is quick to simulate and has round times; the tests replace what they are about.

@@ -7,6 +7,7 @@ pub(crate) mod model;
 pub(crate) mod own;
 pub(crate) mod pacing;
 pub(crate) mod protection;
+pub(crate) mod redundant;
 pub(crate) mod torn;
 pub(crate) mod torture;
 pub(crate) mod unit;

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from outlast.cli.model.arrays import ages_command, dlp_command, mttdl_command
+from outlast.cli.model.arrays import ages_command, dlp_command
+from outlast.cli.model.mttdl import mttdl_command
 from outlast.cli.model.pages import uber_command, uper_command
 from outlast.cli.model.wear import lifetime_command, waf_command
 

@@ -1,0 +1,82 @@
+//! Does what is done between two steps of a run happen: faults, requests and losses of power by hand?
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use crate::support;
+
+use outlast_device::{Command, Op, Outcome};
+use outlast_engine::{RunResult, Simulation};
+use outlast_units::{Lba, Nanos};
+use support::steps::{ARRAY, CLOSED, DRIVE, FinishAtEnd, LANES, OPEN, go, made, once, step};
+use support::stripped;
+
+/// A fault by hand strikes as one of the scenario that is due when the same request completes.
+#[test]
+fn a_fault_by_hand_is_one_of_the_scenario() {
+    let mut by_hand =
+        Simulation::new(made(&[DRIVE, "[device.protection]\ndata = 7\nparity = 1\n", CLOSED])).unwrap();
+    let at = step(&mut by_hand, Some(3000), None).now;
+    let fault = r#"{"kind": "die", "die": 3, "at": "0ns"}"#;
+    by_hand.inject(&serde_json::from_str(fault).unwrap(), &mut go).unwrap();
+    let own = by_hand.finish_at_end();
+    let scheduled = format!("[[faults]]\nkind = \"die\"\ndie = 3\nat = \"{}ns\"\n", at.0 + 1);
+    let parts = [DRIVE, "[device.protection]\ndata = 7\nparity = 1\n", CLOSED, &scheduled];
+    let planned = once(made(&parts));
+    let [mut one, mut other] = [&own, &planned].map(|result| stripped(&result.summary));
+    for json in [&mut one, &mut other] {
+        json["scenario"].as_object_mut().unwrap().remove("faults");
+        json.as_object_mut().unwrap().remove("notes");
+        // Reads are looked at for errors from when a fault is expected on.
+        json["reliability"]["corrected_by"].as_object_mut().unwrap().remove("ecc");
+    }
+    // The one that is scheduled strikes a nanosecond later, for every page that is then without parity.
+    let exposed = [&mut one, &mut other].map(|json| {
+        let class = json["protection"]["by_class"][0].as_object_mut().unwrap();
+        (class.remove("unprotected_page_seconds").unwrap().as_f64().unwrap(), class["pages"].as_f64().unwrap())
+    });
+    assert!((exposed[0].0 - exposed[1].0).abs() <= exposed[0].1 * 1e-9, "{exposed:?}");
+    for (group, figures) in one.as_object().unwrap() {
+        assert_eq!(figures, &other[group], "{group}");
+    }
+    assert!(own.summary.notes.iter().any(|note| note.contains("injected")), "{:?}", own.summary.notes);
+}
+
+#[test]
+fn a_request_by_hand_is_answered_and_not_the_hosts() {
+    let closed = CLOSED.replace("warm_up = \"2ms\"\n", "");
+    for parts in [&[DRIVE, &closed][..], &[DRIVE, OPEN], &[DRIVE, LANES], &[DRIVE, ARRAY, &closed]] {
+        let mut simulation = Simulation::new(made(parts)).unwrap();
+        for op in [Op::Read, Op::Write, Op::Trim, Op::Flush] {
+            let sectors = if op == Op::Flush { 0 } else { 16 };
+            let command = Command::new(op, Lba(64), sectors);
+            let own = simulation.submit(command, &mut go, None).unwrap().unwrap();
+            let (at, outcome) = own.completed.unwrap();
+            assert_eq!(outcome, Outcome::Ok);
+            assert!(at >= own.submitted && (op != Op::Read || at > own.submitted), "{own:?}");
+            step(&mut simulation, Some(100), None);
+        }
+        let (own, whole) = (simulation.finish_at_end(), once(made(parts)));
+        let requests = |result: &RunResult| {
+            let host = &result.summary.host;
+            host.reads + host.writes + host.trims + host.flushes
+        };
+        assert_eq!(requests(&own), requests(&whole));
+        simulation.self_check().unwrap();
+    }
+}
+
+#[test]
+fn power_goes_and_comes_between_two_steps() {
+    let volatile = "[device.controller]\nwrite_buffer = \"2MiB\"\nwrite_cache = \"volatile\"\n";
+    let drive = DRIVE.replace("[device.controller]\nwrite_buffer = \"2MiB\"\n", volatile);
+    for parts in [&[&drive[..], CLOSED][..], &[&drive, OPEN], &[&drive, LANES], &[DRIVE, ARRAY, CLOSED]] {
+        let mut simulation = Simulation::new(made(parts)).unwrap();
+        step(&mut simulation, Some(2000), None);
+        let force = if parts.contains(&ARRAY) { r#", "force": true"# } else { "" };
+        let cut = format!(r#"{{"kind": "power", "at": "0ns"{force}}}"#);
+        simulation.inject(&serde_json::from_str(&cut).unwrap(), &mut go).unwrap();
+        step(&mut simulation, Some(1000), None);
+        simulation.self_check().unwrap();
+        simulation.finish_at_end();
+    }
+}

@@ -1,0 +1,111 @@
+//! Runs that go on step by step: the drives, arrays and hosts of such tests, and the steps.
+
+use super::{TIMING, scenario};
+use outlast_engine::{Control, Goal, Progress, RunResult, Scenario, Simulation, Stand};
+use outlast_units::Nanos;
+
+pub(crate) const DRIVE: &str = r#"
+[device.geometry]
+channels = 4
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 1
+blocks_per_plane = 64
+pages_per_block = 32
+page_size = "16KiB"
+[device.ftl]
+over_provisioning = 0.6
+spare_blocks = 4
+[device.controller]
+write_buffer = "2MiB"
+[precondition]
+overwrite = "random"
+max_drive_writes = 1
+"#;
+
+pub(crate) const ARRAY: &str = r#"
+[array]
+level = "raid5"
+members = 4
+chunk = "64KiB"
+[[faults]]
+at = "8ms"
+kind = "device"
+device = 1
+"#;
+
+pub(crate) const CLOSED: &str = r#"
+[workload.synthetic]
+pattern = "uniform"
+read_percent = 60
+queue_depth = 16
+requests = 9000
+[run]
+warm_up = "2ms"
+causes = true
+"#;
+
+pub(crate) const OPEN: &str = r#"
+[workload.synthetic]
+pattern = "zipf"
+read_percent = 60
+rate_iops = 20000
+requests = 9000
+"#;
+
+pub(crate) const LANES: &str = r#"
+[workload.fio]
+job = """
+[global]
+bs=4k
+[reads]
+rw=randread
+iodepth=4
+thinktime=300
+number_ios=1500
+[writes]
+rw=randwrite
+iodepth=8
+number_ios=3000
+startdelay=1
+"""
+"#;
+
+pub(crate) fn made(parts: &[&str]) -> Scenario {
+    scenario(&format!("name = \"steps\"\nseed = 3\n{TIMING}{}", parts.concat()))
+}
+
+pub(crate) fn go(_: &Progress) -> Control {
+    Control::Continue
+}
+
+pub(crate) fn once(scenario: Scenario) -> RunResult {
+    Simulation::new(scenario).unwrap().run(&mut go).unwrap()
+}
+
+pub(crate) fn stand(simulation: &Simulation) -> Stand {
+    simulation.stand().unwrap()
+}
+
+/// Goes on to a goal, which is so many requests or so much time away.
+pub(crate) fn step(simulation: &mut Simulation, requests: Option<u64>, time: Option<Nanos>) -> Stand {
+    simulation.open_run(&mut go).unwrap();
+    let at = stand(simulation);
+    let goal = Goal {
+        requests: requests.map_or(u64::MAX, |more| at.requests + more),
+        time: time.map_or(Nanos::MAX, |more| at.now + more),
+    };
+    simulation.advance(&goal, &mut go, None).unwrap();
+    stand(simulation)
+}
+
+pub(crate) trait FinishAtEnd {
+    fn finish_at_end(&mut self) -> RunResult;
+}
+
+impl FinishAtEnd for Simulation {
+    fn finish_at_end(&mut self) -> RunResult {
+        self.advance(&Goal::END, &mut go, None).unwrap();
+        self.finish(&mut go, None).unwrap()
+    }
+}
