@@ -229,7 +229,8 @@ def validate(
 ) -> int:
     """Checks a scenario as `run` would before it starts, files of the workload included; raises what is wrong.
 
-    Builds no drive and runs no code of `[policies]`, unless `load=True`. Returns a run's peak of memory, within 15 %.
+    Builds no drive, and runs no code that `[policies]` names: it checks that the file is there and that the name could
+    be one. With `load` it loads the code, which runs it. Returns a run's peak of memory in bytes, within 15 %.
     """
     return memory.process_bytes() + _core.validate(layers(scenario), override_list(overrides), runs_code=load)
 
