@@ -199,8 +199,7 @@ def snapshot(
     """Prepares the drive or array of a scenario and writes it as it then is to `file`, whole or not at all.
 
     A scenario with the same `[device]` and `[array]` goes on from there: `[precondition] from = FILE`, or
-    `outlast.restore`.
-    `None` where `progress` or Ctrl-C stopped it: nothing has been written.
+    `outlast.restore`. `None` where `progress` or Ctrl-C stopped it: nothing has been written.
     """
     from outlast.notebook import bar
     from outlast.output import cannot_write, check_file, staged_file
