@@ -13,7 +13,7 @@ import pytest
 from conftest import Outlast, files_below
 from random_scenarios import chance, differential, generate, laws, monotone, run, shrink, untimed
 from random_scenarios.__main__ import judge, look_at
-from random_scenarios.draw import at
+from random_scenarios.draw import Settings, at, merged
 from random_scenarios.run import Broken, Ran, Refused
 
 SCENARIOS = 80
@@ -183,5 +183,36 @@ NO_CHANCE = {"gc": {"victims": 1000, "mean_valid": 0.0}}
 def test_a_write_that_waits_for_a_token_and_for_room_is_not_asked_again_without_end(seed: int) -> None:
     """Moved data goes among the host's. The token was there and room was not, and the drive asked again at once."""
     own = generate.case(seed)
+    found = run.outcome(own)
+    assert isinstance(found, Ran) and laws.broken(own, found) == []
+
+
+SHAPES: tuple[Settings, ...] = (
+    {},
+    {"ftl": {"mapping_unit": "4KiB"}},
+    {"ftl": {"one_shot": 3}},
+    {"ftl": {"multi_plane": True}, "geometry": {"planes_per_die": 4, "blocks_per_plane": 20}},
+    {"ftl": {"multi_plane": False}, "geometry": {"planes_per_die": 4, "blocks_per_plane": 20}},
+    {"ftl": {"mapping_unit": "4KiB"}, "geometry": {"page_size": "16KiB", "blocks_per_plane": 20}},
+)
+"""Changes of a drive with mapping units of 32 KiB and pages of 4 KiB, by which its program units differ."""
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_what_has_a_cause_and_was_not_programmed_are_the_program_units_that_failed(shape: Settings) -> None:
+    """A die fails, and no data waits in the buffer at the end, as every write is on flash before it completes."""
+    own = generate.case(30082)
+    plain = {"controller": {"write_cache": "off"}, "ftl": {"map_flush": None}, "hazards": None, "repair": None}
+    settings = merged(merged(own.settings, {"device": plain}), {"device": shape})
+    own = generate.Case(own.seed, settings, own.files, own.requests)
+    found = run.outcome(own)
+    assert isinstance(found, Ran), found
+    failed = found.summary["reliability"]["program_failures"]
+    assert failed > 0 and laws.unprogrammed(found.summary) == failed * laws.program_unit(own)
+
+
+def test_program_units_that_failed_hold_whole_mapping_units() -> None:
+    """Mapping units of eight pages; most of what a dead die did not take has been superseded in the buffer."""
+    own = generate.case(30082)
     found = run.outcome(own)
     assert isinstance(found, Ran) and laws.broken(own, found) == []

@@ -102,6 +102,19 @@ def kib(size: str) -> int:
     return int(size.removesuffix("KiB")) if size.endswith("KiB") else 1024 * int(size.removesuffix("MiB"))
 
 
+def program_unit(case: Case) -> int:
+    """Pages that a lane programs at once, which hold whole mapping units (`Shape::of` in `crates/ftl/src/shape.rs`)."""
+    planes: int = case.get("device.geometry.planes_per_die") if case.get("device.ftl.multi_plane", True) else 1
+    unit = kib(case.get("device.ftl.mapping_unit", "4KiB")) // kib(case.get("device.geometry.page_size")) or 1
+    return planes * math.lcm(unit // math.gcd(unit, planes), case.get("device.ftl.one_shot", 1))
+
+
+def lanes(case: Case) -> int:
+    """Dies, or planes where these are programmed one by one."""
+    parts = PARALLEL[:-1] if case.get("device.ftl.multi_plane", True) else PARALLEL
+    return math.prod(case.get(f"device.geometry.{part}") for part in parts)
+
+
 def pages_in_buffers(case: Case, summary: Summary) -> float:
     """Pages at most that have a cause and are not programmed, or never will be.
 
@@ -112,9 +125,8 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
     """
     page = kib(case.get("device.geometry.page_size"))
     buffer = kib(case.get("device.controller.write_buffer", "16MiB")) / page
-    planes: int = case.get("device.geometry.planes_per_die")
-    unit: int = planes * case.get("device.ftl.one_shot", 1)
-    row = unit * math.prod(case.get(f"device.geometry.{part}") for part in PARALLEL) // planes
+    unit = program_unit(case)
+    row = unit * lanes(case)
     parts = programs(summary)
     data = sum(pages for name, pages in parts.items() if name.removesuffix("_programs") not in OVERHEAD)
     share = sum(parts.values()) / data if data else 1.0
