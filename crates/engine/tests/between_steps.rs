@@ -32,9 +32,13 @@ fn a_fault_by_hand_is_one_of_the_scenario() {
     // The one that is scheduled strikes a nanosecond later, for every page that is then without parity.
     let exposed = [&mut one, &mut other].map(|json| {
         let class = json["protection"]["by_class"][0].as_object_mut().unwrap();
-        (class.remove("unprotected_page_seconds").unwrap().as_f64().unwrap(), class["pages"].as_f64().unwrap())
+        let seconds = class.remove("unprotected_page_seconds").unwrap().as_f64().unwrap();
+        let pages = class["pages"].as_f64().unwrap();
+        let loss = json["protection"]["redundancy"]["losses"][0].as_object_mut().unwrap();
+        (seconds, pages, loss.remove("at_s").unwrap().as_f64().unwrap())
     });
     assert!((exposed[0].0 - exposed[1].0).abs() <= exposed[0].1 * 1e-9, "{exposed:?}");
+    assert!((exposed[1].2 - exposed[0].2 - 1e-9).abs() < 1e-12, "{exposed:?}");
     for (group, figures) in one.as_object().unwrap() {
         assert_eq!(figures, &other[group], "{group}");
     }

@@ -18,9 +18,12 @@ pub(crate) fn options(keep_log: bool) -> ImageOptions {
     ImageOptions { keep_log, checkpoint_every: Some(Bytes(EVERY)), ..ImageOptions::default() }
 }
 
+/// With it an array starts that a kill has found degraded, of which without it parity would be in doubt, and which md would then refuse.
+const RECORDS: &str = "consistency = \"ppl\"\n";
+
 /// A drive, and an array, by name.
 pub(crate) fn machines() -> [(&'static str, String); 2] {
-    [("drive", DRIVE.to_owned()), ("array", format!("{DRIVE}{ARRAY}"))]
+    [("drive", DRIVE.to_owned()), ("array", format!("{DRIVE}{ARRAY}{RECORDS}"))]
 }
 
 /// The files in a folder, by name.
