@@ -218,7 +218,6 @@ fn a_pass_beside_a_host_keeps_as_much_of_its_rate_as_mds() {
         let ours = seconds(*alone, window) / seconds(*question, window);
         let theirs = mean(idle) / mean(answered);
         let tolerance = tolerance(*question, answered, window);
-        println!("{question:?}: md keeps {theirs:.3}, we {ours:.3} (window {window}, within {tolerance:.3})");
         // Known to differ, 0.79 and 0.83 against 0.97.
         // At the edge of being noticed, what happens to be under way decides: anything from md's slower answer to no wait at all.
         let slowest = mean(idle) / answered.iter().copied().fold(0.0, f64::max);

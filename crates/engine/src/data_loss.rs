@@ -79,12 +79,11 @@ pub(crate) fn data_loss(volume: &Volume, run: &RunSpec, exposure: &Exposure) -> 
     let sectors = volume.array.devices().map(|device| device.identify().capacity.0 / SECTOR_BYTES).min()?;
     let bytes = (sectors * SECTOR_BYTES) as f64 * run.capacity_scale;
     let measured = exposure.measured_hours.map(|hours| hours * run.capacity_scale);
-    let (hours, repair_limit) = match measured {
-        Some(hours) => (hours, None),
-        None => {
-            let (rate, limit) = rate_without_host(volume)?;
-            (bytes / rate / 3600.0, Some(limit))
-        }
+    let (hours, repair_limit) = if let Some(hours) = measured {
+        (hours, None)
+    } else {
+        let (rate, limit) = rate_without_host(volume)?;
+        (bytes / rate / 3600.0, Some(limit))
     };
     // Mean over the members of −bits · ln(1 − UBER).
     let hazard = |ln_uber: f64| -bytes * 8.0 * (-ln_uber.exp()).ln_1p();

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_device::{Command, Op, Outcome};
 use outlast_engine::{RunResult, Simulation};
-use outlast_units::{Lba, Nanos};
+use outlast_units::Lba;
 use support::steps::{ARRAY, CLOSED, DRIVE, FinishAtEnd, LANES, OPEN, go, made, once, step};
 use support::stripped;
 

@@ -120,7 +120,7 @@ impl Oracle {
                 let better = |&a: &usize, &b: &usize| benefit(a).total_cmp(&benefit(b));
                 sealed.into_iter().filter(gains).max_by(better).unwrap()
             }
-            other => unreachable!("{other:?} has no oracle"),
+            VictimPolicy::CostAgeTimes => unreachable!("it has no oracle"),
         }
     }
 

@@ -42,7 +42,7 @@ fn all(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn used(name: &str) -> (PathBuf, String) {
     let mut load = Load::with(folder(&format!("{name}-used")), DRIVE, 8, 2, support::kept::options(true));
     let mut segment = String::new();
-    turns(&mut load, 1, |_, name| segment = name.to_owned());
+    turns(&mut load, 1, |_, name| name.clone_into(&mut segment));
     (0..20).for_each(|_| load.turn());
     (load.folder.clone(), segment)
 }

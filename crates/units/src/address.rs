@@ -105,11 +105,11 @@ index!(
 );
 index!(
     /// Logical page number: one mapping unit of one flash core.
-    Lpn, u32, 1, below its count, none from u32::MAX as u64
+    Lpn, u32, 1, below its count, none from u64::from(u32::MAX)
 );
 index!(
     /// Physical page number: the slot of one mapping unit, numbered in write order within its superblock.
-    Ppn, u32, 2, up to its count, none from u32::MAX as u64 - 1
+    Ppn, u32, 2, up to its count, none from u64::from(u32::MAX) - 1
 );
 index!(
     /// One superblock: one block of every die (and plane) of a flash core.

@@ -438,7 +438,7 @@ impl Ftl {
         self.role(superblock, pu_within) == Role::Data
             && !self.is_skipped(superblock, pu_within)
             && !self.lanes.is_closed(superblock)
-            && !(self.lanes.is_irregular(superblock) && self.is_used_up(pu))
+            && (!self.lanes.is_irregular(superblock) || !self.is_used_up(pu))
     }
 
     /// The program units on flash of the stripes that are under way: after a loss of power they are read, so that the parity that is

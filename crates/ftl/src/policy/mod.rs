@@ -89,7 +89,7 @@ mod tests {
         let mut begun = rng.clone();
         policy.choose(&view, &mut Draws { choices, rng: &mut rng }).expect("no policy of ours goes wrong");
         let next = rng.next_u64();
-        (0..).find(|_| begun.next_u64() == next).expect("the generator has gone on from where it was")
+        (0..u32::MAX).find(|_| begun.next_u64() == next).expect("the generator has gone on from where it was")
     }
 
     /// A core whose writes wait for space asks at every event: with 23 superblocks and 15 choices it drew 61,440 times each time.

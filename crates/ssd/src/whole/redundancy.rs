@@ -183,7 +183,7 @@ impl Ssd {
             lacks_space: false,
         };
         for core in self.cores.iter().filter(|core| core.ftl.degraded().next().is_some()) {
-            let lacks_space = self.config.rebuilds() && self.is_short_of_space(core);
+            let lacks_space = self.config.rebuilds() && Self::is_short_of_space(core);
             view.lacks_space |= lacks_space;
             view.rebuilds |= self.config.moves_degraded() && core.scrub.is_some() && !lacks_space;
         }
@@ -191,7 +191,7 @@ impl Ssd {
     }
 
     /// Whether nothing that has lost redundancy on `core` finds a place with more.
-    fn is_short_of_space(&self, core: &Core) -> bool {
+    fn is_short_of_space(core: &Core) -> bool {
         let ftl = &core.ftl;
         let finds = |superblock| {
             let class = ftl.superblock(superblock).class();

@@ -90,24 +90,21 @@ impl Life {
         let mut bad = Vec::new();
         for unit in 0..UNITS {
             let (outcome, data) = self.ask(Op::Read, unit, &[]);
-            match data {
-                Some(data) => {
-                    assert!(
-                        data == Self::bytes(unit, self.units[unit as usize]),
-                        "unit {unit} holds something else"
-                    );
-                }
-                None => {
-                    assert_eq!(outcome, Outcome::MediumError, "unit {unit}");
-                    bad.push(unit);
-                }
+            if let Some(data) = data {
+                assert!(
+                    data == Self::bytes(unit, self.units[unit as usize]),
+                    "unit {unit} holds something else"
+                );
+            } else {
+                assert_eq!(outcome, Outcome::MediumError, "unit {unit}");
+                bad.push(unit);
             }
         }
         bad
     }
 
     pub(crate) fn rest(&mut self, span: Nanos) {
-        self.now = self.now + span;
+        self.now += span;
         self.ssd.advance(self.now, &mut Vec::new());
     }
 
