@@ -27,26 +27,33 @@ def cost_benefit(view: View) -> int | None:
 
 
 def d_choices(view: View) -> int | None:
-    """The fewest valid units among some drawn at random; drawn again where nothing is gained."""
-    for _ in range(64):
-        best = _drawn(view)
+    """The fewest valid units among some drawn at random; drawn again where nothing is gained, but not without end."""
+    if not view.gains.any():
+        return None
+    left = 8 * len(view)
+    for again in range(64):
+        best, drawn = _drawn(view)
         if best is not None and view.valid[best] < view.units:
             return best
+        left -= drawn if again else 0
+        if left <= 0:
+            break
     return greedy(view)
 
 
-def _drawn(view: View) -> int | None:
-    best, drawn, size = None, 0, len(view)
-    for _ in range(64 * view.choices):
+def _drawn(view: View) -> tuple[int | None, int]:
+    """The best of one round, and how many draws it took."""
+    best, candidates, drawn, size = None, 0, 0, len(view)
+    most = 64 * min(view.choices, size)
+    while candidates < view.choices and drawn < most:
+        drawn += 1
         one = view.below(size)
         if not view.is_candidate[one]:
             continue
         if best is None or view.valid[one] < view.valid[best]:
             best = one
-        drawn += 1
-        if drawn == view.choices:
-            break
-    return best
+        candidates += 1
+    return best, drawn
 
 
 def level(view: View) -> int | None:

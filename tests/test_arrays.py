@@ -11,17 +11,19 @@ from conftest import Outlast, summary_of
 FAULT = 'faults=[{at="10s", device=2, kind="device"}]'
 
 
-def test_a_failed_member_is_rebuilt_and_told_of(array_result: Path) -> None:
+def test_a_failed_member_is_rebuilt_and_told_of(array_result: Path, outlived_result: Path) -> None:
     array = summary_of(array_result)["array"]
     assert (array["state"], array["members"], array["spares_left"]) == ("clean", 5, 0)
     rebuild = array["rebuild"]
     assert (rebuild["member"], rebuild["started_s"]) == (2, 10.0)
-    # A member of 896 MiB, all but what the bitmap takes, from the four others; at 60 MB/s beside the host.
+    # A member of 896 MiB, all but what the bitmap takes, from the four others.
     assert abs(rebuild["bytes_written"] / (896 * 2**20) - 1) < 1e-3
     assert abs(rebuild["bytes_read"] / rebuild["bytes_written"] - 4) < 0.01
     span = rebuild["finished_s"] - rebuild["started_s"]
     assert abs(array["degraded_s"] - span) < 1e-6
-    assert 0.9 < rebuild["rate_mib_s"] * 2**20 / 60e6 <= 1.001
+    # Beside the host: no less than the floor of 60 MB/s, and less than where nearly all of it has the drives for itself. That is below the ceiling.
+    alone = summary_of(outlived_result)["array"]["rebuild"]["rate_mib_s"]
+    assert 60e6 <= rebuild["rate_mib_s"] * 2**20 < 0.9 * alone * 2**20 < 204.8e6
     assert (array["mismatches"], array["write_hole_repairs"], array["lost_bytes"]) == (0, 0, 0)
     assert [member["device"] for member in array["wear"]] == [0, 1, 2, 3, 4]
     assert array["wear"][2]["mean_pe"] < 20 < 300 < array["wear"][0]["mean_pe"]

@@ -184,10 +184,15 @@ def test_compare_shows_settings_and_figures(outlast: Outlast, tiny: Path, tmp_pa
     assert "no difference" in outlast("compare", "a", "a").stdout
 
 
-def test_defects_are_one_line_and_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
-    from outlast import InternalError
+def test_defects_are_one_line_and_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from outlast import InternalError, foreign
     from outlast.cli import INTERNAL, _of_exception
 
+    # A command is a process of its own; this one has believed what other tests read.
+    monkeypatch.setattr(foreign, "_RELIED_ON", [])
+    monkeypatch.delenv("OUTLAST_DEBUG", raising=False)
     for defect in (InternalError("index out of bounds (ftl.rs:1)"), KeyError("iops")):
         assert _of_exception(defect) == INTERNAL
         message = capsys.readouterr().err

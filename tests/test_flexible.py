@@ -15,7 +15,8 @@ FILE = ROOT / "scenarios" / "flexible" / "wear.toml"
 @pytest.mark.parametrize(("cycles", "percent"), [(500, 0), (1500, 100)])
 def test_the_share_by_code_is_counted_from_parity(cycles: int, percent: int) -> None:
     short = {"device.reliability.initial.pe_cycles": cycles, "workload.synthetic.requests": 20000}
-    record = {"summary": dict(api.run(FILE, short).summary)}
+    summary = dict(api.run(FILE, short).summary)
+    record = {"scenario": summary["scenario"], "summary": summary}
     (figure,) = [each for each in paper("flexible").figures if each.name == "wear"]
     setting = Setting(paper("flexible").modes["quick"], FILE.parent)
     assert figure.rows is not None

@@ -205,8 +205,9 @@ def test_a_stop_in_preparation_is_not_giving_up(tiny: Path, tmp_path: Path) -> N
 
 def test_a_long_look_into_a_trace_can_be_stopped(tmp_path: Path) -> None:
     trace = tmp_path / "big.csv"
-    line = "128166372003061629,h,0,Read,4096,4096,0\n"
-    trace.write_text(line * 4_000_000)
+    # A request each millisecond, or the first thousand would arrive in no time, which no trace of that format does.
+    lines = "".join(f"{128166372003061629 + 10_000 * i},h,0,Read,4096,4096,0\n" for i in range(4_000_000))
+    trace.write_text(lines)
     program = subprocess.Popen(
         [sys.executable, "-m", "outlast", "trace", "info", "big.csv"], cwd=tmp_path, text=True, stderr=subprocess.PIPE
     )

@@ -98,7 +98,8 @@ def table_of_flexible(name: str) -> Table:
     setting = Setting(flexible.modes["quick"], SCENARIOS / "flexible")
     (figure,) = [each for each in flexible.figures if each.name == name]
     planned = figure.cells(setting)
-    records = [{"summary": dict(api.run(cells.prepare(cell, 1).scenario).summary)} for cell in planned]
+    summaries = [dict(api.run(cells.prepare(cell, 1).scenario).summary) for cell in planned]
+    records = [{"scenario": summary["scenario"], "summary": summary} for summary in summaries]
     assert figure.rows is not None
     return Table(figure.rows(setting, planned, records))
 

@@ -258,7 +258,7 @@ def test_what_the_drive_writes_of_its_own_is_a_factor(tiny: Path) -> None:
     summary = api.run(tiny).summary
     planned = WAF.cells(QUICK)
     assert WAF.rows is not None
-    rows = WAF.rows(QUICK, planned, [{"summary": summary}] * len(planned))
+    rows = WAF.rows(QUICK, planned, [{"scenario": summary["scenario"], "summary": summary}] * len(planned))
     assert {row["factor"] for row in rows} == {1.033, 1.067, 1.0}
     for row in rows:
         assert math.isclose(row["simulated"], row["factor"] * summary["write_amplification"]["total"])

@@ -42,7 +42,7 @@ def record(folder: Path) -> Path:
         pass
 
     def note(text: str) -> None:
-        answer = json.loads(server.request(json.dumps({"do": "mark", "text": text})))
+        answer = json.loads(server.note(text))
         assert "error" not in answer, answer
 
     workload = GuestWorkload(Job(["bash", "-c", SCRIPT], "ext4", setup='echo prepared > "$OUTLAST_MOUNT/setup"'))

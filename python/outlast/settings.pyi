@@ -774,6 +774,21 @@ class DeviceProtection(Setting):
     """Parity program units in a stripe: how many may fail together. 0: no parity across dies. Default: 1."""
     partial: DeviceProtectionPartial
     """Protection of incomplete stripes. Default: nothing."""
+    rebuild: Setting
+    """Whether the drive, when a die or a plane has failed, moves what has lost redundancy into superblocks of full
+    protection, in the background and by itself, as drives with parity over their dies do. Where `device.repair` is
+    given, its `rebuild` says so instead. Default: true.
+    - true
+    - false
+    """
+    rebuild_bandwidth: Setting
+    """Most bytes that this moves in a second, over all cores; above 0. Absent: that of `device.scrub.bandwidth`, else
+    what idle dies allow.
+    """
+    rebuild_every: Setting
+    """On a die that is never idle, one in this many operations is one of a background task while redundancy is lacking;
+    1 to 255. 1 gives it every other turn. Absent: `device.controller.background_every`.
+    """
     streams: Setting
     """Which data is protected. Default: all.
     - all: Everything.
