@@ -21,7 +21,8 @@ def test_a_failed_member_is_rebuilt_and_told_of(array_result: Path, outlived_res
     assert abs(rebuild["bytes_read"] / rebuild["bytes_written"] - 4) < 0.01
     span = rebuild["finished_s"] - rebuild["started_s"]
     assert abs(array["degraded_s"] - span) < 1e-6
-    # Beside the host: no less than the floor of 60 MB/s, and less than where nearly all of it has the drives for itself. That is below the ceiling.
+    # Beside the host: no less than the floor of 60 MB/s, and less than where nearly all of it has the drives for
+    # itself. That is below the ceiling.
     alone = summary_of(outlived_result)["array"]["rebuild"]["rate_mib_s"]
     assert 60e6 <= rebuild["rate_mib_s"] * 2**20 < 0.9 * alone * 2**20 < 204.8e6
     assert (array["mismatches"], array["write_hole_repairs"], array["lost_bytes"]) == (0, 0, 0)

@@ -16,7 +16,7 @@ import pytest
 import outlast
 from conftest import ROOT, summary_of
 from fenced import blocks, file_of
-from forked import forks
+from forked import call, forks
 from outlast import endurance
 from outlast.cli import cli
 from outlast.differences import flatten
@@ -135,12 +135,33 @@ def figures_of(folder: Path) -> set[str]:
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
         (r"^array\.latency_us_by_state\.\w+\.(read|write)(\..*)?", "array.latency_us_by_state.*.OP.*"),
         (r"^repair\[\d+\]\.", "repair[i]."),
+        (r"^protection\.redundancy\.losses\[\d+\]\.", "protection.redundancy.losses[]."),
     )
     names = set(flatten(summary))
     for pattern, replacement in short:
         names = {re.sub(pattern, replacement, name) for name in names}
     absent = {f"host.jobs[].{op}" for op in ("read", "write", "trim", "sync")}
     return names - {f"latency_us.{op}" for op in ("read", "write", "trim", "flush")} - absent
+
+
+LACKING = """\
+extends = "demo"
+name = "lacking"
+device.ftl.capacity = "512MiB"
+device.protection = { data = 6, parity = 1 }
+workload.synthetic.duration = "1500ms"
+faults = [{ at = "600ms", kind = "die", die = 3 }]
+"""
+"""A die fails, and what it held is rebuilt from parity."""
+
+
+@pytest.fixture(scope="module")
+def lacking_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of a drive that has lost redundancy."""
+    folder = tmp_path_factory.mktemp("lacking")
+    (folder / "lacking.toml").write_text(LACKING)
+    call("run", "lacking.toml", "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
 
 
 def test_every_figure_is_documented_and_no_other(
@@ -154,8 +175,18 @@ def test_every_figure_is_documented_and_no_other(
     overloaded_result: Path,
     mount_result: Path,
     causes_result: Path,
+    lacking_result: Path,
 ) -> None:
-    drives = (demo_result, weak_result, cores_result, jobs_result, overloaded_result, mount_result, causes_result)
+    drives = (
+        demo_result,
+        weak_result,
+        cores_result,
+        jobs_result,
+        overloaded_result,
+        mount_result,
+        causes_result,
+        lacking_result,
+    )
     arrays = (array_result, outlived_result, repair_result)
     real = set().union(*(figures_of(result) for result in (*drives, *arrays)))
     # What is absent in one result and a group of figures in the other.
