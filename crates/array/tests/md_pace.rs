@@ -23,7 +23,7 @@ const CHUNK_KIB: u64 = 64;
 /// Until the pass begins.
 const LEAD: Nanos = Nanos::secs(1);
 
-/// What md was asked, as a row has it.
+/// A question that md was asked, as a row has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Question<'a> {
     level: &'a str,

@@ -31,7 +31,7 @@ pub struct DataLoss {
     pub repair_hours: Option<f64>,
     /// Whether that is what the run's rebuilds took, else what one takes that no host slows down; absent without redundancy.
     pub repair_measured: Option<bool>,
-    /// What limits a rebuild that was not measured; absent otherwise.
+    /// The limit of a rebuild that was not measured; absent otherwise.
     pub repair_limit: Option<RebuildLimit>,
     /// Probability that a rebuild for which no redundancy is left meets a bit that cannot be read; absent without redundancy.
     pub read_failure: Option<f64>,
@@ -39,13 +39,13 @@ pub struct DataLoss {
     pub read_failure_measured: Option<bool>,
 }
 
-/// What limits a rebuild beside which the host does nothing.
+/// The limit of a rebuild beside which the host does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum RebuildLimit {
     /// The setting.
     #[serde(rename = "array.background.max_rate")]
     MaxRate,
-    /// What a member's dies, channels and link let through of reads, or of writes into erased blocks.
+    /// The rate that a member's dies, channels and link let through, of reads or of writes into erased blocks.
     #[serde(rename = "bandwidth of a member")]
     Member,
 }

@@ -89,7 +89,7 @@ pub(crate) struct Pacer {
     marks: VecDeque<Mark>,
     /// Traffic of each member when the host last was busy; empty before the first piece.
     seen: Vec<i64>,
-    /// What is under way is to be done before anything begins.
+    /// Work under way is to be done before anything begins.
     draining: bool,
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn leaves_holes(config: &ArrayConfig) -> bool {
     matches!(config.consistency, Consistency::Resync | Consistency::Bitmap)
 }
 
-/// What is given is the truth, or else the array says that parity may have been wrong. `life` says what was lived through.
+/// Data that is given is the truth, or else the array says that parity may have been wrong. `life` says what was lived through.
 pub(crate) fn owns_up(host: &Host<Array<PlainDevice>>, life: &dyn std::fmt::Debug) {
     let holes = host.device.counters().write_holes;
     assert!(
