@@ -411,8 +411,8 @@ impl Ftl {
     /// stripe under way must be read to know its parity.
     fn go_back(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
-        if self.superblocks.state(superblock) != State::Open {
-            // All of it has been used up.
+        if self.superblocks.state(superblock) != State::Open || self.lanes.is_closed(superblock) {
+            // All of it has been used up, or nothing more goes there and no parity is due.
             self.frontiers[stream].close();
             return;
         }

@@ -163,6 +163,11 @@ impl Ftl {
             if due.stripe >= due.end {
                 return self.take_list(stream);
             }
+            debug_assert!(
+                self.superblocks.opened_by(superblock) == stream,
+                "stream {} owes parity to superblock {superblock}, which another has opened since",
+                stream.0
+            );
             if self.lanes.is_closed(superblock) {
                 return None;
             }
