@@ -88,12 +88,30 @@ impl SpaceView<'_> {
 
     /// Whether `units` units of the host could be taken for ever if die `without` were not there either.
     pub fn could_hold(self, units: u64, without: Option<LocalDie>) -> bool {
-        let mut dead =
-            self.ftl.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.ftl.layout.lanes().len()));
+        let mut dead = self.dead_lanes();
         for &lane in without.map_or(&[][..], |die| self.ftl.layout.lanes_of_die(die)) {
             dead.insert(lane);
         }
-        let gaps: Option<&LaneSet> = Some(&dead).filter(|dead| !dead.is_empty());
+        self.could_hold_without(units, &dead)
+    }
+
+    /// How many dies may fail before the core has too little room for all that it has to hold, and takes no more writes.
+    pub fn dies_to_spare(self) -> u32 {
+        let mut dead = self.dead_lanes();
+        let mut works = self.ftl.layout.local_dies().filter(|&die| !self.ftl.is_dead_die(die));
+        let bears = |die: &LocalDie| {
+            self.ftl.layout.lanes_of_die(*die).iter().for_each(|&lane| dead.insert(lane));
+            self.could_hold_without(self.logical_units(), &dead)
+        };
+        works.by_ref().take_while(bears).count() as u32
+    }
+
+    fn dead_lanes(self) -> LaneSet {
+        self.ftl.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.ftl.layout.lanes().len()))
+    }
+
+    fn could_hold_without(self, units: u64, dead: &LaneSet) -> bool {
+        let gaps: Option<&LaneSet> = Some(dead).filter(|dead| !dead.is_empty());
         let data = self
             .ftl
             .data_streams()

@@ -8,8 +8,9 @@ use crate::table::Mapping;
 use outlast_units::{LocalDie, Ppn, Pu, PuWithin, SuperblockId};
 
 impl Ftl {
-    /// How many dies may still fail, whichever they are, before data on flash is lost that can be read now, by the parity that its own
-    /// stripes have; `None` where there is none. What is in the controller's memory is on no die. At a cost proportional to the program units.
+    /// How many dies may still fail, whichever they are, before data is lost that can be read now: data on flash by the parity that its own
+    /// stripes have, data on its way there as long as there is room to write it elsewhere. `None` where there is none. At a cost proportional
+    /// to the program units.
     pub fn failures_survived(&self) -> Option<u32> {
         let held = |&superblock: &SuperblockId| {
             let state = self.superblocks.state(superblock);
@@ -26,6 +27,20 @@ impl Ftl {
     }
 
     fn survived_by(&self, superblock: SuperblockId) -> Option<u32> {
+        let on_flash = self.survived_on_flash(superblock);
+        let buffered = self.survived_by_buffered(superblock);
+        on_flash.into_iter().chain(buffered).min()
+    }
+
+    /// As long as the core has room, data whose program operation fails with its die is written elsewhere.
+    fn survived_by_buffered(&self, superblock: SuperblockId) -> Option<u32> {
+        let is_open = self.superblocks.state(superblock) == State::Open;
+        let waits = |pu: Pu| !self.is_on_flash(superblock, pu) && self.holds_data(pu);
+        let any = is_open && Pu::each(self.layout.pus_of(superblock)).any(waits);
+        any.then(|| self.space().dies_to_spare())
+    }
+
+    fn survived_on_flash(&self, superblock: SuperblockId) -> Option<u32> {
         let Some(code) = self.code_of(superblock).filter(|code| code.parity() != 0) else {
             let pus = Pu::each(self.layout.pus_of(superblock));
             return pus.filter(|&pu| self.needs_die(superblock, pu)).map(|_| 0).next();

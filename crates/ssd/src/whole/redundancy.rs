@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RedundancyView {
     /// Dies that may still fail, whichever they are, before data is lost by it, as far as the drive's own parity goes; of a drive that is
-    /// empty, before new data would be. What is not on flash yet is on no die.
+    /// empty, before new data would be. What is on its way to flash is lost where there is no room to write it elsewhere.
     pub data_survives: u32,
     /// Superblocks that hold data and have lost members of their stripes, with a die or when power failed, and mapping units in them.
     pub degraded_superblocks: u32,
@@ -46,9 +46,13 @@ impl Ssd {
         }
     }
 
-    /// Open superblocks that have lost redundancy take no more data: their stripes under way are ended, and they can be moved.
+    /// Open superblocks that have lost redundancy take no more data: their stripes under way are ended, and they can be moved. Each leaves its
+    /// stream in want of another superblock: without a free one, data whose program operation fails would have nowhere to go, and the
+    /// superblock is filled first.
     fn close_degraded(&mut self, now: Nanos, core: CoreId) {
-        let streams = self.cores[core].ftl.narrowed_streams();
+        let ftl = &self.cores[core].ftl;
+        let mut streams = ftl.narrowed_streams();
+        streams.truncate(ftl.space().free_superblocks() as usize);
         if streams.is_empty() {
             return;
         }
