@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import outlast
-from fitted import READS_S, drawn, measure, micron
+from fitted import COUNTED_S, READS_S, drawn, measure, micron
 from outlast.fio import requests
 from outlast.fit import fit, rates
 from outlast.fit.intervals import QUANTILE
@@ -50,16 +50,11 @@ def test_suspension_is_found_from_reads_beside_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("brief")
-@pytest.mark.xfail(
-    strict=True,
-    raises=KeyError,
-    reason="a drive with bursts is not recognised since it is prepared by the rules of its marks: its candidates keep "
-    "fewer superblocks free (fit/choices.py) than it does",
-)
 def test_bursts_are_told_from_smooth_pacing_and_whole_programs_from_suspended_ones(tmp_path: Path) -> None:
     marks = {"pacing": "burst", "start_free": 4, "stop_free": 12, "host_share": 0.5}
     drive = replace(drawn(3), gc=marks)
-    done = fit(measure(drive, tmp_path, wanted=MIXED, reads_s=READS_S), points=tmp_path / "points")
+    measured = measure(drive, tmp_path, wanted=MIXED, reads_s=READS_S, counted_s=COUNTED_S)
+    done = fit(measured, points=tmp_path / "points")
     assert done.choices["pacing"].taken == "burst, host share 0.5"
     assert done.choices["pacing"].ties == []
     assert "nothing is suspended" in done.missing["suspend"]

@@ -23,13 +23,26 @@ class Pacing:
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     """By dotted name."""
-    kept_free: int = 0
+    kept_free: float = 0.0
     """Superblocks that are free on average beyond those that smooth pacing keeps: no spare space to collection."""
+
+
+def kept_free(low: int, high: int, share: float) -> float:
+    """Superblocks' worth of space that is free when bursts take a victim, beyond the one that smooth pacing has.
+
+    For a low mark above the reserve and a share below one. A burst begins when the host has just opened a superblock:
+    `low` are free and that one is empty, `low + 1` in all. It ends with `high` free and the host's superblock half
+    full on average or, where the host has no share, still empty: `high + 1/2` or `high + 1`. What the victim gains
+    counts when it is erased, half a superblock after the mean. Smooth pacing takes its victims with one free
+    superblock and the host's full.
+    """
+    in_open = 1.0 if share == 0 else 0.5
+    return (low + 1 + high + in_open) / 2 - 0.5 - 1
 
 
 def _burst(share: float) -> Pacing:
     marks = {"pacing": "burst", "start_free": LOW_MARK, "stop_free": HIGH_MARK, "host_share": share}
-    kept = (LOW_MARK + HIGH_MARK) // 2 - 1
+    kept = kept_free(LOW_MARK, HIGH_MARK, share)
     return Pacing({f"device.ftl.gc.{name}": value for name, value in marks.items()}, kept)
 
 

@@ -206,7 +206,10 @@ class _Fitting:
         }
         found = choose(misses)
         if min(misses.values()) > EXPLAINS:
-            self.fit.missing[stage.name] = f"none of the list explains its figures, which are missed by {found.words()}"
+            self.fit.missing[stage.name] = (
+                f"none of the list explains its figures, which are missed by {found.words()}; if the drive collects in "
+                "bursts, measure random writes over some thirty of them"
+            )
             return
         self.fit.choices[stage.name] = found
         self.fit.theta[stage.name] = found.taken

@@ -106,7 +106,7 @@ class Machine:
             values |= SUSPENDS | {each.setting: each.show(theta[each.name]) for each in numbers}
         return values | self.measured.known
 
-    def reserved(self, theta: Theta) -> int:
+    def reserved(self, theta: Theta) -> float:
         """Superblocks that are no spare space to collection."""
         return OPEN + PACINGS[theta["pacing"]].kept_free
 

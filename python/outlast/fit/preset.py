@@ -56,7 +56,7 @@ def settings(fit: Fit) -> dict[str, tuple[Any, str]]:
     found["device.geometry.chips_per_channel"] = (1, "assumed: dies of a channel stacked in one package")
     found["device.geometry.dies_per_chip"] = (dies // shape.channels, _source(fit, "dies"))
     found["device.geometry.blocks_per_plane"] = (blocks, f"assumed: about {shape.blocks} superblocks")
-    beside = f"{fit.machine.reserved(theta)} superblocks that are being written or kept free"
+    beside = f"{fit.machine.reserved(theta):g} superblocks that are being written or kept free"
     of_flash = f"{size(theta['effective'])} beside {beside}"
     found["device.geometry.pages_per_block"] = (pages, f"{_source(fit, 'effective')}: {of_flash}")
     found["device.ftl.capacity"] = (f"{_whole(fit)}B", "data sheet: what the host sees")
