@@ -40,8 +40,6 @@ pub(crate) struct Pass {
     done: u64,
     next: u64,
     in_flight: u32,
-    pub(crate) first: u64,
-    pub(crate) started: Nanos,
     pacer: Pacer,
 }
 
@@ -106,6 +104,13 @@ pub(crate) struct Passes {
     window: u32,
     /// What code of the user's said about the pace.
     pub(crate) rates: HeldRates,
+}
+
+impl Pass {
+    /// As [`Pacer::done_lately`] has it, with groups of `group` bytes of each member.
+    pub(crate) fn done_lately(&self, group: Bytes) -> Option<(Bytes, Nanos)> {
+        self.pacer.done_lately(Bytes(group.0 * u64::from(self.in_flight)))
+    }
 }
 
 impl Passes {
@@ -198,18 +203,10 @@ impl Passes {
     }
 
     /// A pass begins.
-    pub(crate) fn begin(&mut self, now: Nanos, kind: PassKind, from: u64) {
+    pub(crate) fn begin(&mut self, kind: PassKind, from: u64) {
         self.epoch += 1;
-        self.under_way = Some(Pass {
-            kind,
-            base: from,
-            done: 0,
-            next: from,
-            in_flight: 0,
-            first: from,
-            started: now,
-            pacer: Pacer::new(),
-        });
+        self.under_way =
+            Some(Pass { kind, base: from, done: 0, next: from, in_flight: 0, pacer: Pacer::new() });
     }
 
     /// What the pass under way does next, of `groups` groups; `can_rebuild`: whether rebuilding saves anything.
@@ -241,11 +238,12 @@ impl Passes {
         self.under_way.as_mut().map(|pass| (&mut pass.pacer, pass.in_flight as usize))
     }
 
-    /// The next group needs nothing. Returns what [`Passes::work_ends`] returns.
-    pub(crate) fn skip(&mut self, group: u64) -> Option<(PassKind, u64)> {
+    /// The next group, `bytes` of each member, needs nothing. Returns what [`Passes::work_ends`] returns.
+    pub(crate) fn skip(&mut self, group: u64, bytes: Bytes) -> Option<(PassKind, u64)> {
         if let Some(pass) = &mut self.under_way {
             debug_assert!(pass.next == group, "groups are skipped in order");
             pass.next += 1;
+            pass.pacer.skips(bytes);
         }
         self.mark_done(group)
     }

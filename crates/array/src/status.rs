@@ -140,9 +140,9 @@ pub struct Progress {
     pub done: Bytes,
     /// Bytes of each member in all.
     pub total: Bytes,
-    /// Bytes of a member per second since it began.
+    /// Bytes of a member per second, over the last half a minute as md takes it; of a repair since it began.
     pub bytes_per_s: f64,
-    /// Time left at that speed; absent where nothing is done yet.
+    /// Time left at that speed; absent where nothing has been done in that time.
     pub left: Option<Nanos>,
 }
 

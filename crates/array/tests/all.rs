@@ -15,6 +15,7 @@ mod extents;
 mod fork;
 mod given_up;
 mod latency_causes;
+mod left;
 mod md;
 mod md_pace;
 mod members;

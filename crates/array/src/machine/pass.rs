@@ -148,7 +148,7 @@ impl<D: Device> Array<D> {
                         self.retire_worn(now);
                         return;
                     };
-                    self.passes.begin(now, kind, from);
+                    self.passes.begin(kind, from);
                 }
                 Turn::GiveUp => self.passes.drop_pass(),
                 Turn::End(kind) => self.end_pass(now, kind),
@@ -165,7 +165,7 @@ impl<D: Device> Array<D> {
     /// Works on the next group of the pass, where that needs anything; returns whether the pass may go on.
     fn look_at_group(&mut self, now: Nanos, kind: PassKind, group: u64) -> bool {
         if !self.needs(kind, group) {
-            let done = self.passes.skip(group);
+            let done = self.passes.skip(group, self.pass_bytes(1));
             self.groups_done(done);
             return true;
         }

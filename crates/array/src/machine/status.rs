@@ -85,8 +85,8 @@ impl<D: Device> Array<D> {
     pub fn progress(&self, now: Nanos) -> Option<Progress> {
         let Some(pass) = self.passes.under_way() else { return self.repair_progress(now, None) };
         let (done, total) = (self.pass_bytes(pass.base), self.pass_bytes(self.layout.groups));
-        let worked = self.pass_bytes(pass.base - pass.first).0;
-        Some(Progress::new(pass.kind, done, total, worked, now.saturating_sub(pass.started)))
+        let (worked, since) = pass.done_lately(self.pass_bytes(1)).unwrap_or_default();
+        Some(Progress::new(pass.kind, done, total, worked.0, now.saturating_sub(since)))
     }
 
     /// Figures since the beginning.

@@ -68,11 +68,12 @@ pub(crate) enum Leave {
     WhenDone,
 }
 
-/// Bytes of a member begun by some time.
+/// Bytes of a member begun, and skipped, by some time.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct Mark {
     at: Nanos,
     begun: u64,
+    skipped: u64,
 }
 
 /// The pace of one piece of work: a pass, or the repair of a member.
@@ -80,6 +81,8 @@ struct Mark {
 pub(crate) struct Pacer {
     /// Bytes of a member begun so far.
     begun: u64,
+    /// Those that needed nothing.
+    skipped: u64,
     /// When the last piece was begun, and what had been before it.
     last: Option<Mark>,
     /// Bytes begun at the last look at the host.
@@ -98,9 +101,10 @@ impl Pacer {
     pub(crate) fn new() -> Self {
         Self {
             begun: 0,
+            skipped: 0,
             last: None,
             looked: 0,
-            since: Mark { at: Nanos::ZERO, begun: 0 },
+            since: Mark { at: Nanos::ZERO, begun: 0, skipped: 0 },
             marks: VecDeque::new(),
             seen: Vec::new(),
             draining: false,
@@ -114,13 +118,26 @@ impl Pacer {
 
     /// A piece of `bytes` of a member begins.
     pub(crate) fn begins(&mut self, now: Nanos, bytes: Bytes) {
-        let mark = Mark { at: now, begun: self.begun };
+        let mark = Mark { at: now, begun: self.begun, skipped: self.skipped };
         if self.last.is_none() {
             self.since = mark;
             self.marks = VecDeque::from([mark; MARKS]);
         }
         self.begun += bytes.0;
         self.last = Some(mark);
+    }
+
+    /// Bytes of a member that needed nothing.
+    pub(crate) fn skips(&mut self, bytes: Bytes) {
+        self.skipped += bytes.0;
+    }
+
+    /// Bytes of a member that are done since the oldest mark, and since when that is; `under_way` have begun and are not done. As md takes the speed
+    /// that it shows, except that skipped bytes are progress here. Absent before the first piece.
+    pub(crate) fn done_lately(&self, under_way: Bytes) -> Option<(Bytes, Nanos)> {
+        self.last?;
+        let begun = (self.begun - self.since.begun).saturating_sub(under_way.0);
+        Some((Bytes(begun + self.skipped - self.since.skipped), self.since.at))
     }
 
     /// Whether the next piece may begin while `under_way` are. `traffic`: for each member, sectors that it has moved for the host less those
@@ -163,7 +180,7 @@ impl Pacer {
     fn set_mark(&mut self, now: Nanos) {
         if self.marks.back().is_some_and(|newest| newest.at + MARK_STEP <= now) {
             self.since = self.marks.pop_front().unwrap_or(self.since);
-            self.marks.push_back(Mark { at: now, begun: self.begun });
+            self.marks.push_back(Mark { at: now, begun: self.begun, skipped: self.skipped });
         }
     }
 

@@ -35,7 +35,7 @@ fn a_pass_does_every_group_once_whatever_the_order() {
     let mut rng = SplitMix::new(5, "passes");
     for groups in [1, 2, 63, 64, 65, 500] {
         let mut passes = passes();
-        passes.begin(Nanos(1), PassKind::Resync, 0);
+        passes.begin(PassKind::Resync, 0);
         let (mut open, mut seen, mut base) = (Vec::new(), vec![0; groups as usize], 0);
         loop {
             match passes.next(groups, true) {
@@ -44,7 +44,7 @@ fn a_pass_does_every_group_once_whatever_the_order() {
                     assert!(group < base + AHEAD, "group {group} lies beyond the window at {base}");
                     seen[group as usize] += 1;
                     if rng.below(3) == 0 {
-                        base = passes.skip(group).map_or(base, |(_, done)| done);
+                        base = passes.skip(group, Bytes(1)).map_or(base, |(_, done)| done);
                     } else {
                         open.push((group, passes.work_begins(Nanos(2), Bytes(1))));
                     }
@@ -67,11 +67,11 @@ fn a_pass_does_every_group_once_whatever_the_order() {
 #[test]
 fn operations_of_a_pass_that_was_given_up_are_not_counted() {
     let mut passes = passes();
-    passes.begin(Nanos(1), PassKind::Rebuild, 0);
+    passes.begin(PassKind::Rebuild, 0);
     let old = passes.work_begins(Nanos(1), Bytes(1));
     assert_eq!(passes.next(10, false), Turn::GiveUp);
     passes.drop_pass();
-    passes.begin(Nanos(2), PassKind::Scrub, 0);
+    passes.begin(PassKind::Scrub, 0);
     let new = passes.work_begins(Nanos(2), Bytes(1));
     assert_eq!((passes.work_ends(0, old), passes.operations()), (None, 1));
     assert_eq!((passes.work_ends(0, new), passes.operations()), (Some((PassKind::Scrub, 1)), 0));

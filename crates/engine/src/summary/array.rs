@@ -96,7 +96,7 @@ pub struct RebuildSummary {
     pub rate_mib_s: f64,
     /// How much of it is done, 0 to 1.
     pub done: f64,
-    /// Seconds left at the speed so far; absent where it is over.
+    /// Seconds left at the speed of the last half a minute, of a repair in place at that so far; absent where it is over, and where nothing was done in that time.
     pub left_s: Option<f64>,
 }
 
