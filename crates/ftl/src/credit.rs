@@ -160,6 +160,23 @@ impl Credit {
         self.amount = self.amount.saturating_sub(ONE);
     }
 
+    /// As many writes as there is credit for are to enter: it is spent. Returns how many.
+    pub(crate) fn take_ahead(&mut self) -> u32 {
+        if !self.paces {
+            return u32::MAX;
+        }
+        let writes = u32::try_from(self.amount / ONE).unwrap_or(u32::MAX);
+        self.amount -= u64::from(writes) * ONE;
+        writes
+    }
+
+    /// Of those so many have not entered.
+    pub(crate) fn give_back(&mut self, writes: u32) {
+        if self.paces {
+            self.amount += u64::from(writes) * ONE;
+        }
+    }
+
     /// Power has failed.
     pub fn forget(&mut self) {
         self.amount = 0;

@@ -161,9 +161,9 @@ pub struct Ftl {
     /// What is held back so that it can be replaced; absent where nothing ever is.
     #[persist(each)]
     held: Option<Box<Held>>,
-    /// Collection without time, where it takes turns with the host's writes; absent where whole victims come to the same.
-    turns: Option<Box<Turns>>,
-    /// Whether there are origins, something may be held back, the mapping table is flushed, or collection takes turns: a write without time looks at them first.
+    /// Collection without time, which takes turns with the host's writes.
+    turns: Turns,
+    /// Whether there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
     looks_first: bool,
     /// What flash tells of itself; absent where nobody asks.
     #[persist(each)]
@@ -238,7 +238,7 @@ impl Ftl {
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
             held: Held::of(options.coalesce, layout.units_per_pu(), pus),
-            turns: None,
+            turns: Turns::default(),
             looks_first: options.coalesce.is_some() || config.map_flush.is_some() || (erases_late && whole),
             maps: MapPages::of(config, logical_units, whole).map(Box::new),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),

@@ -1,18 +1,32 @@
-//! Collection without time whose moves and the host's writes take turns.
+//! Collection without time, whose moves and the host's writes take turns.
 //!
 //! Without time there is no flash that is busy. What stands in its place is a host that always has a write waiting, and a collection that goes on as soon as it may:
-//! each write enters when the rules of a timed run let it ([`Credit`], marks, room), and until they do, collection deals with one program unit of its victim after
+//! each write enters when the rules of a timed run let it ([`Credit`], marks, room), and until they do, collection deals with one stretch of its victim after
 //! the other.
 
 use crate::credit::{Credit, Work};
 use crate::streams::Stream;
-use outlast_units::{PuWithin, SuperblockId};
+use outlast_units::{Ppn, SuperblockId};
 
 /// Collection that takes turns with the host's writes.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Turns {
     pub(crate) credit: Credit,
     pub(crate) victim: Option<Victim>,
+    /// Writes of the host that may enter without a question, as far as their stream has a slot; the credit for them is spent already.
+    pub(crate) ahead: u32,
+    /// Slots of a victim that are dealt with at a time: whole pages.
+    pub(crate) stretch: u32,
+}
+
+impl Turns {
+    /// The next write of the host is asked again.
+    pub(crate) fn recall(&mut self) {
+        if self.victim.is_some() {
+            self.credit.give_back(self.ahead);
+        }
+        self.ahead = 0;
+    }
 }
 
 /// The superblock that collection empties.
@@ -22,7 +36,7 @@ pub(crate) struct Victim {
     /// The stream that its valid units move to, and whether it has to open a superblock for them.
     pub(crate) stream: Stream,
     pub(crate) opens: bool,
-    /// The first program unit not dealt with.
-    pub(crate) next: PuWithin,
+    /// The first slot not dealt with.
+    pub(crate) next: Ppn,
     pub(crate) work: Work,
 }

@@ -61,7 +61,7 @@ impl Ftl {
             let is = |wanted| move |superblock| self.superblocks.state(superblock) == wanted;
             origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
         }
-        if let Some(victim) = self.turns.as_ref().and_then(|turns| turns.victim)
+        if let Some(victim) = self.turns.victim
             && self.superblocks.state(victim.superblock) != State::Collecting
         {
             return Err(format!(

@@ -54,7 +54,7 @@ impl Ftl {
     pub(super) fn drop_origins_of_all(&mut self) {
         self.origins = None;
         self.follows = self.records.is_some() || self.maps.is_some();
-        self.looks_first = self.held.is_some() || self.maps.is_some() || self.turns.is_some();
+        self.looks_first = self.held.is_some() || self.maps.is_some();
     }
 
     /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.

@@ -4,24 +4,27 @@ use super::{Ftl, Full};
 use crate::credit::{Credit, Work};
 use crate::streams::{Cause, Stream};
 use crate::turns::{Turns, Victim};
-use outlast_units::{Nanos, PuWithin};
+use outlast_units::Nanos;
 
 /// Writes of the host that wait for collection, as a user's policy sees them: the next one.
 const WAITING: u32 = 1;
+/// Of a superblock, collection deals with a sixteenth at a time at most, as that is what credit keeps back.
+const STRETCHES: u32 = 16;
 
 impl Ftl {
-    /// To be called when marks are known: has collection without time take turns with the host's writes, unless whole victims come to the same.
-    ///
-    /// They do where the low mark is the reserve, nothing is mixed and there is no high mark. The host can then open no superblock while collection runs, and one
-    /// superblock is gained for each that it fills: credit only says how that is spread over the time in between. A victim is then moved when
-    /// the superblock is full, and not while it is filled.
+    /// To be called when marks are known: credit is shared out by them.
     pub(super) fn begin_turns(&mut self) {
-        let is_at_reserve = self.room.start_free() == self.reserve();
-        if !is_at_reserve || self.has_marks() || self.streams.are_mixed() {
-            let credit = Credit::new(self, &self.config.gc);
-            self.turns = Some(Box::new(Turns { credit, victim: None }));
-            self.looks_first = true;
-        }
+        let page = self.layout.units_per_page();
+        let stretch = (self.layout.units_per_superblock() / STRETCHES / page * page).max(page);
+        self.turns = Turns { credit: Credit::new(self, &self.config.gc), stretch, ..Turns::default() };
+    }
+
+    /// Whether a write of the host to `stream` enters without a question.
+    #[inline]
+    pub(super) fn enters_unasked(&mut self, stream: Stream) -> bool {
+        let enters = self.turns.ahead != 0 && !self.frontiers[stream].is_full();
+        self.turns.ahead -= u32::from(enters);
+        enters
     }
 
     /// Has collection go on until a write of the host to `stream` may enter.
@@ -29,42 +32,48 @@ impl Ftl {
     /// # Errors
     /// [`Full`] when it never may.
     pub(super) fn take_turns(&mut self, stream: Stream) -> Result<(), Full> {
+        self.turns.recall();
         while !self.lets_in(stream) {
             self.advance_collection()?;
         }
         Ok(())
     }
 
-    /// A write of the host has entered, and has filled a program unit, or has not.
+    /// A write of the host, which was asked, has entered, and has filled a program unit, or has not.
     pub(super) fn note_turn(&mut self, filled: bool) {
-        let Some(turns) = &mut self.turns else { return };
-        if turns.victim.is_some() {
-            turns.credit.spend();
+        if self.turns.victim.is_some() {
+            self.turns.credit.spend();
         } else if filled && self.needs_gc() {
             self.begin_victim();
         }
+        self.turns.ahead = match self.turns.victim {
+            // What is moved goes among the host's data: each write is asked whether it leaves room for it.
+            Some(_) if self.streams.are_mixed() => 0,
+            Some(_) => self.turns.credit.take_ahead(),
+            None if self.needs_gc() => 0,
+            None => u32::MAX,
+        };
     }
 
     /// Whether a write of the host to `stream` may enter, by the rules of a timed run.
     fn lets_in(&self, stream: Stream) -> bool {
-        let Some(turns) = &self.turns else { return true };
         self.can_append(stream)
-            && turns.victim.as_ref().is_none_or(|victim| {
+            && self.turns.victim.as_ref().is_none_or(|victim| {
                 let has_room = || {
                     victim.stream != stream
                         || self.leaves_room(stream, self.superblocks.valid(victim.superblock))
                 };
-                turns.credit.lets_in(has_room)
+                self.turns.credit.lets_in(has_room)
             })
     }
 
-    /// Collection deals with one program unit of its victim more, or takes the next victim.
+    /// Collection deals with a stretch of its victim more, or takes the next victim.
     ///
     /// # Errors
     /// [`Full`] when there is nothing to be gained.
     pub(super) fn advance_collection(&mut self) -> Result<(), Full> {
-        if self.turns.as_ref().is_some_and(|turns| turns.victim.is_some()) {
-            self.move_next();
+        if let Some(victim) = self.turns.victim {
+            self.move_next(victim);
             return Ok(());
         }
         if self.is_read_only() || !self.needs_gc() {
@@ -82,61 +91,52 @@ impl Ftl {
     }
 
     /// Collection takes its next victim, if there is one.
+    #[cold]
     fn begin_victim(&mut self) -> bool {
         if self.is_read_only() {
             return false;
         }
         let Some(superblock) = self.choose_victim() else { return false };
-        let Some(mut turns) = self.turns.take() else { return false };
-        turns.credit.collection_takes(Nanos::ZERO, self, superblock, WAITING);
+        let mut credit = std::mem::take(&mut self.turns.credit);
+        credit.collection_takes(Nanos::ZERO, self, superblock, WAITING);
+        self.turns.credit = credit;
         let stream = self.streams.gc(self.class_of_superblock(superblock));
         let room = self.room(stream);
         let valid = self.begin_relocation(superblock, stream, Cause::Gc);
-        turns.victim = Some(Victim {
+        self.turns.victim = Some(Victim {
             superblock,
             stream,
             opens: self.frontiers[stream].is_promised(),
-            next: PuWithin(0),
+            next: self.layout.first_slot(superblock),
             work: Work::new(valid, room, self.data_units(stream)),
         });
-        self.turns = Some(turns);
         true
     }
 
-    /// Moves what the next program unit of the victim holds; the victim is erased when that was all.
-    fn move_next(&mut self) {
-        let Some(mut turns) = self.turns.take() else { return };
-        let Some(victim) = &mut turns.victim else {
-            self.turns = Some(turns);
-            return;
-        };
-        let (first, end) = (victim.next, PuWithin(self.layout.pus_per_superblock()));
-        let left = PuWithin::each(first..end)
-            .map(|pu| (pu, self.valid_units(victim.superblock, pu)))
-            .find(|&(_, units)| units != 0);
-        if let Some((pu, units)) = left {
-            victim.next = pu + 1;
-            let first = self.layout.first_slot_of(self.layout.pu_at(victim.superblock, pu));
-            self.relocate_at_once(victim.stream, first, units);
-            self.counts.read(Cause::Gc.read(), u64::from(self.layout.pages_under(units)));
+    /// Moves what the next stretch of `victim`, the one under way, holds; it is erased when that was all.
+    fn move_next(&mut self, mut victim: Victim) {
+        let stretch = self.turns.stretch;
+        let units = self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, Cause::Gc);
+        if units != 0 {
             let opened = victim.opens && !self.frontiers[victim.stream].is_promised();
-            turns.credit.collected(self, &mut victim.work, units.count_ones(), || u32::from(opened));
+            let mut credit = std::mem::take(&mut self.turns.credit);
+            credit.collected(self, &mut victim.work, units, || u32::from(opened));
+            self.turns.credit = credit;
         }
-        let is_moved = self.superblocks.valid(victim.superblock) == 0;
-        if is_moved {
-            turns.credit.victim_moved(self, &mut victim.work);
-            let Victim { superblock, stream, .. } = *victim;
-            turns.victim = None;
-            self.turns = Some(turns);
-            self.end_promise(stream);
-            self.erased(superblock);
-            self.level_wear_at_once();
-            if self.needs_gc() {
-                self.begin_victim();
-            }
-        } else {
-            assert!(left.is_some(), "superblock {} was not emptied", victim.superblock);
-            self.turns = Some(turns);
+        if self.superblocks.valid(victim.superblock) != 0 {
+            assert!(units != 0, "superblock {} was not emptied", victim.superblock);
+            self.turns.victim = Some(victim);
+            return;
+        }
+        let mut credit = std::mem::take(&mut self.turns.credit);
+        credit.victim_moved(self, &mut victim.work);
+        self.turns.credit = credit;
+        self.turns.victim = None;
+        self.end_promise(victim.stream);
+        self.erased(victim.superblock);
+        self.level_wear_at_once();
+        if self.needs_gc() {
+            self.begin_victim();
         }
     }
 }

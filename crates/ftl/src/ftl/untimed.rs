@@ -19,7 +19,7 @@ impl Ftl {
     /// [`Full`] when no space can be made.
     #[inline]
     pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        if self.looks_first { self.look_and_write(stream, lpn) } else { self.write_anew(stream, lpn) }
+        if self.looks_first { self.look_and_write(stream, lpn) } else { self.write_in_turn(stream, lpn) }
     }
 
     /// Writes host data of `lpn` in place of older data that is not programmed, if there is such; else to a slot of its own.
@@ -34,28 +34,29 @@ impl Ftl {
             self.replace(slot, Some(Unit::zero(lpn.0)));
             return Ok(slot);
         }
-        let slot = if self.turns.is_some() {
-            self.take_turns(stream)?;
-            let slot = self.put(stream, lpn);
-            self.note_turn(slot.completes_pu);
-            slot.ppn
-        } else {
-            self.write_anew(stream, lpn)?
-        };
+        let slot = self.write_in_turn(stream, lpn)?;
         if self.wants_map_flush() {
             self.flush_map_untimed();
         }
         Ok(slot)
     }
 
-    /// Writes host data of `lpn` where collection takes no turns with the host: when the superblock of `stream` is full, whole victims are moved.
+    /// Writes host data of `lpn` to a slot of its own, when it is the host's turn.
     #[allow(clippy::inline_always, reason = "the way of every write without time: the other caller is cold")]
     #[inline(always)]
-    fn write_anew(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        if self.frontiers[stream].is_full() && !self.may_open(stream) {
-            self.make_space(stream)?;
+    fn write_in_turn(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
+        if self.enters_unasked(stream) {
+            return Ok(self.put(stream, lpn).ppn);
         }
-        Ok(self.put(stream, lpn).ppn)
+        self.wait_and_write(stream, lpn)
+    }
+
+    #[inline(never)]
+    fn wait_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
+        self.take_turns(stream)?;
+        let slot = self.put(stream, lpn);
+        self.note_turn(slot.completes_pu);
+        Ok(slot.ppn)
     }
 
     #[allow(clippy::inline_always, reason = "the same")]
@@ -114,31 +115,6 @@ impl Ftl {
         }
     }
 
-    /// Collects whole victims until `stream` can take a unit and enough superblocks are free.
-    #[cold]
-    pub(super) fn make_space(&mut self, stream: Stream) -> Result<(), Full> {
-        while self.needs_gc() {
-            if self.is_read_only() {
-                return Err(Full);
-            }
-            let Some(victim) = self.choose_victim() else {
-                if self.held_units() == 0 {
-                    break;
-                }
-                // A superblock can be collected when all of it is on flash.
-                self.program_held();
-                continue;
-            };
-            self.room.collection_begins();
-            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)), Cause::Gc);
-            self.level_wear_at_once();
-        }
-        if !self.can_append(stream) {
-            return Err(Full);
-        }
-        Ok(())
-    }
-
     /// Moves what static wear levelling wants moved.
     pub(super) fn level_wear_at_once(&mut self) {
         if let Some(cold) = self.choose_cold() {
@@ -149,9 +125,7 @@ impl Ftl {
 
     /// Has collection make room for a page of the mapping table in `stream`.
     pub(super) fn make_space_for_map(&mut self, stream: Stream) -> Result<(), Full> {
-        if self.turns.is_none() {
-            return self.make_space(stream);
-        }
+        self.turns.recall();
         while !self.can_append(stream) {
             self.advance_collection()?;
         }
@@ -163,39 +137,50 @@ impl Ftl {
         self.drop_origins_of_all();
         self.call_map_flush();
         self.flush_map_untimed();
-        if self.turns.is_some() {
-            while self.is_collecting() || self.needs_gc() {
-                if self.advance_collection().is_err() {
-                    break;
-                }
-            }
-            return;
-        }
-        while self.needs_gc() && !self.is_read_only() {
-            let Some(victim) = self.choose_victim() else { break };
-            self.room.collection_begins();
-            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)), Cause::Gc);
-        }
+        self.turns.recall();
+        while (self.turns.victim.is_some() || self.needs_gc()) && self.advance_collection().is_ok() {}
     }
 
     fn collect(&mut self, victim: SuperblockId, to: Stream, cause: Cause) {
         self.superblocks.begin_collecting(victim, cause);
-        let first = self.layout.first_slot(victim).0;
-        let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
-        let valid_at = |map: &Map, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
-        let (mut reads, mut valid) = (0, valid_at(&self.map, first));
-        for at in (first..end).step_by(stride as usize) {
-            reads += u64::from(self.layout.pages_under(valid));
-            let (next, now) = (at + stride, valid);
-            if next < end {
-                // While this stride moves, the entries of the next come into the cache.
-                valid = valid_at(&self.map, next);
-                self.map.touch_moving(Ppn(next), valid);
-            }
-            self.relocate_at_once(to, Ppn(at), now);
-        }
+        let mut next = self.layout.first_slot(victim);
+        self.move_valid(victim, &mut next, u32::MAX, to, cause);
         assert!(self.superblocks.valid(victim) == 0, "superblock {victim} was not emptied");
-        self.counts.read(cause.read(), reads);
         self.erased(victim);
+    }
+
+    /// Moves the valid units of `victim` in `slots` slots from `next` on, or a few more, and in as many as it takes to find any; `next` is the first slot after those.
+    /// Returns how many there were.
+    pub(super) fn move_valid(
+        &mut self,
+        victim: SuperblockId,
+        next: &mut Ppn,
+        slots: u32,
+        to: Stream,
+        cause: Cause,
+    ) -> u32 {
+        let end = self.layout.first_slot(victim).0 + self.layout.units_per_superblock();
+        let stride = self.layout.mask_stride().min(slots);
+        let valid_at = |map: &Map, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
+        let until = next.0.saturating_add(slots).min(end);
+        let (mut at, mut units, mut reads) = (next.0, 0, 0);
+        let mut valid = if at < end { valid_at(&self.map, at) } else { 0 };
+        while at < end && (at < until || units == 0) {
+            reads += u64::from(self.layout.pages_under(valid));
+            units += valid.count_ones();
+            let (from, now) = (at, valid);
+            at += stride;
+            if at < end {
+                valid = valid_at(&self.map, at);
+                if at < until {
+                    // While this stride moves, the entries of the next come into the cache.
+                    self.map.touch_moving(Ppn(at), valid);
+                }
+            }
+            self.relocate_at_once(to, Ppn(from), now);
+        }
+        *next = Ppn(at);
+        self.counts.read(cause.read(), reads);
+        units
     }
 }
