@@ -8,7 +8,7 @@
 use crate::support;
 
 use outlast_device::Device;
-use outlast_engine::{Column, Latency, Scenario, Summary};
+use outlast_engine::{Column, Latency, Scenario, Summary, TimingMode};
 use outlast_ftl::{Ftl, ProgramCause, Programs, Reads};
 use outlast_media::BlockAddress;
 use outlast_ssd::{Ssd, WriteCache};
@@ -104,8 +104,12 @@ requests = 12000
 "#;
 
 /// The drive some time later, when all that was under way has ended.
-fn at_rest(ssd: &Ssd) -> Ssd {
+fn at_rest(ssd: &Ssd, timing: TimingMode) -> Ssd {
     let mut ssd = ssd.clone();
+    if timing == TimingMode::None {
+        // Collection has a victim that is half moved.
+        ssd.begin_timed();
+    }
     let mut late = Vec::new();
     ssd.advance(Nanos(u64::MAX - 1), &mut late);
     assert!(late.is_empty(), "a command completed after the run");
@@ -163,7 +167,7 @@ fn check_flash(run: &Run) {
     let summary = run.summary();
     let ssd = run.simulation.ssd();
     let geometry = &ssd.config().geometry;
-    let rest = at_rest(ssd);
+    let rest = at_rest(ssd, summary.scenario.run.timing);
     let unit = ssd.config().ftl.mapping_unit.0;
     let page = geometry.page_size.0;
 
@@ -195,11 +199,8 @@ fn check_flash(run: &Run) {
     let most = if protected { 0 } else { each * tasks * u64::from(config.controller.flash_cores) };
     assert!(waiting <= most, "{waiting} victims were never erased");
     let moved = written[ProgramCause::Gc] + written[ProgramCause::WearLeveling];
+    // Units that the host overwrote or trimmed while their victim was moved are in `valid` and were not moved.
     assert!(valid >= moved, "more units moved than the victims held");
-    // Units that the host overwrote or trimmed while their victim was read are in `valid` and were not moved.
-    if summary.scenario.run.timing == outlast_engine::TimingMode::None {
-        assert_eq!(valid, moved, "units moved");
-    }
 
     // The summary says what the drive counted when the run ended.
     let by_cause = &summary.flash.by_cause;

@@ -142,6 +142,12 @@ impl Credit {
         self.is_smooth
     }
 
+    /// The same, whether or not a policy of the user's cuts it.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// Whether what collection moves goes among the host's data.
     #[inline]
     pub fn is_mixed(&self) -> bool {

@@ -6,6 +6,7 @@ mod coalescing;
 mod damage;
 mod encoding;
 mod figures;
+mod levelling;
 mod lists;
 mod map_flush;
 mod mount;
@@ -102,6 +103,9 @@ pub struct FtlOptions {
     pub coalesce: Option<u32>,
     /// Whether what flash would tell after a loss of power is recorded, and compared with the mapping.
     pub mount: Option<MountOptions>,
+    /// While the host has writes waiting, so many operations of a die come between two of wear levelling's, which writes without time heed; 0: none do, it goes at
+    /// once.
+    pub background_every: u8,
     /// Seed of factory bad blocks and of random victims.
     pub seed: u64,
     /// Which tables are made.
@@ -263,7 +267,7 @@ impl Ftl {
         ftl.leave_out_dies(&absent);
         ftl.begin_codes(protection.as_ref())?;
         ftl.check_room(geometry)?;
-        ftl.begin_turns();
+        ftl.begin_turns(options.background_every);
         ftl.review_room();
         Ok(ftl)
     }

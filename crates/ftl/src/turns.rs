@@ -15,6 +15,13 @@ pub(crate) struct Turns {
     pub(crate) victim: Option<Victim>,
     /// Writes of the host that may enter without a question, as far as their stream has a slot; the credit for them is spent already.
     pub(crate) ahead: u32,
+    /// The superblock that wear levelling empties.
+    pub(crate) cold: Option<Cold>,
+    /// Of how many operations of the dies one is wear levelling's; 0: it waits for none.
+    pub(crate) background_every: u8,
+    /// Operations for which it has not had its turn yet, but for programs after the first so many.
+    pub(crate) owed: u64,
+    pub(crate) programmed: u64,
     /// Slots of a victim that are dealt with at a time: whole pages.
     pub(crate) stretch: u32,
 }
@@ -39,4 +46,14 @@ pub(crate) struct Victim {
     /// The first slot not dealt with.
     pub(crate) next: Ppn,
     pub(crate) work: Work,
+}
+
+/// The superblock that wear levelling empties.
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+pub(crate) struct Cold {
+    pub(crate) superblock: SuperblockId,
+    /// The stream that its valid units move to.
+    pub(crate) stream: Stream,
+    /// The first slot not dealt with.
+    pub(crate) next: Ppn,
 }

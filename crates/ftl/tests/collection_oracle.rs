@@ -1,8 +1,8 @@
 //! What collection without time costs, against a simulator of superblocks in plain vectors that knows nothing of the layer's code.
 //!
 //! **The offset.** The oracle collects whole victims at once, as soon as the host opens a superblock and `low` or fewer are left free: `low` + 1 are free while the host
-//! writes, one more than in the layer, which begins at the same moment and gains the victim bit by bit while the host fills the superblock that it has opened (or, where
-//! the low mark is all that is held back, at the end of that). Two things follow.
+//! writes, one more than in the layer, which begins at the same moment and gains the victim bit by bit while the host fills the superblock that it has opened. Two
+//! things follow.
 //! - *Space.* Either has up to one superblock of spare space more than the other. That changes what is moved by [`ONE_OF_SPARE`].
 //! - *Time.* What the host overwrites meanwhile the layer need not move. On average half a superblock is written before a unit is moved, and if all that is moved is hot, so
 //!   large a share of it has gone stale: [`Case::overwritten`]. The layer moves less by up to that.

@@ -236,6 +236,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         absent: absent_of(&config.absent_dies, share),
         coalesce: config.units_held_back(),
         mount: config.mount.as_ref().map(|mount| mount.options(config.controller.flash_cores)),
+        background_every: config.controller.background_every,
         seed,
         tables: Tables::Built,
     }

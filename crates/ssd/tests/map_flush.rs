@@ -189,3 +189,33 @@ fn settings_that_cannot_work_are_refused_by_name() {
     let written = MapFlushConfig { written: Some(Bytes(512)), ..none };
     assert!(refused(written).contains("at least one mapping unit, 4KiB"));
 }
+
+/// Where nothing paces the host, it has a write waiting whenever collection gains a superblock, and takes it. A flush that waits for one has the next.
+#[test]
+fn a_flush_finds_room_beside_a_host_that_takes_all_that_collection_gains() {
+    let mut config = flushing(None, Some(Bytes::kib(256)));
+    config.ftl.gc.pacing = Pacing::None;
+    config.geometry.blocks_per_plane = 24;
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    ssd.begin_timed();
+    let (mut rng, mut now, mut ended) = (SplitMix::new(2, "test"), Nanos(0), Vec::new());
+    let (mut under_way, mut left) = (0, 12_000);
+    while left != 0 || under_way != 0 {
+        while left != 0 && under_way < 32 {
+            write(&mut ssd, now, rng.below(600), left);
+            (left, under_way) = (left - 1, under_way + 1);
+        }
+        ended.clear();
+        now = ssd.next_deadline().unwrap();
+        ssd.advance(now, &mut ended);
+        under_way -= ended.len();
+    }
+    ssd.self_check().unwrap();
+    let flushes: u64 = ssd.ftls().map(|ftl| ftl.figures().map_flushes).sum();
+    // One is due every 64 units. It waits no longer than until the host has filled its superblock of 64, and puts off the next at most.
+    let due = 12_000 / 64;
+    assert!((due / 2..=due).contains(&flushes), "{flushes} flushes of {due}");
+    // Of ten pages nearly all are dirty each time.
+    let map = ssd.written()[ProgramCause::Map];
+    assert!(map > 9 * flushes - PAGES, "{map} pages of the table in {flushes} flushes");
+}

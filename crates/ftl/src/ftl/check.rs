@@ -4,6 +4,7 @@ use super::Ftl;
 use crate::streams::Stream;
 use crate::superblocks::State;
 use crate::table::Mapping;
+use crate::turns::Turns;
 use outlast_persist::Extents;
 use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, SuperblockId};
 
@@ -61,13 +62,12 @@ impl Ftl {
             let is = |wanted| move |superblock| self.superblocks.state(superblock) == wanted;
             origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
         }
-        if let Some(victim) = self.turns.victim
-            && self.superblocks.state(victim.superblock) != State::Collecting
+        let Turns { victim, cold, .. } = &self.turns;
+        for superblock in victim.iter().map(|own| own.superblock).chain(cold.iter().map(|own| own.superblock))
         {
-            return Err(format!(
-                "superblock {} is collected without time, and nobody moves it",
-                victim.superblock
-            ));
+            if self.superblocks.state(superblock) != State::Collecting {
+                return Err(format!("superblock {superblock} is emptied without time, and nobody moves it"));
+            }
         }
         self.check_held()?;
         self.check_maps()?;

@@ -29,6 +29,14 @@ impl Ftl {
         self.maps.as_ref().is_some_and(|maps| maps.owes(self.counts.clock()))
     }
 
+    /// Whether a flush of the mapping table waits for a superblock: it has the next one, before the host, which could otherwise take every one.
+    pub fn map_awaits_room(&self) -> bool {
+        self.maps.is_some()
+            && self.streams.map().is_some_and(|stream| self.frontiers[stream].is_full())
+            && self.wants_map_flush()
+            && !self.owes_host_writes()
+    }
+
     /// The stream of the mapping table, and the next program unit of it that a flush has filled, or, at the flush's end, has been padded. It is to be
     /// programmed. `None` where nothing is left to be flushed, or the stream finds no room ([`Ftl::wants_map_flush`] tells which).
     pub fn flush_map(&mut self) -> Option<(Stream, Pu)> {

@@ -12,16 +12,21 @@ impl Ftl {
     pub(super) fn may_open(&self, stream: Stream) -> bool {
         let relocates = !matches!(self.streams.cause(stream), Cause::Host | Cause::Partial | Cause::Map);
         if !relocates && self.config.gc.overlap {
-            return self.leaves_reserve() && self.codes.data_units(stream) != 0;
+            return self.leaves_reserve(self.kept_for_map(stream)) && self.codes.data_units(stream) != 0;
         }
-        let held_back = if relocates { 0 } else { self.reserve() };
+        let held_back = if relocates { 0 } else { self.reserve() + self.kept_for_map(stream) };
         self.free_superblocks() > held_back && self.codes.data_units(stream) != 0
     }
 
-    /// Where victims overlap: whether the host may take a free superblock. One that is promised to a relocation stays, and when all victims of collection under
-    /// way have been erased, the reserve is whole.
-    fn leaves_reserve(&self) -> bool {
-        let (free, promised) = (self.free_superblocks(), self.frontiers.promised());
+    /// Superblocks that `stream`, if it is the host's, leaves to a flush of the mapping table, which waits for one.
+    fn kept_for_map(&self, stream: Stream) -> u32 {
+        u32::from(self.streams.cause(stream) == Cause::Host && self.map_awaits_room())
+    }
+
+    /// Where victims overlap: whether a superblock may be taken for the host, beside `kept`. One that is promised to a relocation stays, and when all victims of
+    /// collection under way have been erased, the reserve is whole.
+    fn leaves_reserve(&self, kept: u32) -> bool {
+        let (free, promised) = (self.free_superblocks(), self.frontiers.promised() + kept);
         free > promised && free + self.superblocks.coming() > self.reserve() + promised
     }
 

@@ -8,15 +8,18 @@ use outlast_units::Nanos;
 
 /// Writes of the host that wait for collection, as a user's policy sees them: the next one.
 const WAITING: u32 = 1;
-/// Of a superblock, collection deals with a sixteenth at a time at most, as that is what credit keeps back.
+/// Where the room of the host's open superblocks is all that is shared out, a sixteenth of a victim is dealt with at a time, as much as credit keeps back; else a
+/// program unit.
 const STRETCHES: u32 = 16;
 
 impl Ftl {
-    /// To be called when marks are known: credit is shared out by them.
-    pub(super) fn begin_turns(&mut self) {
-        let page = self.layout.units_per_page();
-        let stretch = (self.layout.units_per_superblock() / STRETCHES / page * page).max(page);
-        self.turns = Turns { credit: Credit::new(self, &self.config.gc), stretch, ..Turns::default() };
+    /// To be called when marks are known: credit is shared out by them. See [`FtlOptions`](super::FtlOptions) for `background_every`.
+    pub(super) fn begin_turns(&mut self, background_every: u8) {
+        let credit = Credit::new(self, &self.config.gc);
+        let (page, pu) = (self.layout.units_per_page(), self.layout.units_per_pu());
+        let part = self.layout.units_per_superblock() / STRETCHES / page * page;
+        let stretch = if credit.is_plain() { part.max(page) } else { pu };
+        self.turns = Turns { credit, stretch, background_every, ..Turns::default() };
     }
 
     /// Whether a write of the host to `stream` enters without a question.
@@ -82,6 +85,10 @@ impl Ftl {
         if self.begin_victim() {
             return Ok(());
         }
+        if self.finish_cold() {
+            // There may be a victim when what it had begun is free again.
+            return Ok(());
+        }
         if self.held_units() == 0 {
             return Err(Full);
         }
@@ -116,6 +123,7 @@ impl Ftl {
     /// Moves what the next stretch of `victim`, the one under way, holds; it is erased when that was all.
     fn move_next(&mut self, mut victim: Victim) {
         let stretch = self.turns.stretch;
+        let reads = if self.turns.cold.is_some() { self.reads_of(&victim) } else { 0 };
         let units = self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, Cause::Gc);
         if units != 0 {
             let opened = victim.opens && !self.frontiers[victim.stream].is_promised();
@@ -126,6 +134,9 @@ impl Ftl {
         if self.superblocks.valid(victim.superblock) != 0 {
             assert!(units != 0, "superblock {} was not emptied", victim.superblock);
             self.turns.victim = Some(victim);
+            if self.turns.cold.is_some() {
+                self.level_wear(reads);
+            }
             return;
         }
         let mut credit = std::mem::take(&mut self.turns.credit);
@@ -134,7 +145,10 @@ impl Ftl {
         self.turns.victim = None;
         self.end_promise(victim.stream);
         self.erased(victim.superblock);
-        self.level_wear_at_once();
+        if self.turns.cold.is_some() {
+            self.level_wear(reads + self.layout.lanes().len() as u32);
+        }
+        self.begin_cold();
         if self.needs_gc() {
             self.begin_victim();
         }

@@ -115,14 +115,6 @@ impl Ftl {
         }
     }
 
-    /// Moves what static wear levelling wants moved.
-    pub(super) fn level_wear_at_once(&mut self) {
-        if let Some(cold) = self.choose_cold() {
-            let to = self.streams.wear_leveling(self.class_of_superblock(cold));
-            self.collect(cold, to, Cause::WearLeveling);
-        }
-    }
-
     /// Has collection make room for a page of the mapping table in `stream`.
     pub(super) fn make_space_for_map(&mut self, stream: Stream) -> Result<(), Full> {
         self.turns.recall();
@@ -139,14 +131,7 @@ impl Ftl {
         self.flush_map_untimed();
         self.turns.recall();
         while (self.turns.victim.is_some() || self.needs_gc()) && self.advance_collection().is_ok() {}
-    }
-
-    fn collect(&mut self, victim: SuperblockId, to: Stream, cause: Cause) {
-        self.superblocks.begin_collecting(victim, cause);
-        let mut next = self.layout.first_slot(victim);
-        self.move_valid(victim, &mut next, u32::MAX, to, cause);
-        assert!(self.superblocks.valid(victim) == 0, "superblock {victim} was not emptied");
-        self.erased(victim);
+        self.finish_cold();
     }
 
     /// Moves the valid units of `victim` in `slots` slots from `next` on, or a few more, and in as many as it takes to find any; `next` is the first slot after those.

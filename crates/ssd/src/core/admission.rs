@@ -151,6 +151,10 @@ impl Ssd {
         }
         let Some(first) = self.cores[core].buffer.first_waiting() else { return };
         if !self.cores[core].ftl.can_append(first.stream) {
+            if self.cores[core].ftl.map_awaits_room() {
+                // It may have become due by the last write that entered, and goes first.
+                self.make_due(core, Due::MapFlush);
+            }
             self.collect(now, core);
             if self.is_hopeless(now, core, first) {
                 // Nothing will ever make room: the writes that wait end.

@@ -95,6 +95,10 @@ impl Ssd {
         if begun || self.cores[core].ftl.wants_map_flush() {
             self.make_due(core, Due::Collect);
         }
+        if begun {
+            // The host has left it a superblock, and may have the next.
+            self.make_due(core, Due::Admit);
+        }
     }
 
     /// Programs `pu` of the mapping table, or parity of it: the table is in the controller's memory, and takes no room in the buffer.

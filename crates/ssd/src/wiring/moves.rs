@@ -124,6 +124,7 @@ impl Ssd {
         !state.ftl.can_append(write.stream)
             && (write.work.sectors == 0 || self.moves.is_idle())
             && state.tasks.is_idle()
+            && !state.ftl.map_awaits_room()
             && self.programs_in_flight(core).next().is_none()
     }
 }

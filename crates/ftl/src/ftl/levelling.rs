@@ -1,0 +1,95 @@
+//! Wear levelling without time: it gets of the dies' operations what it gets in time while the host has writes waiting.
+
+use super::Ftl;
+use crate::streams::Cause;
+use crate::table::Mapping;
+use crate::turns::{Cold, Victim};
+use outlast_units::{Ppn, SuperblockId};
+
+impl Ftl {
+    /// Has wear levelling begin with what it wants to move, if it moves nothing.
+    pub(super) fn begin_cold(&mut self) {
+        if self.turns.cold.is_some() {
+            return;
+        }
+        let Some(superblock) = self.choose_cold() else { return };
+        let stream = self.streams.wear_leveling(self.class_of_superblock(superblock));
+        self.begin_relocation(superblock, stream, Cause::WearLeveling);
+        let next = self.layout.first_slot(superblock);
+        self.turns.cold = Some(Cold { superblock, stream, next });
+        self.turns.programmed = self.counts.pus_programmed();
+        self.level_wear(0);
+    }
+
+    /// Operations by which what collection is about to deal with of `victim` is read.
+    pub(super) fn reads_of(&self, victim: &Victim) -> u32 {
+        let units = self.layout.units_per_pu();
+        let end = self.layout.first_slot(victim.superblock).0 + self.layout.units_per_superblock();
+        let until = victim.next.0.saturating_add(self.turns.stretch).min(end);
+        let pus = (victim.next.0..until).step_by(units as usize);
+        pus.filter(|&at| self.map.valid_in(Ppn(at), units.min(end - at)) != 0).count() as u32
+    }
+
+    /// The dies have done `operations` more, beside programs: wear levelling has its turns.
+    pub(super) fn level_wear(&mut self, operations: u32) {
+        let programs = self.counts.pus_programmed() - self.turns.programmed;
+        self.turns.owed += programs + u64::from(operations);
+        while let Some(cold) = self.turns.cold {
+            let price = self.price_of_next(cold);
+            if self.turns.owed < price {
+                break;
+            }
+            self.turns.owed -= price;
+            self.move_cold(cold);
+        }
+        self.turns.programmed = self.counts.pus_programmed();
+    }
+
+    /// Wear levelling ends what it has begun. Returns whether it had.
+    pub(super) fn finish_cold(&mut self) -> bool {
+        let Some(Cold { superblock, .. }) = self.turns.cold else { return false };
+        while let Some(cold) = self.turns.cold.filter(|cold| cold.superblock == superblock) {
+            self.move_cold(cold);
+        }
+        true
+    }
+
+    /// The first program unit of `cold` from the next on that holds valid units, and these, a bit each.
+    fn next_cold(&self, cold: Cold) -> Option<(Ppn, u64)> {
+        let units = self.layout.units_per_pu();
+        let end = self.layout.first_slot(cold.superblock).0 + self.layout.units_per_superblock();
+        let pus = (cold.next.0..end).step_by(units as usize);
+        pus.map(|at| (Ppn(at), self.map.valid_in(Ppn(at), units))).find(|&(_, valid)| valid != 0)
+    }
+
+    /// Operations of the dies after which the next step of moving `cold` has its turn: a read and a part of a program, or, when all is moved, an erasure on each lane.
+    fn price_of_next(&self, cold: Cold) -> u64 {
+        let every = u64::from(self.turns.background_every);
+        match self.next_cold(cold) {
+            Some((_, valid)) => {
+                let units = u64::from(self.layout.units_per_pu());
+                every * (units + u64::from(valid.count_ones())) / units
+            }
+            None => every * self.lanes.erasable(cold.superblock).count() as u64,
+        }
+    }
+
+    /// Moves the next program unit of `cold`, or erases it when all has been moved, and takes the next.
+    fn move_cold(&mut self, cold: Cold) {
+        if let Some((from, valid)) = self.next_cold(cold) {
+            self.relocate_at_once(cold.stream, from, valid);
+            self.counts.read(Cause::WearLeveling.read(), u64::from(self.layout.pages_under(valid)));
+            let next = from + self.layout.units_per_pu();
+            self.turns.cold = Some(Cold { next, ..cold });
+            return;
+        }
+        self.end_cold(cold.superblock);
+        self.end_promise(cold.stream);
+    }
+
+    fn end_cold(&mut self, superblock: SuperblockId) {
+        assert!(self.superblocks.valid(superblock) == 0, "superblock {superblock} was not emptied");
+        self.turns.cold = None;
+        self.erased(superblock);
+    }
+}
