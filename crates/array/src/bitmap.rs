@@ -77,6 +77,62 @@ impl Bitmap {
         group / self.groups_per_region
     }
 
+    /// Regions, and groups of each.
+    pub(crate) fn sizes(&self) -> (usize, u64) {
+        (self.regions.len(), self.groups_per_region)
+    }
+
+    /// Regions.
+    pub(crate) fn len(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// The region of `group`, where there are any.
+    pub(crate) fn region_of(&self, group: u64) -> Option<usize> {
+        self.is_used().then(|| self.region(group) as usize)
+    }
+
+    /// Whether the mark of `group` is on the members.
+    pub(crate) fn is_durable(&self, group: u64) -> bool {
+        self.region_of(group).and_then(|region| self.regions.get(region)).is_some_and(|region| region.durable)
+    }
+
+    /// Commands to members under way.
+    pub(crate) fn left(&self) -> usize {
+        self.left as usize
+    }
+
+    /// Whether marks that were read are on their way if their regions say so, and have as many writers as `writers` says.
+    pub(crate) fn check(&self, writers: &[u32]) -> Result<(), String> {
+        let mut noted = vec![(false, false); self.regions.len()];
+        for &index in &self.next {
+            noted.get_mut(index as usize).ok_or_else(|| format!("region {index} is to be marked"))?.0 = true;
+        }
+        for &index in &self.batch {
+            noted.get_mut(index as usize).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
+        }
+        let is_right = |((region, &noted), &writers): ((&Region, &(bool, bool)), &u32)| {
+            (region.wanted, region.writing) == noted
+                && region.writers == writers
+                && !(region.writing && region.durable)
+        };
+        let durable = self.regions.iter().filter(|region| region.durable).count() as u64;
+        let is_once = noted.iter().filter(|own| own.0).count() == self.next.len()
+            && noted.iter().filter(|own| own.1).count() == self.batch.len();
+        let sets = self.busy == Busy::Setting || self.batch.is_empty() && self.waiting.is_empty();
+        let is_busy = self.busy != Busy::No || self.left == 0;
+        if self.regions.iter().zip(&noted).zip(writers).all(is_right)
+            && durable == self.durable
+            && is_once
+            && sets
+            && is_busy
+        {
+            Ok(())
+        } else {
+            Err(format!("marks of {} regions do not fit what is done with them", self.regions.len()))
+        }
+    }
+
     /// An operation is about to write `group`. Returns whether it may; else it will be resumed.
     pub(crate) fn mark(&mut self, group: u64, op: u32) -> bool {
         if !self.is_used() {

@@ -5,6 +5,7 @@ use outlast_units::Nanos;
 /// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
 /// Whose it is, and when the others begin, is found on the way down; of equal times the member with the smaller number comes first.
 #[derive(Clone, Debug, outlast_persist::Persist)]
+#[persist(check)]
 pub(crate) struct Deadlines {
     /// Member `i` is at `half + i`; node `i` is the earlier of `2i` and `2i + 1`. `half` is a power of two, so that neighbours in the tree
     /// are neighbours in number.
@@ -14,6 +15,22 @@ pub(crate) struct Deadlines {
 }
 
 impl Deadlines {
+    /// Whether a tree that was read has the size that its count asks for, and the first of each pair above it.
+    fn check_restored(&self) -> Result<(), String> {
+        let nodes = &self.nodes;
+        let is_sized = self.half.is_power_of_two() && self.half >= 2 && nodes.len() / 2 == self.half;
+        if !is_sized || !nodes.len().is_multiple_of(2) || self.count > self.half {
+            return Err(format!("a tree of {} times is not one for {} members", nodes.len(), self.count));
+        }
+        let is_right = |node: usize| nodes[node] == nodes[2 * node].min(nodes[2 * node + 1]);
+        let is_free = |node: usize| nodes[node] == Nanos::MAX;
+        if (1..self.half).all(is_right) && (self.half + self.count..2 * self.half).all(is_free) {
+            Ok(())
+        } else {
+            Err("the first time of some members is not the first of theirs".to_owned())
+        }
+    }
+
     /// Nothing is due on any of `count` members.
     pub(crate) fn new(count: usize) -> Self {
         let half = count.next_power_of_two().max(2);

@@ -74,6 +74,33 @@ impl Doubt {
         }
     }
 
+    /// Whether what was read is of these settings, `groups` groups and `chunk` rows.
+    pub(crate) fn check_settings(&self, config: &ArrayConfig, groups: u64, chunk: u64) -> Result<(), String> {
+        let known = Self::new(config, groups, chunk);
+        let settings =
+            |own: &Self| (own.policy, own.tracked, own.delay, own.chunk, own.bitmap.sizes(), own.log.size());
+        let end = self.torn.end();
+        if settings(self) != settings(&known) {
+            return Err("what is kept for a loss of power is not as the settings say".to_owned());
+        }
+        if self.resync.is_some_and(|first| first > groups) || end > groups * chunk {
+            return Err(format!("group {:?} or row {end} of {groups} groups is in doubt", self.resync));
+        }
+        Ok(())
+    }
+
+    /// Whether as many writes, flushes and commands of the bitmap are under way as were counted.
+    pub(crate) fn check_counts(&self, writes: usize, flushes: usize, marks: usize) -> Result<(), String> {
+        let writes = if self.tracked { writes } else { 0 };
+        let counted = [self.writers as usize, self.flushes as usize, self.bitmap.left()];
+        if counted == [writes, flushes, marks] {
+            Ok(())
+        } else {
+            let found = [writes, flushes, marks];
+            Err(format!("writes, flushes and marks under way: {counted:?} counted, {found:?} found"))
+        }
+    }
+
     /// The host wants something written: from here on the array is active (md's `md_write_start`).
     pub(crate) fn write_begins(&mut self) {
         if self.tracked {

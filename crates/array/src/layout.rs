@@ -255,7 +255,12 @@ pub(crate) fn lay_out_over(config: &ArrayConfig, smallest: Bytes) -> Result<Layo
 }
 
 /// The map of an array over members of `member_sectors` sectors.
-fn lay_out(config: &ArrayConfig, shares: Option<&Shares>, chunk: u64, member_sectors: u64) -> Layout {
+pub(crate) fn lay_out(
+    config: &ArrayConfig,
+    shares: Option<&Shares>,
+    chunk: u64,
+    member_sectors: u64,
+) -> Layout {
     let (members, redundancy) = (usize::from(config.members), usize::from(config.redundancy()));
     let placement = match (shares, config.level) {
         (Some(shares), _) => Placement::from_shares(shares),

@@ -25,12 +25,45 @@ impl Node {
 
 /// First come, first served: a lock waits for every earlier one that it overlaps, held or waiting, unless both are shared.
 #[derive(Clone, Debug, outlast_persist::Persist)]
+#[persist(check)]
 pub(crate) struct Locks {
     heads: Vec<u32>,
     nodes: Slab<Node>,
 }
 
 impl Locks {
+    /// Whether locks that were read are each in the list of their group, once, and wait for those before them that are in their way.
+    fn check_restored(&self) -> Result<(), String> {
+        let mut seen = vec![false; self.nodes.slots().len()];
+        self.nodes.free().iter().for_each(|&index| seen[index as usize] = true);
+        if self.heads.len() != BUCKETS {
+            return Err(format!("locks are in {} lists, not {BUCKETS}", self.heads.len()));
+        }
+        for (bucket, &head) in self.heads.iter().enumerate() {
+            let (mut at, mut before): (u32, Vec<&Node>) = (head, Vec::new());
+            while at != NIL {
+                let is_new = seen.get_mut(at as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+                let node = self.nodes.slots().get(at as usize).filter(|_| is_new);
+                let Some(node) = node.filter(|node| Self::bucket(node.group) == bucket) else {
+                    return Err(format!("lock {at} is in a list that it does not belong to"));
+                };
+                let waits = |other: &&&Node| other.conflicts(node.group, node.rows, node.shared);
+                if before.iter().filter(waits).count() != node.blockers as usize {
+                    return Err(format!("lock {at} waits for others than are in its way"));
+                }
+                before.push(node);
+                at = node.next;
+            }
+        }
+        if seen.contains(&false) { Err("a lock is in no list".to_owned()) } else { Ok(()) }
+    }
+
+    /// The operation, the group and the rows of lock `lock`, and whether it is held.
+    pub(crate) fn look(&self, lock: u32) -> Option<(u32, u64, Rows, bool)> {
+        let node = self.nodes.slots().get(lock as usize)?;
+        Some((node.op, node.group, node.rows, node.blockers == 0))
+    }
+
     pub(crate) fn new() -> Self {
         Self { heads: vec![NIL; BUCKETS], nodes: Slab::default() }
     }

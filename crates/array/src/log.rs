@@ -65,6 +65,22 @@ impl Log {
         self.waiting.iter().map(|&(op, _)| op)
     }
 
+    /// The same, with the bytes that each waits for.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.waiting.iter().copied()
+    }
+
+    /// Whether what was read ends within the ring, and waits for no more than that has.
+    pub(crate) fn is_plausible(&self) -> bool {
+        let waits = |&(_, bytes): &(u32, u64)| bytes <= self.size;
+        self.used <= self.size && self.next <= self.size && self.waiting.iter().all(waits)
+    }
+
+    /// Bytes of the ring.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Bytes taken on each member.
     pub(crate) fn in_use(&self) -> u64 {
         self.used

@@ -6,6 +6,7 @@ mod devices;
 pub(crate) use column::{Column, Donor};
 
 use crate::deadlines::Deadlines;
+use outlast_units::Nanos;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut, Range};
 
@@ -103,6 +104,26 @@ impl<D> Members<D> {
     /// Column `column`, if there is one.
     pub(crate) fn get(&self, column: usize) -> Option<&Column<D>> {
         self.columns.get(column)
+    }
+
+    /// The device of a number.
+    pub(crate) fn device(&self, number: usize) -> Option<&D> {
+        match self.columns.get(number) {
+            Some(column) => column.device.as_ref(),
+            None => self.donor(number - self.columns.len())?.home.device.as_ref(),
+        }
+    }
+
+    /// When the device of a number next does something.
+    pub(crate) fn deadline(&self, number: usize) -> Nanos {
+        self.deadlines.get(number)
+    }
+
+    /// Whether what was read has those leave that are there, each once, and has seen as much written as can be.
+    pub(crate) fn is_plausible(&self) -> bool {
+        let is_there = |&column: &usize| self.get(column).is_some_and(|column| column.device.is_some());
+        let once: std::collections::BTreeSet<_> = self.leaving.iter().collect();
+        once.len() == self.leaving.len() && self.leaving.iter().all(is_there) && self.written < 1 << 60
     }
 
     /// Numbers of all members and donors.

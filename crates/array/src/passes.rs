@@ -43,6 +43,13 @@ pub(crate) struct Pass {
     pacer: Pacer,
 }
 
+impl Pass {
+    /// Whether work on a group has begun and not ended.
+    pub(crate) fn has_begun(&self, group: u64) -> bool {
+        (self.base..self.next).contains(&group) && self.done >> (group - self.base) & 1 == 0
+    }
+}
+
 /// A scrub that is wanted or under way.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct Scrub {
@@ -129,6 +136,49 @@ impl Passes {
             window: settings.groups_at_once(),
             rates: HeldRates::default(),
         }
+    }
+
+    /// Whether what was read is of these settings and `groups` groups, of which a pass is where its bits say; `mismatches`: how many were found.
+    pub(crate) fn check(
+        &self,
+        settings: &BackgroundConfig,
+        groups: u64,
+        mismatches: u64,
+    ) -> Result<(), String> {
+        if (self.window, self.scrub_interval) != (settings.groups_at_once(), settings.scrub_interval) {
+            return Err("work in the background is not as the settings say".to_owned());
+        }
+        if self.epoch > 1 << 31 {
+            return Err(format!("{} passes have begun", self.epoch));
+        }
+        if let Some(scrub) = self.scrub
+            && (scrub.base > groups || scrub.mismatches_before > mismatches)
+        {
+            return Err(format!("a scrub is at group {} of {groups}", scrub.base));
+        }
+        let Some(pass) = &self.under_way else { return Ok(()) };
+        let ahead = pass.next.checked_sub(pass.base).filter(|&ahead| ahead <= AHEAD);
+        let is_ahead = ahead.is_some_and(|ahead| pass.done.checked_shr(ahead as u32).unwrap_or(0) == 0);
+        if pass.first <= pass.base && pass.next <= groups && is_ahead {
+            Ok(())
+        } else {
+            Err(format!("a pass is at group {} to {} of {groups}", pass.base, pass.next))
+        }
+    }
+
+    /// Whether parity moves.
+    pub(crate) fn is_shifting(&self) -> bool {
+        self.shifting
+    }
+
+    /// The shift that waits for reads to end.
+    pub(crate) fn pending_shift(&self) -> Option<&(ShiftPlan, bool)> {
+        self.pending_shift.as_ref()
+    }
+
+    /// How many passes have begun.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     /// Whether parity moves or is about to, so that reads need a lock.

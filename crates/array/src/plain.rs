@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// Sectors that are allocated together.
 const PAGE_SECTORS: u64 = 8;
+/// Of anything counted: less than this.
+const MOST: u64 = 1 << 50;
 
 /// Settings of a [`PlainDevice`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist)]
@@ -125,6 +127,7 @@ struct Before {
 ///
 /// A command takes the lane that is free first, for its latency and its transfer. Bytes are read and written when it ends.
 #[derive(Clone, Debug, outlast_persist::Persist)]
+#[persist(check)]
 pub struct PlainDevice {
     config: PlainConfig,
     lanes: Vec<Nanos>,
@@ -156,6 +159,39 @@ pub struct PlainDevice {
 }
 
 impl PlainDevice {
+    /// Whether what was read is such a device: its settings can work, and its parts are as many as they say.
+    fn check_restored(&self) -> Result<(), String> {
+        self.config.validate().map_err(|error| error.to_string())?;
+        let capacity = self.config.capacity.0 / SECTOR_BYTES;
+        let pages = if self.config.bytes { capacity.div_ceil(PAGE_SECTORS) } else { 0 };
+        let is_page = |page: &Box<[u8]>| page.len() == PAGE_SECTORS as usize * SECTOR;
+        let sized = self.lanes.len() == usize::from(self.config.lanes) && self.pages.len() as u64 == pages;
+        if !sized || !self.pages.iter().flatten().all(is_page) {
+            return Err("a device has lanes or pages other than its settings say".to_owned());
+        }
+        let mut seen = vec![false; self.entries.len()];
+        let queued = self.queue.iter().map(|&Reverse((_, _, index))| index);
+        for index in queued.clone().chain(self.free.iter().copied()) {
+            if seen.get_mut(index as usize).is_none_or(|seen| std::mem::replace(seen, true)) {
+                return Err(format!("command {index} of {} is none, or there twice", self.entries.len()));
+            }
+        }
+        for InFlight { command, .. } in queued.filter_map(|index| self.entries.get(index as usize)) {
+            if command.lba.0 > capacity || u64::from(command.sectors) > capacity {
+                return Err(format!("{command:?} is beyond a device of {capacity} sectors"));
+            }
+        }
+        let is_before = |(&sector, before): (&u64, &Before)| {
+            sector < capacity && before.bytes.as_ref().is_none_or(|bytes| bytes.len() == SECTOR)
+        };
+        let figures = [self.sequence, self.sectors_read, self.sectors_written];
+        let smart = [self.smart.host_read_commands, self.smart.host_write_commands, self.smart.media_errors];
+        if !self.unflushed.iter().all(is_before) || figures.iter().chain(&smart).any(|&count| count >= MOST) {
+            return Err("a device counts more than it can have done, or has writes beyond its end".to_owned());
+        }
+        self.self_check()
+    }
+
     /// An empty device.
     ///
     /// # Errors
@@ -520,6 +556,11 @@ impl Device for PlainDevice {
             read_only: self.read_only,
             ..self.smart
         }
+    }
+
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        let queued = self.queue.iter().map(|&Reverse((_, _, index))| &self.entries[index as usize]);
+        Some(queued.map(|own| (own.tag, Some(own.command.sectors))).collect())
     }
 
     fn self_check(&self) -> Result<(), String> {

@@ -5,12 +5,30 @@ use std::ops::Range;
 
 /// Disjoint runs of sectors that do not touch each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+#[persist(check)]
 pub struct RangeSet {
     /// End of each run by its start.
     runs: BTreeMap<u64, u64>,
 }
 
 impl RangeSet {
+    /// Whether runs that were read are not empty, in order, and apart.
+    fn check_restored(&self) -> Result<(), String> {
+        let mut last = None;
+        for (&start, &end) in &self.runs {
+            if start >= end || last.is_some_and(|last| last >= start) {
+                return Err(format!("a run of sectors goes from {start} to {end}, after one to {last:?}"));
+            }
+            last = Some(end);
+        }
+        Ok(())
+    }
+
+    /// Where the last run ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.runs.values().next_back().copied().unwrap_or(0)
+    }
+
     /// Adds all of `range`.
     pub fn insert(&mut self, range: Range<u64>) {
         let (mut start, mut end) = (range.start, range.end);

@@ -36,6 +36,36 @@ pub(crate) struct Repairs {
 }
 
 impl Repairs {
+    /// Whether what was read is of members below `members`, began before `now`, counts less than `most`, and has a record of each recovery.
+    pub(crate) fn check(&self, members: usize, now: Nanos, most: u64) -> Result<(), String> {
+        for (id, record) in self.records.iter().enumerate() {
+            let is_past = record.started_at.is_none_or(|at| at <= now);
+            if record.member >= members || !is_past || record.largest() >= most || record.resumed > 1 << 31 {
+                return Err(format!(
+                    "recovery {id} is of member {} of {members}, or yet to come",
+                    record.member
+                ));
+            }
+        }
+        let waiting = self.waiting.iter().map(|waiting| waiting.id);
+        let ids: Vec<u32> = waiting.chain(self.active.iter().map(|repair| repair.id)).collect();
+        let once: std::collections::BTreeSet<_> = ids.iter().collect();
+        let columns: std::collections::BTreeSet<_> = self.active.iter().map(|repair| repair.column).collect();
+        let of_its_record = |repair: &Repair| {
+            self.records.get(repair.id as usize).is_some_and(|record| record.member == repair.column)
+        };
+        let is_known = ids.iter().all(|&id| (id as usize) < self.records.len());
+        if is_known
+            && once.len() == ids.len()
+            && columns.len() == self.active.len()
+            && self.active.iter().all(of_its_record)
+        {
+            Ok(())
+        } else {
+            Err(format!("recoveries {ids:?} are not those of which there are {} records", self.records.len()))
+        }
+    }
+
     /// Whether nothing waits and nothing is under way.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {

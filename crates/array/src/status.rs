@@ -64,6 +64,28 @@ outlast_units::counters! {
 }
 
 impl Counters {
+    /// Every figure.
+    fn all(&self) -> Vec<u64> {
+        let sectors = [self.sectors_read, self.sectors_written, self.sectors_repaired, self.sectors_lost];
+        let host = [self.reads, self.writes, self.medium_errors, self.degraded_reads, self.mismatches];
+        let members = [self.member_reads, self.member_writes, self.log_writes, self.read_errors];
+        let groups = [self.full_writes, self.delta_writes, self.complete_writes, self.decoded_writes];
+        let rebuilt = [self.rebuild_sectors_read, self.rebuild_sectors_written, self.ejected.into()];
+        let doubt = [self.sectors_resynced, self.groups_resynced, self.power_cuts, self.records_replayed];
+        [&sectors[..], &host, &members, &groups, &rebuilt, &doubt, &[self.write_holes]].concat()
+    }
+
+    /// The largest of all.
+    pub(crate) fn largest(&self) -> u64 {
+        self.all().into_iter().fold(0, u64::max)
+    }
+
+    /// Whether none is larger than that of `other`, as those counted before are.
+    #[must_use]
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.all().iter().zip(other.all()).all(|(&own, other)| own <= other)
+    }
+
     /// One more group is written, in this way.
     pub(crate) fn count_write(&mut self, method: Method) {
         let count = match method {

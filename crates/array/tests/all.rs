@@ -12,6 +12,7 @@ mod die_repair;
 mod doubt;
 mod drives;
 mod extents;
+mod forged;
 mod fork;
 mod given_up;
 mod latency_causes;

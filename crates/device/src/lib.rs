@@ -123,6 +123,12 @@ pub trait Device {
     /// What the device tells about its health.
     fn smart(&self) -> Smart;
 
+    /// Commands that have been submitted and whose completion has not come out, in any order: their tags and, unless only a read that is
+    /// complete knows them, their sectors; `None` where the device does not say. For checks of state that was read.
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        None
+    }
+
     /// Checks every invariant, at a cost proportional to the device's size. For tests.
     ///
     /// # Errors

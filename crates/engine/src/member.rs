@@ -214,6 +214,13 @@ impl Device for Member {
         }
     }
 
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        match self {
+            Self::Drive(ssd) => ssd.under_way(),
+            Self::Light(plain) => plain.under_way(),
+        }
+    }
+
     fn self_check(&self) -> Result<(), String> {
         match self {
             Self::Drive(ssd) => ssd.self_check(),

@@ -90,7 +90,13 @@ fn drive_seed(seed: u64, index: u64) -> u64 {
 impl Volume {
     /// Whether state that has been read is that of an array.
     fn check_restored(&self) -> Result<(), String> {
-        self.array.self_check()
+        if self.off_since.is_none() != self.array.is_powered() {
+            return Err("power is there, and is not".to_owned());
+        }
+        if !self.base.is_within(&self.array.counters()) || self.made > u64::from(u32::MAX) {
+            return Err("more was counted at the last reset than since the beginning".to_owned());
+        }
+        Ok(())
     }
 
     /// Builds the drives and the array over them.
@@ -381,6 +387,10 @@ impl Device for Volume {
 
     fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
         self.array.peek(lba, sectors, to);
+    }
+
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        self.array.under_way()
     }
 
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {

@@ -4,6 +4,8 @@
 //! `PROPTEST_CASES` how many, and a failure is made as small as it can be. What needs hours is found by libFuzzer itself, which follows the
 //! branches that inputs take; see `fuzz/README.md`.
 
+pub mod forged;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;

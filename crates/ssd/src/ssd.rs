@@ -287,6 +287,10 @@ impl Device for Ssd {
         self.host.failures.take(tag)
     }
 
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        Some(self.host.under_way())
+    }
+
     fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
         self.peek_at(lba, sectors, to);
     }

@@ -6,9 +6,15 @@ use std::fmt;
 
 /// A bandwidth in bytes per second; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
+#[persist(check)]
 pub struct ByteRate(u64);
 
 impl ByteRate {
+    /// Whether any transfer at a rate that was read would end.
+    fn check_restored(&self) -> Result<(), String> {
+        if self.0 == 0 { Err("a rate is 0 bytes a second".to_owned()) } else { Ok(()) }
+    }
+
     /// `bytes_per_s` bytes per second; `None` for zero, which no transfer could finish.
     pub const fn new(bytes_per_s: u64) -> Option<Self> {
         if bytes_per_s == 0 { None } else { Some(Self(bytes_per_s)) }

@@ -76,6 +76,18 @@ impl<T> Slab<T> {
         &self.entries
     }
 
+    /// The numbers of entries that were given up.
+    pub fn free(&self) -> &[u32] {
+        &self.free
+    }
+
+    /// As [`Slab::live`], with their numbers.
+    pub fn live_indexed(&self) -> impl Iterator<Item = (u32, &T)> {
+        let mut is_free = vec![false; self.entries.len()];
+        self.free.iter().for_each(|&index| is_free[index as usize] = true);
+        (0u32..).zip(&self.entries).zip(is_free).filter(|(_, is_free)| !is_free).map(|(entry, _)| entry)
+    }
+
     /// As [`Slab::slots`], to change them.
     pub fn slots_mut(&mut self) -> &mut [T] {
         &mut self.entries

@@ -2,12 +2,22 @@
 
 /// A run of rows of one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
+#[persist(check)]
 pub(crate) struct Rows {
     pub(crate) first: u32,
     pub(crate) end: u32,
 }
 
 impl Rows {
+    /// Whether rows that were read are some.
+    fn check_restored(&self) -> Result<(), String> {
+        if self.first < self.end {
+            Ok(())
+        } else {
+            Err(format!("rows {} to {} are none", self.first, self.end))
+        }
+    }
+
     pub(crate) fn new(first: u32, end: u32) -> Self {
         debug_assert!(first < end, "rows are never empty");
         Self { first, end }

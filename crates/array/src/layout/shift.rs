@@ -32,6 +32,22 @@ impl Shift {
         Self { target: plan.target, moved, left, lazy }
     }
 
+    /// Whether what was read has a bit for each of `stripes` stripes, and as many left as it counts.
+    pub(crate) fn check(&self, stripes: u64) -> Result<(), String> {
+        let moved: u64 = self.moved.iter().map(|word| u64::from(word.count_ones())).sum();
+        let beyond = self.moved.last().map_or(0, |last| last.checked_shr((stripes % 64) as u32).unwrap_or(0));
+        let is_sized = self.moved.len() as u64 == stripes.div_ceil(64);
+        if is_sized
+            && moved + self.left == stripes
+            && (stripes.is_multiple_of(64) || beyond == 0)
+            && self.left > 0
+        {
+            Ok(())
+        } else {
+            Err(format!("{moved} of {stripes} stripes have moved and {} are left", self.left))
+        }
+    }
+
     #[inline]
     pub(crate) fn is_moved(&self, stripe: u64) -> bool {
         self.moved[(stripe / 64) as usize] >> (stripe % 64) & 1 == 1

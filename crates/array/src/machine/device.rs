@@ -122,6 +122,11 @@ impl<D: Device> Device for Array<D> {
         smart
     }
 
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        let ready = self.replies.ready.iter().map(|completion| completion.tag);
+        Some(self.flight.open_tags().into_iter().chain(ready).map(|tag| (tag, None)).collect())
+    }
+
     fn self_check(&self) -> Result<(), String> {
         self.members.self_check()?;
         self.flight.self_check(self.members.in_flight())?;

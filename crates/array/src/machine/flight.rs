@@ -187,6 +187,11 @@ impl Replies {
         self.failing.or_default(host).push(run);
     }
 
+    /// Whether it is known what makes command `host` fail.
+    pub(super) fn knows_failure(&self, host: u32) -> bool {
+        self.failing.get(host).is_some_and(|runs| !runs.is_empty())
+    }
+
     /// Command `host` of the name `tag` has not ended well.
     #[cold]
     #[inline(never)]

@@ -7,6 +7,7 @@
 mod aside;
 mod begin;
 mod bitmap;
+mod check;
 mod commit;
 mod device;
 mod direct;
@@ -65,7 +66,8 @@ use setup::Setup;
 /// (operations that got their lock, room or mark, members that must leave, host commands held back, passes) until nothing is. Handlers only
 /// note such things; none of them calls another handler.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub struct Array<D> {
+#[persist(check)]
+pub struct Array<D: Device> {
     #[persist(skip)]
     setup: Setup,
     /// Code of the user's; none where there is none.
@@ -211,6 +213,11 @@ impl<D: Device> Array<D> {
     /// Whether parity is in doubt since a loss of power.
     pub fn is_in_doubt(&self) -> bool {
         self.doubt.resync().is_some()
+    }
+
+    /// Whether it has power, and has started.
+    pub fn is_powered(&self) -> bool {
+        self.powered
     }
 
     /// Whether nothing is under way.

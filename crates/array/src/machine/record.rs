@@ -3,13 +3,19 @@
 use super::{Array, command};
 use crate::config::{Consistency, LogPlace};
 use crate::layout::Rows;
-use crate::op::{Content, OpKind, Record, Sub, SubKind};
+use crate::op::{Content, Op, OpKind, Record, Sub, SubKind};
 use crate::roles::roles;
 use outlast_device::{Command, Device, Op as HostOp};
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 /// Sectors of a record's header (md's partial parity log has 4 KiB).
 const HEADER_SECTORS: u32 = 8;
+
+/// Bytes of the record of an operation, where it takes room.
+pub(super) fn record_bytes(op: &Op) -> u64 {
+    let rows = if op.kind == OpKind::Trim { 0 } else { op.rows.len() };
+    u64::from(rows + HEADER_SECTORS) * SECTOR_BYTES
+}
 
 impl<D: Device> Array<D> {
     pub(super) fn uses_partial_log(&self) -> bool {
@@ -46,8 +52,7 @@ impl<D: Device> Array<D> {
             self.recorded(now, index);
             return;
         }
-        let rows = if op.kind == OpKind::Trim { 0 } else { op.rows.len() };
-        let bytes = u64::from(rows + HEADER_SECTORS) * SECTOR_BYTES;
+        let bytes = record_bytes(op);
         if self.doubt.log.reserve(bytes, index) {
             self.flight.ops[index].log_bytes = bytes;
             self.write_log(now, index);

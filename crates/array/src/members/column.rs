@@ -64,6 +64,11 @@ impl<D> Column<D> {
         self.device.is_some() && !self.is_in_sync()
     }
 
+    /// Whether the last read error was before `now`, and there were as many as can be.
+    pub(crate) fn is_plausible(&self, now: Nanos) -> bool {
+        self.error_hour <= now.0 / Nanos::secs(3600).0 && self.read_errors < 1 << 31
+    }
+
     /// Read errors not yet forgotten.
     pub(crate) fn read_errors(&self) -> u32 {
         self.read_errors

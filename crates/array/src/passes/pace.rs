@@ -15,6 +15,8 @@ const LOOK_AFTER: u64 = 128 << 10;
 const IDLE_SECTORS: i64 = 64;
 /// Marks over which the mean is taken, and the time between two of them (`SYNC_MARKS`, `SYNC_MARK_STEP`).
 const MARKS: usize = 10;
+/// Bytes or sectors in any sum: less than this.
+const MOST: u64 = 1 << 50;
 const MARK_STEP: Nanos = Nanos::secs(3);
 
 /// Work whose rate code of the user's may decide.
@@ -78,6 +80,7 @@ struct Mark {
 
 /// The pace of one piece of work: a pass, or the repair of a member.
 #[derive(Clone, Debug, outlast_persist::Persist)]
+#[persist(check)]
 pub(crate) struct Pacer {
     /// Bytes of a member begun so far.
     begun: u64,
@@ -97,6 +100,17 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
+    /// Whether what was read has begun no more by its marks than in all, and no more than can be.
+    fn check_restored(&self) -> Result<(), String> {
+        let marks = self.marks.iter().chain(&self.last).chain([&self.since]);
+        let most = marks.map(|mark| mark.begun).fold(self.looked, u64::max);
+        let is_even = |moved: &i64| moved.unsigned_abs() < MOST;
+        if most > self.begun || self.begun >= MOST || !self.seen.iter().all(is_even) {
+            return Err(format!("{} bytes of a member are begun, {most} before", self.begun));
+        }
+        Ok(())
+    }
+
     /// Work begins with its first piece.
     pub(crate) fn new() -> Self {
         Self {

@@ -7,6 +7,7 @@ use super::spread::spread;
 /// For each stripe of a period, which column holds which *role*: roles `0..data` are the data chunks in the order of
 /// addresses, roles `data..` the parity chunks.
 #[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
+#[persist(check)]
 pub struct Placement {
     columns: usize,
     data: usize,
@@ -55,6 +56,32 @@ impl Placement {
         assert!(role_of.iter().all(|&role| role != u8::MAX), "a stripe has two chunks on one column");
         let period = (column_of.len() / columns) as u32;
         Self { columns, data, period, column_of, role_of }
+    }
+
+    /// Whether a table that was read has each role of each stripe on a column of its own, and says the same both ways.
+    fn check_restored(&self) -> Result<(), String> {
+        let (columns, cells) = (self.columns, (self.period as usize).saturating_mul(self.columns));
+        let is_sized = columns > 0 && self.data <= columns && self.period > 0;
+        if !is_sized || self.column_of.len() != cells || self.role_of.len() != cells {
+            return Err(format!(
+                "a placement of {} chunks on {columns} columns has no such table",
+                self.data
+            ));
+        }
+        for (roles, own) in self.role_of.chunks(columns).zip(self.column_of.chunks(columns)) {
+            let is_there = |(role, &column): (usize, &u8)| {
+                roles.get(usize::from(column)).is_some_and(|&back| usize::from(back) == role)
+            };
+            if !own.iter().enumerate().all(is_there) {
+                return Err("a stripe has two chunks on one column".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another table is of the same stripes over the same columns.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (self.columns, self.data, self.period) == (other.columns, other.data, other.period)
     }
 
     /// Members of the array.

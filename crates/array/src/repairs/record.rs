@@ -44,6 +44,13 @@ pub struct MemberRepair {
 }
 
 impl MemberRepair {
+    /// The largest of what is counted.
+    pub(crate) fn largest(&self) -> u64 {
+        let bytes = [self.bytes_read_from_peers, self.bytes_read_from_member, self.bytes_written];
+        let sectors = [self.queries, self.failed_sectors, self.fake_sectors, self.lost_sectors];
+        bytes.into_iter().map(|bytes| bytes.0).chain(sectors).fold(0, u64::max)
+    }
+
     /// Of die `die` of member `member`, told at `at`, and not begun.
     pub(crate) fn new(member: usize, die: u16, way: RepairWay, at: Nanos) -> Self {
         Self {

@@ -31,6 +31,10 @@ impl Device for InService {
         either!(&self.kind, own => own.peek(lba, sectors, to));
     }
 
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        either!(&self.kind, own => own.under_way())
+    }
+
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
         either!(&self.kind, own => own.extents(lba, sectors))
     }

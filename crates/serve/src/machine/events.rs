@@ -43,6 +43,15 @@ impl Events {
         self.next += 1;
     }
 
+    /// Whether what was read has taken over some of the `of_array` events that an array has, and no more than are kept.
+    pub(super) fn check(&self, of_array: usize) -> Result<(), String> {
+        if self.of_array <= of_array && self.kept.len() <= KEPT && self.next < 1 << 60 {
+            Ok(())
+        } else {
+            Err(format!("{} events of an array are known, which has had {of_array}", self.of_array))
+        }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Event> {
         self.kept.iter()
     }

@@ -13,6 +13,9 @@ pub(super) struct Flight {
 impl Flight {
     /// Whether as many commands are under way as are counted.
     fn check_restored(&self) -> Result<(), String> {
+        if self.words.len() > (super::TAGS / 64) as usize {
+            return Err(format!("commands have {} words of tags", self.words.len()));
+        }
         let found: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
         if found == u64::from(self.len) {
             Ok(())

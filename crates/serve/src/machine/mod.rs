@@ -36,6 +36,7 @@ pub const TAGS: u32 = 1 << 20;
 /// What it is after some inputs depends on them and their times alone, not on when [`Machine::advance`] was called in between: before an
 /// input everything is done that was due by then. So the same inputs at the same times give the same machine.
 #[derive(Clone, Debug, outlast_persist::Restore)]
+#[persist(check)]
 pub struct Machine {
     service: InService,
     /// The latest time that it has been given.

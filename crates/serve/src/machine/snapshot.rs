@@ -2,12 +2,31 @@
 
 use super::Machine;
 use crate::store::FileStore;
+use outlast_device::{Device, Tag};
 use outlast_engine::{EngineError, InService, Scenario, settings_of, write_snapshot};
 use outlast_media::Store;
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 impl Machine {
+    /// Whether what was read has come to a time that can be, knows of the commands that its drive or array has, and of no events to come.
+    pub(super) fn check_restored(&self) -> Result<(), String> {
+        let off = self.off.unwrap_or_default();
+        if self.now > self.service.latest() || off > self.now || self.dark > self.now {
+            return Err(format!("it has come to {}, without power from {off} on", self.now));
+        }
+        self.events.check(self.service.array().map_or(0, |array| array.events().len()))?;
+        let under_way = self.service.under_way().filter(|_| self.off.is_none());
+        let known: BTreeSet<Tag> = self.flight.tags().collect();
+        let is_same = |of: &Vec<(Tag, _)>| of.iter().map(|&(tag, _)| tag).collect::<BTreeSet<Tag>>() == known;
+        if under_way.as_ref().is_none_or(is_same) && (self.off.is_none() || known.is_empty()) {
+            Ok(())
+        } else {
+            Err(format!("{} commands are under way, which are not those that are known", known.len()))
+        }
+    }
+
     /// Writes all of it, commands under way included.
     ///
     /// # Errors

@@ -43,6 +43,11 @@ impl Arrivals {
         self.coming.pop_front().map(|(_, submission)| submission)
     }
 
+    /// Those on their way.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Submission> {
+        self.coming.iter().map(|(_, submission)| submission)
+    }
+
     /// How many are on their way.
     pub(super) fn len(&self) -> usize {
         self.coming.len()

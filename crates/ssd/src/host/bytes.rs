@@ -141,6 +141,11 @@ impl HostBytes {
         *self = Self::default();
     }
 
+    /// The sectors of the completed read `tag`, if there is one.
+    pub(crate) fn sectors_read(&self, tag: Tag) -> Option<u32> {
+        self.read.get(tag).map(|data| (data.len() as u64 / SECTOR_BYTES) as u32)
+    }
+
     /// Requests that have bytes.
     pub(crate) fn requests(&self) -> impl Iterator<Item = u32> {
         let written = (0..).zip(&self.written).filter(|(_, own)| !own.parts.is_empty());

@@ -35,6 +35,11 @@ impl Completions {
         self.direct.len() + self.linked.len()
     }
 
+    /// All that have not been handed out.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Completion> {
+        self.linked.iter().chain(&self.direct).chain(&self.going)
+    }
+
     /// How many are on their way to the host.
     pub(crate) fn on_their_way(&self) -> usize {
         self.going.len()

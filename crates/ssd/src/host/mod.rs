@@ -247,6 +247,17 @@ impl CommandTimes {
     }
 }
 
+impl HostSide {
+    /// The host's commands that it has not heard the end of, with their sectors where those are known.
+    pub(crate) fn under_way(&self) -> Vec<(Tag, Option<u32>)> {
+        let worked_on = self.requests.of_the_host().map(|own| (own.tag, Some(own.command.sectors)));
+        let complete = self.completions.iter().map(|own| (own.tag, self.bytes.sectors_read(own.tag)));
+        let before = self.waiting.iter().chain(&self.door.arrived).chain(self.arrivals.iter());
+        let before = before.map(|own| (own.tag, Some(own.command.sectors)));
+        worked_on.chain(complete).chain(before).collect()
+    }
+}
+
 impl Request {
     /// Whether it ends before what it should have waited for.
     fn is_early(&self) -> bool {

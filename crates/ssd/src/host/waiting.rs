@@ -84,6 +84,14 @@ impl Waiting {
         }
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Submission> {
+        let (one, queues) = match self {
+            Self::One(commands) => (Some(commands), None),
+            Self::Queues(queues) => (None, Some(&queues.commands)),
+        };
+        one.into_iter().chain(queues.into_iter().flatten()).flatten()
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
             Self::One(commands) => commands.len(),

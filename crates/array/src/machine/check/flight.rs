@@ -1,0 +1,234 @@
+//! What is under way: each command to a member belongs to something that waits for it, and each operation to rows that are there.
+
+use super::{Found, must};
+use crate::layout::Rows;
+use crate::locks::Locks;
+use crate::machine::Array;
+use crate::op::{Content, Host, Op, OpKind, Record, Sub, SubKind};
+use outlast_device::{Device, Op as HostOp, Outcome};
+use outlast_units::SECTOR_BYTES;
+use outlast_units::slab::NIL;
+use std::collections::BTreeMap;
+
+/// What is under way for hosts' commands and operations, by their numbers.
+#[derive(Default)]
+struct Parts {
+    of_hosts: BTreeMap<u32, u32>,
+    of_ops: BTreeMap<u32, Vec<Sub>>,
+}
+
+impl<D: Device> Array<D> {
+    pub(super) fn check_flight(&self) -> Found {
+        let flight = &self.flight;
+        let is_idle = flight.is_idle() && flight.held_back.is_empty() && flight.runnable.is_empty();
+        must(self.powered || is_idle, || "something is under way without power".to_owned())?;
+        must(self.buffer.is_empty(), || "members have completed something that nobody has seen".to_owned())?;
+        must(flight.subs.live().all(|sub| sub.live), || "a command to a member is over and kept".to_owned())?;
+        let mut parts = Parts::default();
+        for sub in flight.subs.live() {
+            self.check_sub(sub)?;
+            match sub.kind {
+                kind if kind.is_for_host() => *parts.of_hosts.entry(sub.owner).or_default() += 1,
+                SubKind::Read | SubKind::Write | SubKind::Log => {
+                    parts.of_ops.entry(sub.owner).or_default().push(*sub);
+                }
+                _ => {}
+            }
+        }
+        for (index, op) in flight.ops.live_indexed() {
+            self.check_op(index, op, &parts.of_ops.remove(&index).unwrap_or_default())
+                .map_err(|error| format!("operation {index}: {error}"))?;
+            if op.host != NIL {
+                *parts.of_hosts.entry(op.host).or_default() += 1;
+            }
+        }
+        for (index, host) in flight.hosts.live_indexed() {
+            let found = parts.of_hosts.remove(&index).unwrap_or(0);
+            must(host.left == found && found > 0, || {
+                format!(
+                    "command {index} of the host waits for {} parts, of which there are {found}",
+                    host.left
+                )
+            })?;
+            self.check_host(host)?;
+            let is_known = host.outcome != Outcome::MediumError || self.replies.knows_failure(index);
+            must(is_known, || format!("command {index} of the host fails, and nobody knows where"))?;
+        }
+        must(parts.of_hosts.is_empty() && parts.of_ops.is_empty(), || {
+            "a command to a member is for something that is over".to_owned()
+        })?;
+        let count = |is: fn(SubKind) -> bool| flight.subs.live().filter(|sub| is(sub.kind)).count();
+        let reads = count(|kind| kind == SubKind::DirectRead);
+        let changes = count(|kind| matches!(kind, SubKind::DirectWrite | SubKind::DirectTrim));
+        let replays = flight.ops.live().filter(|op| op.kind == OpKind::Replay).count();
+        let counted =
+            [flight.direct_reads, flight.direct_changes, flight.replaying].map(|count| count as usize);
+        must(counted == [reads, changes, replays], || {
+            format!("{counted:?} reads, changes and records are counted, of {:?}", [reads, changes, replays])
+        })
+    }
+
+    fn check_sub(&self, sub: &Sub) -> Found {
+        let is_there = self.members.device(usize::from(sub.column)).is_some();
+        must(is_there && usize::from(sub.role) < self.layout.roles, || {
+            format!("a command is for role {} on member {}", sub.role, sub.column)
+        })?;
+        match sub.kind {
+            SubKind::DirectRead | SubKind::DirectWrite | SubKind::DirectTrim => {
+                self.check_place(sub.group, sub.rows)?;
+                let Some(host) = self.flight.hosts.slots().get(sub.owner as usize) else { return Ok(()) };
+                let data = if self.layout.data == 1 { 1 } else { 1 << sub.role };
+                must(data & !self.data_set() == 0, || format!("role {} has no data", sub.role))?;
+                self.check_of_host(host, sub.group, data, sub.rows)
+            }
+            SubKind::Read | SubKind::Write => self.check_place(sub.group, sub.rows),
+            SubKind::Status => {
+                let range = u64::from(self.ranges());
+                must(sub.group < range, || format!("range {} of {range} was asked for", sub.group))
+            }
+            SubKind::Log
+            | SubKind::Flush
+            | SubKind::Bitmap
+            | SubKind::Clean
+            | SubKind::RepairFlush
+            | SubKind::Aside => {
+                must(sub.rows.first < sub.rows.end, || "a command to a member is for no rows".to_owned())
+            }
+        }
+    }
+
+    /// Whether `rows` of the roles in `set` of `group` are of what the command of the host is for.
+    fn check_of_host(&self, host: &Host, group: u64, set: u64, rows: Rows) -> Found {
+        let (first, end) =
+            (host.command.lba.0, host.command.lba.0.saturating_add(host.command.sectors.into()));
+        let is_within = |role: usize| {
+            let at = self.layout.logical(group, role, rows.first);
+            first <= at && at + u64::from(rows.len()) <= end
+        };
+        must(crate::roles::roles(set).all(is_within), || {
+            format!("group {group} is not of the command for sectors {first} to {end}")
+        })
+    }
+
+    fn check_host(&self, host: &Host) -> Found {
+        let command = &host.command;
+        let end = command.lba.0.saturating_add(command.sectors.into());
+        must(command.op == HostOp::Flush || end <= self.setup.capacity, || {
+            format!("a command of the host ends at {end} of {}", self.setup.capacity)
+        })?;
+        let has_data = self.setup.bytes && matches!(command.op, HostOp::Read | HostOp::Write);
+        let bytes = if has_data { u64::from(command.sectors) * SECTOR_BYTES } else { 0 };
+        must(host.data.len() as u64 == bytes, || {
+            format!("{} bytes are kept for a command of {} sectors", host.data.len(), command.sectors)
+        })
+    }
+
+    fn check_op(&self, index: u32, op: &Op, subs: &[Sub]) -> Found {
+        self.check_place(op.group, op.rows)?;
+        self.check_rows(op.window, op.rows)?;
+        self.check_rows(op.overlay, op.rows)?;
+        self.check_roles(op.roles | op.have | op.failed | op.lost | op.write_set)?;
+        self.check_cells(&op.cells, op.rows, false)?;
+        for &(role, rows) in &op.repairs {
+            must(usize::from(role) < self.layout.roles, || format!("role {role} is to be repaired"))?;
+            self.check_rows(rows, op.rows)?;
+        }
+        if let Some(record) = &op.record {
+            must((record.group, record.rows) == (op.group, op.rows), || {
+                "its record is of another".to_owned()
+            })?;
+            self.check_record(record)?;
+        }
+        self.check_op_host(op)?;
+        let held = self.check_lock(index, op)?;
+        let has_begun = op.left > 0 || op.committing || op.marked || !op.cells.is_empty();
+        must(held || !has_begun, || "it has begun without its lock".to_owned())?;
+        must(op.left as usize == subs.len(), || {
+            format!("it waits for {} commands, of which there are {}", op.left, subs.len())
+        })?;
+        let mut read = 0u64;
+        for sub in subs {
+            must(sub.group == op.group, || "a command is for another group".to_owned())?;
+            let fits = match sub.kind {
+                SubKind::Read => {
+                    let is_new = (read | op.have) >> sub.role & 1 == 0;
+                    read |= 1 << sub.role;
+                    is_new && !op.committing && sub.rows == op.window
+                }
+                SubKind::Write => op.committing && self.check_rows(sub.rows, op.rows).is_ok(),
+                _ => !op.committing && op.record.is_some() && read == 0,
+            };
+            must(fits, || format!("a command {:?} of role {} does not belong to it", sub.kind, sub.role))?;
+        }
+        Ok(())
+    }
+
+    fn check_op_host(&self, op: &Op) -> Found {
+        let needs_host = match op.kind {
+            OpKind::Write | OpKind::Trim => true,
+            OpKind::Read => !op.committing,
+            _ => false,
+        };
+        let is_own = matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::Read);
+        must(!needs_host || op.host != NIL, || "the command of the host that it is for is none".to_owned())?;
+        must(is_own || op.host == NIL, || "it is for no command of the host".to_owned())?;
+        if !is_own {
+            return Ok(());
+        }
+        must(op.roles & !self.data_set() == 0, || "it is for roles without data".to_owned())?;
+        let Some(host) = self.flight.hosts.slots().get(op.host as usize) else {
+            return must(op.host == NIL, || format!("command {} of the host is none", op.host));
+        };
+        must(op.kind != OpKind::Read || op.overlay == op.rows, || {
+            "it reads more than it is asked for".to_owned()
+        })?;
+        self.check_of_host(host, op.group, op.roles, op.overlay)
+    }
+
+    /// Whether its lock is that of its rows. Returns whether it is held.
+    fn check_lock(&self, index: u32, op: &Op) -> Result<bool, String> {
+        let locks: &Locks = &self.flight.locks;
+        let is_own = |&(own, group, rows, _): &(u32, u64, Rows, bool)| {
+            own == index && group == op.group && (rows == op.rows || rows == self.whole_chunk())
+        };
+        let lock = locks.look(op.lock).filter(is_own);
+        lock.map(|(_, _, _, held)| held).ok_or_else(|| format!("lock {} is not its own", op.lock))
+    }
+
+    /// Whether content by role is that of `rows`; `some`: roles may be without.
+    pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: Rows, some: bool) -> Found {
+        let bytes = rows.len() as usize * SECTOR_BYTES as usize;
+        let fits = |cell: &Vec<u8>| cell.len() == bytes || some && cell.is_empty();
+        let is_whole = cells.len() == self.layout.roles && self.setup.bytes;
+        must(cells.is_empty() || is_whole && cells.iter().all(fits), || {
+            format!("content of {} roles is not that of {} rows", cells.len(), rows.len())
+        })
+    }
+
+    pub(super) fn check_record(&self, record: &Record) -> Found {
+        self.check_place(record.group, record.rows)?;
+        let keeps = self.setup.bytes;
+        match &record.content {
+            Content::Trim => Ok(()),
+            Content::Cells { set, cells, .. } => {
+                self.check_roles(*set)?;
+                self.check_cells(cells, record.rows, true)
+            }
+            Content::Partial { written, sums, extra, cells } => {
+                self.check_roles(*written)?;
+                must(written & !self.data_set() == 0 && extra & !written == 0, || {
+                    format!("a record is of roles {written:#x}, with {extra:#x}")
+                })?;
+                self.check_cells(cells, record.rows, true)?;
+                let bytes = record.rows.len() as usize * SECTOR_BYTES as usize;
+                let parities = self.layout.roles - self.layout.data;
+                let has_sums = sums.len() == parities && sums.iter().all(|sum| sum.len() == bytes);
+                let has_cells = |role: usize| cells.get(role).is_some_and(|cell| !cell.is_empty());
+                let is_whole = has_sums && crate::roles::roles(*extra).all(has_cells);
+                must(if keeps { is_whole } else { sums.is_empty() }, || {
+                    format!("a record of {} sums is not one of {parities} parities", sums.len())
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What the array does for itself: passes over groups, and recoveries.
+
+use super::{Found, MOST, must};
+use crate::machine::Array;
+use crate::op::OpKind;
+use crate::passes::PassKind;
+use outlast_device::Device;
+use std::collections::BTreeSet;
+
+impl<D: Device> Array<D> {
+    pub(super) fn check_passes(&self) -> Found {
+        let (passes, groups) = (&self.passes, self.layout.groups);
+        passes.check(&self.setup.config.background, groups, self.ledger.counters.mismatches)?;
+        must(passes.is_shifting() == self.layout.shift().is_some(), || {
+            "parity moves, or does not".to_owned()
+        })?;
+        if let Some((plan, _)) = passes.pending_shift() {
+            let fits = match &self.layout.map {
+                crate::layout::Map::Striped(striped) => plan.target.is_like(&striped.now),
+                crate::layout::Map::Copies { .. } => false,
+            };
+            must(fits && self.setup.shares.is_some(), || "parity is to move as it cannot".to_owned())?;
+        }
+        let ops = || self.flight.ops.live().filter(|op| op.epoch != 0);
+        must(ops().all(|op| op.epoch <= passes.epoch()), || "an operation is of a pass to come".to_owned())?;
+        let Some(pass) = passes.under_way() else { return Ok(()) };
+        let own: Vec<u64> = ops().filter(|op| op.epoch == passes.epoch()).map(|op| op.group).collect();
+        must(own.len() == passes.operations() && own.iter().all(|&group| pass.has_begun(group)), || {
+            format!("{} groups are under way, {} counted", own.len(), passes.operations())
+        })?;
+        must(own.iter().collect::<BTreeSet<_>>().len() == own.len(), || {
+            "a group is worked on twice".to_owned()
+        })?;
+        let in_doubt = self.doubt.resync().is_some_and(|first| first <= pass.base);
+        must(pass.kind != PassKind::Resync || in_doubt, || "what is made right was in no doubt".to_owned())
+    }
+
+    pub(super) fn check_repairs(&self) -> Found {
+        let (repairs, ranges) = (&self.repairs, self.ranges());
+        repairs.check(self.members.len(), self.clock, MOST)?;
+        for repair in repairs.active() {
+            repair.check(ranges, self.clock)?;
+            for item in repair.items() {
+                self.check_place(item.group, item.rows)?;
+                must(item.sector < self.layout.member_sectors(), || {
+                    format!("sector {} is to be recovered", item.sector)
+                })?;
+            }
+            let under_way = self.flight.ops.live().filter_map(|op| match op.kind {
+                OpKind::Repair { repair: id, range, .. } if id == repair.id => Some(range),
+                _ => None,
+            });
+            repair.check_spans(under_way)?;
+        }
+        Ok(())
+    }
+}
