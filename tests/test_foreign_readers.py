@@ -61,7 +61,7 @@ def test_every_reader_of_foreign_files_has_a_fuzz_target() -> None:
     table = (ROOT / "fuzz" / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+) \| `([^`|]+)` \| `([^`|]+)` \|$", table, re.M)
     here = "".join(
-        (ROOT / "tests" / f"test_foreign_{part}.py").read_text(encoding="utf-8") for part in ("json", "files")
+        (ROOT / "tests" / f"test_foreign_{part}.py").read_text(encoding="utf-8") for part in ("json", "files", "toml")
     )
     for what, reader, target in rows:
         assert (ROOT / reader).exists(), f"{what}: {reader} is no file"

@@ -102,7 +102,10 @@ def _rows(source: str, said: Mapping[str, Any], folder: Path, capacity: float, n
     counted = _table(source, "waf", said.get("waf", {}))
     for file in _names(source, said, "fio", folder):
         rows += fio.from_report(file, capacity, noise, counted)
-    for number, each in enumerate(said.get("row", []), 1):
+    listed = said.get("row", [])
+    if not isinstance(listed, list):
+        raise MeasuredError(f"{source}: row = {listed!r}: must be a list of tables, [[row]]")
+    for number, each in enumerate(listed, 1):
         rows.append(table.from_fields(f"{source}, row {number}", _table(source, f"row {number}", each), noise))
     return rows + _sheet(source, _table(source, "sheet", said.get("sheet", {})))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from outlast.errors import ScenarioError
+from outlast.printable import printable
 
 GIB = float(1 << 30)
 READS = ("randread", "read", "randrw")
@@ -21,7 +22,10 @@ PERCENTILE = re.compile(r"p(\d{1,2}(?:[._]\d+)?)")
 
 
 class MeasuredError(ScenarioError):
-    """Something that was measured cannot be used; the message names file, line or field, and the reason."""
+    """Something that was measured cannot be used; one line names file, line or field, and the reason."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message, keep="\t"))
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from outlast import foreign
 from outlast.errors import ScenarioError
+from outlast.printable import printable
 from outlast.reproduce.data import charts, checks
 from outlast.reproduce.data.blocks import known, spread
 from outlast.reproduce.data.columns import Column
@@ -29,6 +31,20 @@ POINTS = (
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
+@contextmanager
+def _told_of(file: Path) -> Iterator[None]:
+    """What no check of keys has found, such as a value of another kind, is told as a matter of the file."""
+    try:
+        yield
+    except KeyError as error:
+        raise ScenarioError(f"{file}: {error} is missing") from error
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        what = printable(str(error), keep="\t")
+        raise ScenarioError(f"{file}: something is not of its kind, a text, number, list or table ({what})") from error
+    except ScenarioError as error:
+        raise ScenarioError(printable(str(error), keep="\t")) from error
+
+
 def load(folder: Path) -> Paper:
     """The paper of a folder.
 
@@ -36,6 +52,11 @@ def load(folder: Path) -> Paper:
         ScenarioError: a file says what cannot be; the message names file, key, value and limit.
 
     """
+    with _told_of(folder / "paper.toml"):
+        return _paper(folder)
+
+
+def _paper(folder: Path) -> Paper:
     file = folder / "paper.toml"
     said = _read(file)
     known(said, PAPER, str(file))
@@ -76,6 +97,11 @@ def _without(said: Mapping[str, Any], setting: Setting) -> str:
 
 def figure(file: Path) -> Figure:
     """The figure of a file, called like it."""
+    with _told_of(file):
+        return _figure(file)
+
+
+def _figure(file: Path) -> Figure:
     said = _read(file)
     known(said, FIGURE, str(file))
     columns = [Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
