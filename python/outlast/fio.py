@@ -315,11 +315,11 @@ class Measured:
         """Reads a file that `fio --output-format=json` or `json+` wrote."""
         file = Path(path)
         try:
-            text = file.read_text(encoding="utf-8")
+            text = foreign.text_of(file)
         except OSError as error:
             raise OutputError(f"{file}: cannot read fio's JSON: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise OutputError(f"{file}: not UTF-8 text") from error
+        except ValueError as error:
+            raise OutputError(f"{file}: {error}") from error
         # fio puts its warnings before the JSON when both go to standard output.
         start = text.find("{")
         try:

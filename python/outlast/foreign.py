@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from outlast.inputs import is_stream
+
 DEEPEST = 64
 """Tables and lists within each other; a scenario has 7, a result 8."""
 
@@ -57,12 +59,22 @@ def toml_of(text: str) -> dict[str, Any]:
         raise ValueError(f"lists and tables within each other: {DEEPEST} at most") from error
 
 
-def read(file: Path, parse: Callable[[str], Any] = json_of) -> Any:
-    """What a file holds. Raises OSError, or ValueError with one line, which names no file."""
+def text_of(file: Path) -> str:
+    """The text of a file, which must be one: a pipe would be waited for, and a device may have no end.
+
+    Raises OSError, or ValueError with one line, which names no file.
+    """
+    if is_stream(file):
+        raise ValueError("must be a regular file, not a pipe or device")
     try:
-        return parse(file.read_text(encoding="utf-8-sig"))
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 from byte {error.start} on") from error
+
+
+def read(file: Path, parse: Callable[[str], Any] = json_of) -> Any:
+    """What a file holds. Raises OSError, or ValueError with one line, which names no file."""
+    return parse(text_of(file))
 
 
 _RELIED_ON: list[Path] = []

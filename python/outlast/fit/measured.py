@@ -60,11 +60,11 @@ def read(path: str | Path) -> Measured:
 
 def _content(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return foreign.text_of(file)
     except OSError as error:
         raise MeasuredError(f"{file}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise MeasuredError(f"{file}: not UTF-8 text") from error
+    except ValueError as error:
+        raise MeasuredError(f"{file}: {error}") from error
 
 
 def of_text(source: str, text: str, folder: Path) -> Measured:
