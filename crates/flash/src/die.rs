@@ -177,7 +177,7 @@ impl Die {
     pub(crate) fn release(&mut self, now: Nanos) {
         self.phase = Phase::Idle;
         self.stale_event = true;
-        self.busy += now - self.busy_since;
+        self.busy += now.saturating_sub(self.busy_since);
     }
 
     /// How long it has been busy until `now`.

@@ -81,6 +81,25 @@ impl Events {
         }
     }
 
+    /// Whether a tree that was read has the first of each group above it, and times of sources that there are.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let tree = &self.tree;
+        let (leaves, groups) = (tree.groups.len(), &tree.groups);
+        let least = |group: &[u64; 4]| group.iter().copied().fold(u64::MAX, u64::min);
+        let held = groups.iter().flatten().enumerate();
+        let is_right = |(place, &held): (usize, &u64)| match groups.get(place + 1) {
+            Some(below) => held == least(below),
+            None => held == u64::MAX || place + 1 - leaves == (held & ((1 << tree.bits) - 1)) as usize,
+        };
+        let is_first = groups.first().is_none_or(|first| least(first) == tree.first);
+        let sources = held.clone().skip((leaves + tree.sources as usize).saturating_sub(1));
+        if is_first && held.clone().all(is_right) && sources.into_iter().all(|(_, &held)| held == u64::MAX) {
+            Ok(())
+        } else {
+            Err("the first event of some sources is not the first of theirs".to_owned())
+        }
+    }
+
     /// Forgets all events but that of housekeeping.
     pub(crate) fn cut(&mut self) {
         let housekeeping = self.number(Source::Housekeeping);

@@ -105,6 +105,11 @@ impl<T> Op<T> {
         Self { next: NIL, tag, ..self }
     }
 
+    /// The operation that waits behind it.
+    pub(crate) fn next(&self) -> u32 {
+        self.next
+    }
+
     /// What the die does.
     #[inline]
     pub fn kind(&self) -> Kind {
@@ -228,11 +233,11 @@ impl List {
         wanted: impl Fn(&Op<T>) -> bool,
     ) -> Option<&mut Op<T>> {
         let mut at = from;
-        while at != NIL {
-            if wanted(&ops[at]) {
+        while let Some(own) = ops.slots().get(at as usize) {
+            if wanted(own) {
                 return Some(&mut ops[at]);
             }
-            at = ops[at].next;
+            at = own.next;
         }
         None
     }

@@ -5,7 +5,7 @@ use crate::flash::Flash;
 use crate::line::Line;
 use crate::op::{Kind, Op};
 use crate::pipe::Pipe;
-use outlast_units::slab::Slab;
+use outlast_units::slab::{NIL, Slab};
 use outlast_units::{DieId, Nanos};
 
 /// A program that a loss of power found waiting or under way.
@@ -79,6 +79,68 @@ impl<T: Copy> Flash<T> {
         self.thinking.cut();
         self.waiting.clear();
         outstanding
+    }
+
+    /// Whether what was read leads from each die to operations that are there, each once, and of a kind that it may be at work on; and all times in
+    /// the tree are those of sources that there are. To be asked before anything else is.
+    ///
+    /// # Errors
+    /// What does not fit, in one line.
+    pub fn check_restored(&self) -> Result<(), String> {
+        let mut seen = vec![false; self.ops.slots().len()];
+        self.ops.free().iter().for_each(|&op| seen[op as usize] = true);
+        let mut take = |die: DieId, op: u32, is_read: Option<bool>| -> Result<u32, String> {
+            let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+            let own = self.ops.slots().get(op as usize).filter(|_| is_new);
+            let own = own.filter(|own| is_read.is_none_or(|is_read| is_read == (own.kind == Kind::Read)));
+            let own = own.filter(|own| own.kind != Kind::Read || self.unit.has(own.mask));
+            own.map(Op::next)
+                .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
+        };
+        if !self.pipes.is_empty() && self.pipes.len() != self.dies.len()
+            || self.gathering
+            || !self.gathered.is_empty()
+        {
+            return Err("reads of a command are being queued, or beside each other on no die".to_owned());
+        }
+        for (id, die) in self.dies.iter_indexed() {
+            let reading = matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
+            if reading {
+                take(id, die.current, Some(true))?;
+            }
+            for op in begun(die) {
+                take(id, op, Some(false))?;
+            }
+            if die.phase == Phase::Suspending && die.suspended.is_none_or(|own| own.op != die.current) {
+                return Err(format!("die {id} waits for an operation that is not suspended"));
+            }
+            for op in self.pipes.get(id.index()).into_iter().flat_map(Pipe::ops) {
+                take(id, op, Some(true))?;
+            }
+            let lists = [
+                (die.reads, Some(true)),
+                (die.programs, Some(false)),
+                (die.collection, None),
+                (die.background, None),
+            ];
+            for (list, is_read) in lists {
+                let (mut at, mut last) = (list.head(), list.head());
+                while at != NIL {
+                    last = at;
+                    at = take(id, at, is_read)?;
+                }
+                if !list.is_empty() && list.last() != last {
+                    return Err(format!(
+                        "what waits for die {id} does not end with operation {}",
+                        list.last()
+                    ));
+                }
+            }
+        }
+        if self.internal > self.internal_max || self.thinking.slots() > self.internal as usize {
+            return Err(format!("{} internal operations of at most {}", self.internal, self.internal_max));
+        }
+        self.events.check()
     }
 
     /// Checks that every operation waits or is under way exactly once, that the dies that wait to start one more internal operation are those

@@ -221,7 +221,7 @@ pub(crate) fn data_units(layout: &Layout, code: Option<&Stripes>, gaps: Option<&
     let pus = layout.data_pus();
     let data = match (code, gaps) {
         (None, None) => pus,
-        (None, Some(gaps)) => pus - gaps.len() * layout.data_superpages(),
+        (None, Some(gaps)) => pus.saturating_sub(gaps.len() * layout.data_superpages()),
         (Some(code), gaps) => {
             layout.pus_within().filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32
         }

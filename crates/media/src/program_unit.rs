@@ -23,6 +23,11 @@ impl ProgramUnit {
         self.planes * self.rows / self.pages_per_unit * self.units_per_page
     }
 
+    /// Whether there are units in bit mask `units`, and all of them are its own.
+    pub fn has(&self, units: u64) -> bool {
+        units != 0 && units >> (self.units() - 1) <= 1
+    }
+
     /// What sensing the units in bit mask `units` takes: how many pages, and a bit mask of the page rows.
     #[allow(
         clippy::inline_always,

@@ -7,6 +7,7 @@ mod compaction;
 mod compaction_kills;
 mod content;
 mod differential;
+mod forged;
 mod image;
 mod kill;
 mod limits;

@@ -18,15 +18,19 @@ fn written(machine: &Machine) -> Vec<u8> {
 
 /// A host and fate. Two of them that are alike do the same, whatever machine they have.
 #[derive(Clone)]
-struct Life {
+pub(crate) struct Life {
     rng: SplitMix,
-    now: Nanos,
+    pub(crate) now: Nanos,
     turn: u32,
-    done: Vec<Completion>,
+    pub(crate) done: Vec<Completion>,
 }
 
 impl Life {
-    fn go_on(&mut self, machine: &mut Machine, turns: u32) {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { rng: SplitMix::new(seed, "checkpoint"), now: Nanos::ZERO, turn: 0, done: Vec::new() }
+    }
+
+    pub(crate) fn go_on(&mut self, machine: &mut Machine, turns: u32) {
         for _ in 0..turns {
             self.now += Nanos(self.rng.below(120_000));
             self.turn += 1;
@@ -87,8 +91,7 @@ fn a_machine_that_was_written_and_read_is_the_machine_that_it_was() {
         let scenario = scenario(&text);
         for seed in 0..6 {
             let mut machine = Machine::new(&scenario).unwrap();
-            let mut life =
-                Life { rng: SplitMix::new(seed, "checkpoint"), now: Nanos::ZERO, turn: 0, done: Vec::new() };
+            let mut life = Life::new(seed);
             life.go_on(&mut machine, 60 * u32::try_from(seed).unwrap());
             let file = written(&machine);
             let mut twin = Machine::read(&scenario, &mut file.as_slice(), None).unwrap();

@@ -11,7 +11,7 @@ use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::Nanos;
 
 impl Ssd {
-    fn totals(&self) -> Totals {
+    pub(crate) fn totals(&self) -> Totals {
         let of = |ftl: &Ftl| {
             let figures = ftl.figures();
             Totals {

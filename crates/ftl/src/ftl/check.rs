@@ -7,6 +7,7 @@ use crate::table::Mapping;
 use crate::turns::Turns;
 use outlast_persist::Extents;
 use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, SuperblockId};
+use std::collections::BTreeMap;
 
 impl Ftl {
     /// How far the numbers of its parts reach, of which there are as many as the settings say.
@@ -73,6 +74,46 @@ impl Ftl {
         self.check_maps()?;
         self.check_mount(true)?;
         self.check_parity()
+    }
+
+    /// Whether each slot that holds a page has bytes, where those are kept, and they are that page's.
+    ///
+    /// # Errors
+    /// The first slot that has none or others.
+    pub fn check_contents(&self) -> Result<(), String> {
+        let Some(contents) = &self.contents else { return Ok(()) };
+        for slot in (0..self.layout.slots()).map(Ppn).filter(|&slot| self.map.is_valid(slot)) {
+            let page = self.map.owner(slot);
+            let has = contents.raw(slot.0).map(outlast_media::Unit::tag);
+            if has != Some(page.0) && !(has.is_none() && self.is_map_page(page)) {
+                return Err(format!("slot {slot} has bytes of page {has:?}, not of page {page}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `programs`, which are under way, are of rows that have not been programmed, each once.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check_order(&self, programs: impl Iterator<Item = Pu>) -> Result<(), String> {
+        let mut rows: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for pu in programs {
+            let (superblock, within) = self.layout.within_superblock(pu);
+            let (row, lane) = self.layout.row_and_lane(within);
+            rows.entry((superblock, lane)).or_default().push(row);
+        }
+        for ((superblock, lane), mut rows) in rows {
+            rows.sort_unstable();
+            let next = self.physical.programmed(&self.layout, superblock, lane);
+            // Not that they follow each other: some of a die that has failed come to nothing.
+            if rows[0] < next || rows.windows(2).any(|pair| pair[0] == pair[1]) {
+                return Err(format!(
+                    "rows {rows:?} of lane {lane} of superblock {superblock} are programmed, where row {next} is next"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Valid slots of `superblock`, as the mapping has it.

@@ -6,13 +6,14 @@ use crate::ssd::Ssd;
 use outlast_device::Device;
 use outlast_persist::Extents;
 use outlast_units::slab::NIL;
-use outlast_units::{ChannelId, CoreId, DieId, Idx, Pu};
+use outlast_units::{BlockId, ChannelId, CoreId, DieId, Idx, Pu};
 
 impl Ssd {
     /// How far the numbers of its parts reach.
     pub(crate) fn extents(&self, outer: &Extents) -> Extents {
         let pus = |core: &Core| core.ftl.layout().superblocks() * core.ftl.layout().pus_per_superblock();
-        let counts: [(Option<usize>, u64); 4] = [
+        let counts: [(Option<usize>, u64); 5] = [
+            (BlockId::KIND, self.config.geometry.blocks_per_plane.into()),
             (CoreId::KIND, self.cores.len() as u64),
             (DieId::KIND, self.places.len() as u64),
             (ChannelId::KIND, self.config.geometry.channels.into()),
@@ -29,7 +30,73 @@ impl Ssd {
                 return Err(format!("die {die} is not die {} of core {}", place.local, place.core));
             }
         }
+        self.flash.check_restored()?;
+        for core in &self.cores {
+            core.ftl.check_contents()?;
+        }
+        self.check_order_of_programs()?;
+        self.check_host_reads()?;
+        self.check_counts()?;
         self.self_check()
+    }
+
+    /// Checks that reads for the host are for commands that there are.
+    fn check_host_reads(&self) -> Result<(), String> {
+        let mut reads = self.flash.reads().map(|(_, op)| op.tag);
+        match reads.find(|tag| {
+            tag.kind == OpKind::HostRead && !tag.has_record && !self.host.requests.is_live(tag.cookie)
+        }) {
+            Some(tag) => Err(format!("a read is for request {}, which has ended", tag.cookie)),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that nothing was counted before the last reset that was not counted since the beginning, and that cells are as old as their blocks.
+    fn check_counts(&self) -> Result<(), String> {
+        let (all, before) = (self.totals(), &self.at_reset.totals);
+        let pairs = [
+            (all.coalesced, before.coalesced),
+            (all.programs, before.programs),
+            (all.multi_plane_programs, before.multi_plane_programs),
+            (all.erases, before.erases),
+            (all.victims, before.victims),
+            (all.victim_units, before.victim_units),
+        ];
+        let units =
+            all.written.iter().zip(before.written.iter()).map(|((_, all), (_, before))| (all, before));
+        let reads = all.untimed_reads.iter().zip(before.untimed_reads.iter());
+        let reads = reads.map(|((_, all), (_, before))| (all, before));
+        if let Some((all, before)) =
+            pairs.into_iter().chain(units).chain(reads).find(|(all, before)| before > all)
+        {
+            return Err(format!("{before} were counted at the last reset, of {all}"));
+        }
+        if self.at_reset.by_core.len() != self.cores.len() {
+            return Err(format!(
+                "{} flash cores were counted at the last reset",
+                self.at_reset.by_core.len()
+            ));
+        }
+        for (index, core) in self.cores.iter_indexed() {
+            let Some(cells) = &core.cells else { continue };
+            let mut blocks = core.ftl.blocks().all_cycles().iter_indexed();
+            if let Some((block, cycles)) = blocks.find(|&(block, &cycles)| cells.cells.cycles(block) > cycles)
+            {
+                return Err(format!(
+                    "core {index}: the cells of block {block} are older than its {cycles} cycles"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that programs under way are of program units that are not on flash, each once.
+    fn check_order_of_programs(&self) -> Result<(), String> {
+        for (index, core) in self.cores.iter_indexed() {
+            let units = self.programs_in_flight(index).map(|op| op.tag.pu);
+            core.ftl.check_order(units)?;
+        }
+        Ok(())
     }
 
     /// Checks that nothing is due: between events the drive is settled.
