@@ -164,9 +164,9 @@ impl PlainDevice {
         self.config.validate().map_err(|error| error.to_string())?;
         let capacity = self.config.capacity.0 / SECTOR_BYTES;
         let pages = if self.config.bytes { capacity.div_ceil(PAGE_SECTORS) } else { 0 };
-        let is_page = |page: &Box<[u8]>| page.len() == PAGE_SECTORS as usize * SECTOR;
+        let is_page = |page: &[u8]| page.len() == PAGE_SECTORS as usize * SECTOR;
         let sized = self.lanes.len() == usize::from(self.config.lanes) && self.pages.len() as u64 == pages;
-        if !sized || !self.pages.iter().flatten().all(is_page) {
+        if !sized || !self.pages.iter().flatten().all(|page| is_page(page)) {
             return Err("a device has lanes or pages other than its settings say".to_owned());
         }
         let mut seen = vec![false; self.entries.len()];

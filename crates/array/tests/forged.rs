@@ -1,7 +1,11 @@
 //! Does state that somebody has forged, with its checksums made right, ever end an array by a panic? Arrays of each kind in the middle of their lives are
 //! written; a number of that is changed; what reads it refuses it, or goes on: under a host, through failures, a loss of power, and new members.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::match_wild_err_arm,
+    reason = "a test fails by panicking, and says of what"
+)]
 
 use crate::support;
 
@@ -77,7 +81,7 @@ fn goes_on(mut array: Array<PlainDevice>, mut now: Nanos) {
         now.0 += rng.below(80_000);
         array.advance(now, &mut done);
         done.drain(..).for_each(|completion| {
-            drop((array.take_data(completion.tag), array.take_failed(completion.tag)))
+            drop((array.take_data(completion.tag), array.take_failed(completion.tag)));
         });
         let member = rng.below(members.into()) as usize;
         match turn {

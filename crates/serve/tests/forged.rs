@@ -1,7 +1,11 @@
 //! Does a checkpoint that somebody has forged, with its checksums made right, ever end a machine by a panic? Drives and arrays in the middle of their
 //! service are written; a number of that is changed; what reads it refuses it in one line, or goes on to serve.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::match_wild_err_arm,
+    reason = "a test fails by panicking, and says of what"
+)]
 
 use crate::checkpoint::Life;
 use crate::support::{ARRAY, DRIVE, scenario};

@@ -11,6 +11,7 @@ pub struct ByteRate(u64);
 
 impl ByteRate {
     /// Whether any transfer at a rate that was read would end.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as the derived reading calls it")]
     fn check_restored(&self) -> Result<(), String> {
         if self.0 == 0 { Err("a rate is 0 bytes a second".to_owned()) } else { Ok(()) }
     }

@@ -10,6 +10,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Whether rows that were read are some.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as the derived reading calls it")]
     fn check_restored(&self) -> Result<(), String> {
         if self.first < self.end {
             Ok(())

@@ -125,13 +125,13 @@ impl<D: Device> Array<D> {
 
     fn check_op(&self, index: u32, op: &Op, subs: &[Sub]) -> Found {
         self.check_place(op.group, op.rows)?;
-        self.check_rows(op.window, op.rows)?;
-        self.check_rows(op.overlay, op.rows)?;
+        Self::check_rows(op.window, op.rows)?;
+        Self::check_rows(op.overlay, op.rows)?;
         self.check_roles(op.roles | op.have | op.failed | op.lost | op.write_set)?;
         self.check_cells(&op.cells, op.rows, false)?;
         for &(role, rows) in &op.repairs {
             must(usize::from(role) < self.layout.roles, || format!("role {role} is to be repaired"))?;
-            self.check_rows(rows, op.rows)?;
+            Self::check_rows(rows, op.rows)?;
         }
         if let Some(record) = &op.record {
             must((record.group, record.rows) == (op.group, op.rows), || {
@@ -155,7 +155,7 @@ impl<D: Device> Array<D> {
                     read |= 1 << sub.role;
                     is_new && !op.committing && sub.rows == op.window
                 }
-                SubKind::Write => op.committing && self.check_rows(sub.rows, op.rows).is_ok(),
+                SubKind::Write => op.committing && Self::check_rows(sub.rows, op.rows).is_ok(),
                 _ => !op.committing && op.record.is_some() && read == 0,
             };
             must(fits, || format!("a command {:?} of role {} does not belong to it", sub.kind, sub.role))?;

@@ -85,10 +85,10 @@ impl<D: Device> Array<D> {
     /// Whether there is such a group, and such rows of it.
     fn check_place(&self, group: u64, rows: Rows) -> Found {
         must(group < self.layout.groups, || format!("group {group} of {}", self.layout.groups))?;
-        self.check_rows(rows, self.whole_chunk())
+        Self::check_rows(rows, self.whole_chunk())
     }
 
-    fn check_rows(&self, rows: Rows, within: Rows) -> Found {
+    fn check_rows(rows: Rows, within: Rows) -> Found {
         let fits = within.first <= rows.first && rows.first < rows.end && rows.end <= within.end;
         must(fits, || format!("rows {} to {} of {} to {}", rows.first, rows.end, within.first, within.end))
     }
