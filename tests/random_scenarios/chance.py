@@ -29,10 +29,9 @@ def tolerance(case: Case, summary: Summary) -> float:
 def between_clocks(case: Case) -> float:
     """Relative difference that a run without time may have beyond that (decision 0099).
 
-    Without time a victim may be chosen a superblock of the host's writes later, and in time what is in the buffer is
-    not sealed. Either is as much as that many spare superblocks more or less.
+    In time what is in the buffer is not sealed, which is as much as that many spare superblocks less.
     """
-    return (1 + _buffer_kib(case) / _superblock_kib(case)) / _spare_superblocks(case)
+    return _buffer_kib(case) / _superblock_kib(case) / _spare_superblocks(case)
 
 
 def _superblock_kib(case: Case) -> float:

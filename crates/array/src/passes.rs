@@ -159,7 +159,7 @@ impl Passes {
         let Some(pass) = &self.under_way else { return Ok(()) };
         let ahead = pass.next.checked_sub(pass.base).filter(|&ahead| ahead <= AHEAD);
         let is_ahead = ahead.is_some_and(|ahead| pass.done.checked_shr(ahead as u32).unwrap_or(0) == 0);
-        if pass.first <= pass.base && pass.next <= groups && is_ahead {
+        if pass.next <= groups && is_ahead {
             Ok(())
         } else {
             Err(format!("a pass is at group {} to {} of {groups}", pass.base, pass.next))

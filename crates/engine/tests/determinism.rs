@@ -102,7 +102,7 @@ fn another_seed_gives_another_result() {
 fn a_run_goes_on_after_the_power_has_failed() {
     let cut = || {
         let mut scenario = mixed("full", 20_000);
-        let at = [300, 301, 1000, 2500].map(Nanos::millis);
+        let at = [300, 301, 1500, 2500].map(Nanos::millis);
         scenario.faults = at.map(|at| FaultSpec::new(at, FaultKind::Power)).to_vec();
         once(scenario)
     };

@@ -167,6 +167,12 @@ pub struct Ftl {
     held: Option<Box<Held>>,
     /// Collection without time, which takes turns with the host's writes.
     turns: Turns,
+    /// Slots of a victim that it deals with at a time: whole pages.
+    #[persist(skip)]
+    stretch: u32,
+    /// See [`FtlOptions::background_every`].
+    #[persist(skip)]
+    background_every: u8,
     /// Whether there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
     looks_first: bool,
     /// What flash tells of itself; absent where nobody asks.
@@ -243,6 +249,8 @@ impl Ftl {
             losses: Losses::default(),
             held: Held::of(options.coalesce, layout.units_per_pu(), pus),
             turns: Turns::default(),
+            stretch: 1,
+            background_every: options.background_every,
             looks_first: options.coalesce.is_some() || config.map_flush.is_some() || (erases_late && whole),
             maps: MapPages::of(config, logical_units, whole).map(Box::new),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
@@ -267,7 +275,7 @@ impl Ftl {
         ftl.leave_out_dies(&absent);
         ftl.begin_codes(protection.as_ref())?;
         ftl.check_room(geometry)?;
-        ftl.begin_turns(options.background_every);
+        ftl.begin_turns();
         ftl.review_room();
         Ok(ftl)
     }

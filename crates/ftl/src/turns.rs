@@ -17,13 +17,9 @@ pub(crate) struct Turns {
     pub(crate) ahead: u32,
     /// The superblock that wear levelling empties.
     pub(crate) cold: Option<Cold>,
-    /// Of how many operations of the dies one is wear levelling's; 0: it waits for none.
-    pub(crate) background_every: u8,
     /// Operations for which it has not had its turn yet, but for programs after the first so many.
     pub(crate) owed: u64,
     pub(crate) programmed: u64,
-    /// Slots of a victim that are dealt with at a time: whole pages.
-    pub(crate) stretch: u32,
 }
 
 impl Turns {

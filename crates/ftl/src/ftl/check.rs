@@ -63,13 +63,7 @@ impl Ftl {
             let is = |wanted| move |superblock| self.superblocks.state(superblock) == wanted;
             origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
         }
-        let Turns { victim, cold, .. } = &self.turns;
-        for superblock in victim.iter().map(|own| own.superblock).chain(cold.iter().map(|own| own.superblock))
-        {
-            if self.superblocks.state(superblock) != State::Collecting {
-                return Err(format!("superblock {superblock} is emptied without time, and nobody moves it"));
-            }
-        }
+        self.check_turns()?;
         self.check_held()?;
         self.check_maps()?;
         self.check_mount(true)?;
@@ -110,6 +104,25 @@ impl Ftl {
             if rows[0] < next || rows.windows(2).any(|pair| pair[0] == pair[1]) {
                 return Err(format!(
                     "rows {rows:?} of lane {lane} of superblock {superblock} are programmed, where row {next} is next"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that what is emptied without time is, and holds nothing in the slots dealt with.
+    fn check_turns(&self) -> Result<(), String> {
+        let Turns { victim, cold, .. } = &self.turns;
+        let victims = victim.iter().map(|own| (own.superblock, own.next));
+        for (superblock, next) in victims.chain(cold.iter().map(|own| (own.superblock, own.next))) {
+            if self.superblocks.state(superblock) != State::Collecting {
+                return Err(format!("superblock {superblock} is emptied without time, and nobody moves it"));
+            }
+            let first = self.layout.first_slot(superblock);
+            let is_within = first <= next && next.0 - first.0 <= self.layout.units_per_superblock();
+            if !is_within || Ppn::each(first..next).any(|slot| self.map.is_valid(slot)) {
+                return Err(format!(
+                    "superblock {superblock} is emptied without time up to slot {next}, and holds units below"
                 ));
             }
         }

@@ -4,7 +4,7 @@ use super::Ftl;
 use crate::streams::Cause;
 use crate::table::Mapping;
 use crate::turns::{Cold, Victim};
-use outlast_units::{Ppn, SuperblockId};
+use outlast_units::Ppn;
 
 impl Ftl {
     /// Has wear levelling begin with what it wants to move, if it moves nothing.
@@ -25,7 +25,7 @@ impl Ftl {
     pub(super) fn reads_of(&self, victim: &Victim) -> u32 {
         let units = self.layout.units_per_pu();
         let end = self.layout.first_slot(victim.superblock).0 + self.layout.units_per_superblock();
-        let until = victim.next.0.saturating_add(self.turns.stretch).min(end);
+        let until = victim.next.0.saturating_add(self.stretch).min(end);
         let pus = (victim.next.0..until).step_by(units as usize);
         pus.filter(|&at| self.map.valid_in(Ppn(at), units.min(end - at)) != 0).count() as u32
     }
@@ -45,13 +45,11 @@ impl Ftl {
         self.turns.programmed = self.counts.pus_programmed();
     }
 
-    /// Wear levelling ends what it has begun. Returns whether it had.
-    pub(super) fn finish_cold(&mut self) -> bool {
-        let Some(Cold { superblock, .. }) = self.turns.cold else { return false };
-        while let Some(cold) = self.turns.cold.filter(|cold| cold.superblock == superblock) {
+    /// Wear levelling ends what it has begun.
+    pub(super) fn finish_cold(&mut self) {
+        while let Some(cold) = self.turns.cold {
             self.move_cold(cold);
         }
-        true
     }
 
     /// The first program unit of `cold` from the next on that holds valid units, and these, a bit each.
@@ -64,7 +62,7 @@ impl Ftl {
 
     /// Operations of the dies after which the next step of moving `cold` has its turn: a read and a part of a program, or, when all is moved, an erasure on each lane.
     fn price_of_next(&self, cold: Cold) -> u64 {
-        let every = u64::from(self.turns.background_every);
+        let every = u64::from(self.background_every);
         match self.next_cold(cold) {
             Some((_, valid)) => {
                 let units = u64::from(self.layout.units_per_pu());
@@ -74,8 +72,8 @@ impl Ftl {
         }
     }
 
-    /// Moves the next program unit of `cold`, or erases it when all has been moved, and takes the next.
-    fn move_cold(&mut self, cold: Cold) {
+    /// Moves the next program unit of `cold`, or erases it when all has been moved.
+    pub(super) fn move_cold(&mut self, cold: Cold) {
         if let Some((from, valid)) = self.next_cold(cold) {
             self.relocate_at_once(cold.stream, from, valid);
             self.counts.read(Cause::WearLeveling.read(), u64::from(self.layout.pages_under(valid)));
@@ -83,13 +81,13 @@ impl Ftl {
             self.turns.cold = Some(Cold { next, ..cold });
             return;
         }
-        self.end_cold(cold.superblock);
-        self.end_promise(cold.stream);
-    }
-
-    fn end_cold(&mut self, superblock: SuperblockId) {
-        assert!(self.superblocks.valid(superblock) == 0, "superblock {superblock} was not emptied");
+        assert!(
+            self.superblocks.valid(cold.superblock) == 0,
+            "superblock {} was not emptied",
+            cold.superblock
+        );
         self.turns.cold = None;
-        self.erased(superblock);
+        self.end_promise(cold.stream);
+        self.erased(cold.superblock);
     }
 }

@@ -13,13 +13,13 @@ const WAITING: u32 = 1;
 const STRETCHES: u32 = 16;
 
 impl Ftl {
-    /// To be called when marks are known: credit is shared out by them. See [`FtlOptions`](super::FtlOptions) for `background_every`.
-    pub(super) fn begin_turns(&mut self, background_every: u8) {
+    /// To be called when marks are known: credit is shared out by them.
+    pub(super) fn begin_turns(&mut self) {
         let credit = Credit::new(self, &self.config.gc);
         let (page, pu) = (self.layout.units_per_page(), self.layout.units_per_pu());
         let part = self.layout.units_per_superblock() / STRETCHES / page * page;
-        let stretch = if credit.is_plain() { part.max(page) } else { pu };
-        self.turns = Turns { credit, stretch, background_every, ..Turns::default() };
+        self.stretch = if credit.is_plain() { part.max(page) } else { pu };
+        self.turns = Turns { credit, ..Turns::default() };
     }
 
     /// Whether a write of the host to `stream` enters without a question.
@@ -79,17 +79,18 @@ impl Ftl {
             self.move_next(victim);
             return Ok(());
         }
-        if self.is_read_only() || !self.needs_gc() {
+        if self.is_read_only() {
             return Err(Full);
         }
-        if self.begin_victim() {
+        if self.needs_gc() && self.begin_victim() {
             return Ok(());
         }
-        if self.finish_cold() {
-            // There may be a victim when what it had begun is free again.
+        if let Some(cold) = self.turns.cold {
+            // What is free is promised to it, or is so when it has gone on.
+            self.move_cold(cold);
             return Ok(());
         }
-        if self.held_units() == 0 {
+        if !self.needs_gc() || self.held_units() == 0 {
             return Err(Full);
         }
         // A superblock can be collected when all of it is on flash.
@@ -122,7 +123,7 @@ impl Ftl {
 
     /// Moves what the next stretch of `victim`, the one under way, holds; it is erased when that was all.
     fn move_next(&mut self, mut victim: Victim) {
-        let stretch = self.turns.stretch;
+        let stretch = self.stretch;
         let reads = if self.turns.cold.is_some() { self.reads_of(&victim) } else { 0 };
         let units = self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, Cause::Gc);
         if units != 0 {

@@ -164,7 +164,7 @@ impl Ftl {
             }
             self.relocate_at_once(to, Ppn(from), now);
         }
-        *next = Ppn(at);
+        *next = Ppn(at.min(end));
         self.counts.read(cause.read(), reads);
         units
     }
