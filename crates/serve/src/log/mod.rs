@@ -13,7 +13,7 @@ pub use writer::{Log, LogOptions};
 
 /// The format of images: another one is refused, as is a log that this version of the simulator would make something else of. It grows with
 /// either; `tests/image.rs` has a log with what must come of it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Where a record lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -125,6 +125,7 @@ impl Piece {
 
 /// What of a victim is still to be read, die by die. Reused from one victim to the next.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
+#[persist(check)]
 pub(super) struct ReadList {
     /// What held valid data when the victim was chosen: a stretch of equal length for each die.
     pieces: Vec<Piece>,
@@ -135,6 +136,16 @@ pub(super) struct ReadList {
 }
 
 impl ReadList {
+    /// Whether each die's cursor lies within the list, and `dies_left` counts those that have not reached their end.
+    fn check_restored(&self) -> Result<(), String> {
+        let is_within = |&&(next, end): &&(u32, u32)| next <= end && end as usize <= self.pieces.len();
+        let left = self.cursors.iter().filter(|(next, end)| next != end).count() as u32;
+        if self.cursors.iter().filter(is_within).count() == self.cursors.len() && left == self.dies_left {
+            return Ok(());
+        }
+        Err(format!("{} dies read a victim by a list of {} pieces", self.dies_left, self.pieces.len()))
+    }
+
     /// Lists what `part` of `superblock` holds in pieces of `span`.
     pub(super) fn fill(&mut self, ftl: &Ftl, superblock: SuperblockId, part: &Part, span: Span) {
         let layout = ftl.layout();
