@@ -6,7 +6,7 @@
 //! [`outlast_models`]; ages of members enter by the mean of what they put at risk.
 
 use crate::member::Member;
-use crate::summary::sequential_rate;
+use crate::sequential::sequential_rate;
 use crate::volume::Volume;
 use outlast_array::{ArrayConfig, CopyLayout, Level};
 use outlast_device::Device;

@@ -35,6 +35,24 @@ impl AsDrives for Volume {
     }
 }
 
+/// Spare over user space of a drive that data can use: without spare blocks, bad blocks, and superblocks that are open or held back. Below
+/// zero where the flash that is left holds less than the capacity.
+pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
+    let user = drive.identify().capacity.0 as f64;
+    let unit = drive.config().ftl.mapping_unit.0 as f64;
+    // Held back: free superblocks; open ones are on average half empty.
+    let usable: f64 = drive
+        .ftls()
+        .map(|ftl| {
+            let lost = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.space().streams());
+            (f64::from(ftl.layout().superblocks()) - lost)
+                * f64::from(ftl.stream(ftl.streams().gc(0)).data_units())
+                * unit
+        })
+        .sum();
+    (usable - user) / user
+}
+
 /// Sums of exact probabilities, as logarithms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExactSum {

@@ -5,7 +5,7 @@
 use crate::error::EngineError;
 use crate::memory::Memory;
 use crate::precondition::least_drive_writes;
-use crate::summary::effective_spare_factor;
+use crate::drives::effective_spare_factor;
 use outlast_models::write_amplification;
 use outlast_scenario::{Fill, Overwrite, Scenario, TimingMode};
 use outlast_ssd::Ssd;

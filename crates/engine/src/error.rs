@@ -1,5 +1,6 @@
 //! Why a run could not be made or finished.
 
+use outlast_array::ArrayError;
 use outlast_media::ConfigError;
 use outlast_units::Nanos;
 use outlast_workload::WorkloadError;
@@ -16,7 +17,7 @@ pub enum EngineError {
     Workload(#[from] WorkloadError),
     /// What was to break does not.
     #[error(transparent)]
-    Refused(#[from] crate::Loss),
+    Refused(#[from] ServiceError),
     /// A snapshot cannot be written.
     #[error("the snapshot cannot be written: {0}")]
     Snapshot(std::io::Error),
@@ -41,4 +42,18 @@ pub enum EngineError {
         /// Units to be written.
         planned: u64,
     },
+}
+
+/// Why what was asked of a drive or an array in service is not done. Nothing has changed, unless the variant says so.
+#[derive(Debug, Error)]
+pub enum ServiceError {
+    /// A setting of a fault cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The array refuses.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    /// Only an array can do that.
+    #[error("only an array can do that: there is no [array]")]
+    NoArray,
 }

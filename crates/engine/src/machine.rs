@@ -1,9 +1,8 @@
 //! What the engine runs: a drive by itself, or an array of them.
 
 use crate::counts::{Snapshot, WINDOW_BLOCKS};
-use crate::drives::AsDrives;
 use crate::progress::OnProgress;
-use crate::service::Loss;
+use crate::error::ServiceError;
 use crate::team::Team;
 use outlast_array::Condition;
 use outlast_device::{Command, Device, Op, Outcome};
@@ -16,7 +15,7 @@ use outlast_units::{Lba, Nanos};
 
 /// A device that can be prepared without time and tells what it has done. Implemented by types known when the run loop is compiled,
 /// so that it calls them directly.
-pub(crate) trait Machine: Device + Restore + AsDrives {
+pub(crate) trait Machine: Device + Restore {
     /// Whether it comes to the same when it is advanced to a time and then on, instead of at once.
     const MAY_WAIT: bool;
 
@@ -84,7 +83,7 @@ pub(crate) trait Machine: Device + Restore + AsDrives {
     ///
     /// # Errors
     /// What the array refuses; after a loss of power that it refuses to start from, it is off.
-    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), Loss>;
+    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError>;
 
     /// Starts counting anew.
     fn reset(&mut self, now: Nanos);
@@ -225,8 +224,8 @@ impl Machine for Ssd {
         Ok(())
     }
 
-    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), Loss> {
-        let Strike::Flash { fault, .. } = strike else { return Err(Loss::NoArray) };
+    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError> {
+        let Strike::Flash { fault, .. } = strike else { return Err(ServiceError::NoArray) };
         self.inject(now, fault);
         Ok(())
     }

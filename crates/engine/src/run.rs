@@ -8,6 +8,7 @@ mod fleet;
 mod loops;
 
 use crate::clock::Pulse;
+use crate::drives::AsDrives;
 use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
@@ -63,7 +64,7 @@ pub(crate) struct Runner<'a, 'b, 'c, M> {
     rows: Option<OnRows<'c>>,
 }
 
-impl<'a, 'b, 'c, M: Machine> Runner<'a, 'b, 'c, M> {
+impl<'a, 'b, 'c, M: Machine + AsDrives> Runner<'a, 'b, 'c, M> {
     /// A leg of a run.
     pub(crate) fn new(
         machine: &'a mut M,

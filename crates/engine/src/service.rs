@@ -1,13 +1,13 @@
 //! A drive or an array that is used as it is, without a workload: prepared as the scenario says, its time begun.
 
-use crate::error::EngineError;
+use crate::error::{EngineError, ServiceError};
 use crate::machine::Machine;
 use crate::member::Makings;
 use crate::progress::OnProgress;
 use crate::simulation::{prepared, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::Volume;
-use outlast_array::{Array, ArrayError, PowerCycle};
+use outlast_array::{Array, PowerCycle};
 use outlast_device::{Device, Tag};
 use outlast_media::{ConfigError, FaultSpec, Store, Tear};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
@@ -15,7 +15,6 @@ use outlast_scenario::{Happening, Scenario, TimingMode};
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
 use std::{io::Read, sync::Arc};
-use thiserror::Error;
 
 /// A drive or an array in service. There is no way to one that has not been prepared, or whose time has not begun.
 #[derive(Clone, Debug)]
@@ -29,20 +28,6 @@ pub struct InService {
 enum Kind {
     Drive(Ssd),
     Array(Volume),
-}
-
-/// Why what was asked of a drive or an array in service is not done. Nothing has changed, unless the variant says so.
-#[derive(Debug, Error)]
-pub enum Loss {
-    /// A setting of a fault cannot work.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The array refuses.
-    #[error(transparent)]
-    Array(#[from] ArrayError),
-    /// Only an array can do that.
-    #[error("only an array can do that: there is no [array]")]
-    NoArray,
 }
 
 /// Does the same with a drive or an array.
@@ -179,7 +164,7 @@ impl InService {
     ///
     /// # Errors
     /// A place that is not there, or what the array refuses; after a loss of power that it refuses to start from, it is off.
-    pub fn strike(&mut self, now: Nanos, fault: &FaultSpec) -> Result<(), Loss> {
+    pub fn strike(&mut self, now: Nanos, fault: &FaultSpec) -> Result<(), ServiceError> {
         let strike = self.scenario.strike("fault", 0, fault)?;
         either!(&mut self.kind, own => own.strike(now, strike))
     }
@@ -188,7 +173,7 @@ impl InService {
     ///
     /// # Errors
     /// A drive by itself, or what the array refuses.
-    pub fn replace(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), Loss> {
+    pub fn replace(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), ServiceError> {
         let volume = self.volume()?;
         Ok(volume.carry_out(now, Happening::Replace { member, force, fault: 0 })?)
     }
@@ -197,7 +182,7 @@ impl InService {
     ///
     /// # Errors
     /// A drive by itself.
-    pub fn repair(&mut self, now: Nanos) -> Result<(), Loss> {
+    pub fn repair(&mut self, now: Nanos) -> Result<(), ServiceError> {
         self.volume()?.array.start_scrub(now, true);
         Ok(())
     }
@@ -214,7 +199,7 @@ impl InService {
         lba: Lba,
         sectors: u32,
         tag: Tag,
-    ) -> Result<(), Loss> {
+    ) -> Result<(), ServiceError> {
         self.volume()?.array.read_member(now, member.into(), lba, sectors, tag);
         Ok(())
     }
@@ -223,7 +208,7 @@ impl InService {
     ///
     /// # Errors
     /// An array that may give wrong data does not start, unless `force`; then it is off.
-    pub fn power_cycle(&mut self, off: Nanos, on: Nanos, force: bool) -> Result<(), Loss> {
+    pub fn power_cycle(&mut self, off: Nanos, on: Nanos, force: bool) -> Result<(), ServiceError> {
         match &mut self.kind {
             Kind::Drive(ssd) => ssd.power_cycle(off, on),
             Kind::Array(volume) => volume.power_cycle(off, on, force)?,
@@ -247,7 +232,7 @@ impl InService {
     ///
     /// # Errors
     /// A drive by itself, no such member, or an array that may give wrong data and does not start, unless `force`; then it is off.
-    pub fn power_cycle_without(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), Loss> {
+    pub fn power_cycle_without(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), ServiceError> {
         Ok(self.volume()?.power_cycle_without(now, member, force)?)
     }
 
@@ -260,16 +245,16 @@ impl InService {
     ///
     /// # Errors
     /// It still does not, without `force`.
-    pub fn start(&mut self, now: Nanos, force: bool) -> Result<(), Loss> {
+    pub fn start(&mut self, now: Nanos, force: bool) -> Result<(), ServiceError> {
         match &mut self.kind {
             Kind::Drive(_) => Ok(()),
             Kind::Array(volume) => Ok(volume.start(now, force)?),
         }
     }
 
-    fn volume(&mut self) -> Result<&mut Volume, Loss> {
+    fn volume(&mut self) -> Result<&mut Volume, ServiceError> {
         match &mut self.kind {
-            Kind::Drive(_) => Err(Loss::NoArray),
+            Kind::Drive(_) => Err(ServiceError::NoArray),
             Kind::Array(volume) => Ok(volume),
         }
     }

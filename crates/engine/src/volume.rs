@@ -5,7 +5,7 @@ use crate::machine::{Machine, unit_write};
 use crate::member::Member;
 use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
-use crate::service::Loss;
+use crate::error::ServiceError;
 use crate::team::Team;
 use crate::untimed::Backlog;
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
@@ -572,7 +572,7 @@ impl Machine for Volume {
         Ok(())
     }
 
-    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), Loss> {
+    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError> {
         match strike {
             Strike::Flash { device, fault } => self.array.with_devices(|index, member| {
                 if let Some(ssd) = member.drive_mut().filter(|_| index == usize::from(device)) {

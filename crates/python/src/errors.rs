@@ -1,6 +1,6 @@
 //! The core's errors as Python exceptions.
 
-use outlast_engine::{EngineError, Loss, Provenance, ScenarioError as CoreScenarioError};
+use outlast_engine::{EngineError, ServiceError, Provenance, ScenarioError as CoreScenarioError};
 use outlast_workload::WorkloadError as CoreWorkloadError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -52,7 +52,7 @@ pub(crate) fn of_engine(error: EngineError, provenance: &Provenance) -> PyErr {
         EngineError::Workload(error) => of_scenario(CoreScenarioError::invalid_workload(provenance, error)),
         late @ EngineError::BeyondHorizon { .. } => WorkloadError::new_err(late.to_string()),
         unread @ EngineError::Checkpoint(_) => DeviceError::new_err(unread.to_string()),
-        EngineError::Refused(Loss::Config(error)) => ScenarioError::new_err(error.to_string()),
+        EngineError::Refused(ServiceError::Config(error)) => ScenarioError::new_err(error.to_string()),
         refused @ EngineError::Refused(_) => DeviceError::new_err(refused.to_string()),
         EngineError::Snapshot(error) => error.into(),
         worn @ EngineError::WornOut { .. } => DeviceError::new_err(worn.to_string()),

@@ -4,6 +4,7 @@
 
 use super::{Ending, Runner};
 use crate::error::EngineError;
+use crate::drives::AsDrives;
 use crate::machine::Machine;
 use outlast_device::Completion;
 use outlast_units::Nanos;
@@ -12,7 +13,7 @@ use outlast_workload::Ask;
 /// A day is kept for what is in flight at the end.
 const LEFT_FOR_THE_END: Nanos = Nanos::secs(86_400);
 
-impl<M: Machine> Runner<'_, '_, '_, M> {
+impl<M: Machine + AsDrives> Runner<'_, '_, '_, M> {
     /// The latest time at which the run may still ask for something.
     fn latest(&self) -> Nanos {
         self.machine.latest().saturating_sub(LEFT_FOR_THE_END)

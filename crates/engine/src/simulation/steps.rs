@@ -6,6 +6,7 @@ use super::underway::{Cost, Underway};
 use super::{Built, Simulation, prepared};
 use crate::clock::Stopwatch;
 use crate::error::EngineError;
+use crate::drives::AsDrives;
 use crate::machine::Machine;
 use crate::progress::OnProgress;
 use crate::requests::OnRows;
@@ -194,7 +195,7 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
-    fn of<M: Machine>(
+    fn of<M: Machine + AsDrives>(
         self,
         machine: &mut M,
         progress: OnProgress<'_>,

@@ -1,11 +1,11 @@
 //! Closed forms beside the measurement.
 
 use crate::facts::Facts;
+use crate::sequential::{flash_of, link_of};
 use outlast_device::Op;
 use outlast_ftl::{ProgramCause, VictimPolicy};
 use outlast_models::{bandwidth, write_amplification};
 use outlast_scenario::Overwrite;
-use outlast_ssd::SsdConfig;
 use outlast_workload::Pattern;
 use serde::Serialize;
 
@@ -62,32 +62,6 @@ pub(crate) fn closed_form(facts: &Facts<'_>, spare: Option<f64>) -> ClosedForm {
         sequential_read_mib_s: mib(flash.sequential_read(link)),
         sequential_write_mib_s: mib(flash.sequential_write(link)),
         note,
-    }
-}
-
-/// Bytes a second that a drive can both be read and be written with in order, into erased blocks.
-pub(crate) fn sequential_rate(config: &SsdConfig) -> Option<f64> {
-    let (flash, link) = (flash_of(config), link_of(config));
-    let read = flash.sequential_read(link).ok()?.bytes_per_s();
-    Some(read.min(flash.sequential_write(link).ok()?.bytes_per_s()))
-}
-
-fn link_of(config: &SsdConfig) -> Option<f64> {
-    config.controller.link.map(|link| link.bytes_per_s() as f64)
-}
-
-fn flash_of(config: &SsdConfig) -> bandwidth::Flash {
-    let timing = &config.timing;
-    bandwidth::Flash {
-        channels: f64::from(config.geometry.channels),
-        dies: f64::from(config.geometry.dies()),
-        planes: if config.ftl.multi_plane { f64::from(config.geometry.planes_per_die) } else { 1.0 },
-        page_bytes: config.geometry.page_size.0 as f64,
-        spare_bytes: config.geometry.spare_per_page.0 as f64,
-        read_s: timing.read.mean_ns() * 1e-9,
-        program_s: timing.program.mean_ns() / f64::from(config.ftl.one_shot) * 1e-9,
-        command_s: timing.command.as_secs_f64(),
-        bus_bytes_per_s: timing.bus.bytes_per_s() as f64,
     }
 }
 

@@ -1,8 +1,7 @@
 //! The drive in figures.
 
-use crate::drives::Drives;
+use crate::drives::{Drives, effective_spare_factor};
 use outlast_device::Device;
-use outlast_ssd::Ssd;
 use serde::Serialize;
 
 /// The drive in figures.
@@ -31,24 +30,6 @@ pub struct Memory {
     pub mapping_bytes_per_unit: f64,
     /// Peak resident memory of the process; filled in by the front end.
     pub peak_rss_mib: Option<f64>,
-}
-
-/// Spare over user space of a drive that data can use: without spare blocks, bad blocks, and superblocks that are open or held back. Below
-/// zero where the flash that is left holds less than the capacity.
-pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
-    let user = drive.identify().capacity.0 as f64;
-    let unit = drive.config().ftl.mapping_unit.0 as f64;
-    // Held back: free superblocks; open ones are on average half empty.
-    let usable: f64 = drive
-        .ftls()
-        .map(|ftl| {
-            let lost = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.space().streams());
-            (f64::from(ftl.layout().superblocks()) - lost)
-                * f64::from(ftl.stream(ftl.streams().gc(0)).data_units())
-                * unit
-        })
-        .sum();
-    (usable - user) / user
 }
 
 pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {

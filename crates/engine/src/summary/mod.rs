@@ -35,8 +35,8 @@ pub use steady::{MeasuredState, PreconditionState, SteadyState};
 pub use wear::Wear;
 
 pub(crate) use after_host::after_host;
-pub(crate) use closed_form::{closed_form, sequential_rate, writes_uniformly};
-pub(crate) use device::{device_facts, effective_spare_factor};
+pub(crate) use closed_form::{closed_form, writes_uniformly};
+pub(crate) use device::device_facts;
 pub(crate) use flash::{amplification, flash, gc, is_without_collection};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};

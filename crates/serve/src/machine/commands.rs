@@ -2,7 +2,7 @@
 
 use super::{Machine, Refused, TAGS};
 use outlast_device::{Command, Device, Tag};
-use outlast_engine::Loss;
+use outlast_engine::ServiceError;
 use outlast_units::{Lba, Nanos};
 
 impl Machine {
@@ -35,7 +35,7 @@ impl Machine {
     ) -> Result<(), Refused> {
         self.need_power()?;
         if self.service.array().is_none() {
-            return Err(Loss::NoArray.into());
+            return Err(ServiceError::NoArray.into());
         }
         self.begin(tag)?;
         Ok(self.service.read_member(now, member, lba, sectors, tag)?)

@@ -2,7 +2,7 @@
 
 use super::TAGS;
 use outlast_device::Tag;
-use outlast_engine::Loss;
+use outlast_engine::ServiceError;
 use outlast_units::Nanos;
 use thiserror::Error;
 
@@ -41,5 +41,5 @@ pub enum Refused {
     },
     /// What the drive or the array says. After a loss of power that an array refuses to start from, it has lost power.
     #[error(transparent)]
-    Machine(#[from] Loss),
+    Machine(#[from] ServiceError),
 }
