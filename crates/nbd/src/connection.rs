@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::context::Contexts;
 use crate::error::{End, Failure};
 use crate::export::{Export, Server};
 use crate::inbox::Inbox;
@@ -162,6 +163,12 @@ impl Connection {
             Phase::Negotiating(_) => 0,
             Phase::Transmitting(phase) => phase.in_flight(),
         }
+    }
+
+    /// Contexts that a request in flight asks about: none, if it is no [`Op::Status`].
+    pub fn contexts(&self, id: RequestId) -> Contexts {
+        let Phase::Transmitting(phase) = &self.phase else { return Contexts::NONE };
+        phase.contexts(id)
     }
 
     /// How the session has ended, if it has.

@@ -95,6 +95,14 @@ impl Transmission {
         self.in_flight.used()
     }
 
+    /// Contexts that a request in flight asks about.
+    pub(crate) fn contexts(&self, id: RequestId) -> Contexts {
+        match self.in_flight.slots().get(id.0 as usize) {
+            Some(Some(InFlight { kind: Kind::Status { contexts, .. }, .. })) => *contexts,
+            _ => Contexts::NONE,
+        }
+    }
+
     /// Bytes allocated.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.in_flight.heap_bytes()

@@ -5,21 +5,22 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use outlast_nbd::{Export, Limits, Request, Server as Offer, Tls};
 use serde_json::{Value, json};
 
 use crate::control::{self, Outcome};
 use crate::handle::{Board, Facts, ServerHandle, Status};
+use crate::nbd::Nbd;
 use crate::net::{Listen, Listener, Poller};
+use crate::protocol::{Answer, BlockRequest, ExportFacts, Offer, WireProtocol};
 use crate::server::ServeError;
-use crate::session::{Answer, Backend, Front, Origin, Target};
+use crate::session::{Backend, Front, Origin, Target};
 use crate::turns::Turns;
 use crate::work::Work;
 
 /// What is behind such a server.
 pub(crate) trait AtOnce: Send + 'static {
     /// A client asks.
-    fn answer(&mut self, request: &Request<'_>) -> Answer;
+    fn answer(&mut self, request: &BlockRequest<'_>) -> Answer;
 
     /// Keeps what was asked, before its answer leaves.
     ///
@@ -40,26 +41,27 @@ pub(crate) trait AtOnce: Send + 'static {
 /// Nobody can listen there.
 pub(crate) fn serve(
     listen: &Listen,
-    export: Export,
+    export: ExportFacts,
     device: impl AtOnce,
 ) -> Result<ServerHandle, ServeError> {
     listen.check(false)?;
-    let (listener, poller) = (Listener::bind(listen, false)?, Poller::new()?);
+    let (listener, poller, protocol) = (Listener::bind(listen)?, Poller::new()?, Box::new(Nbd::new(None)));
     let facts = Facts {
         model: export.description.clone(),
         capacity: export.size.0,
         dies_it_can_lose: 0,
         data_survives: None,
         is_array: false,
-        uris: vec![listener.uri(&export.name)],
+        uris: vec![protocol.uri(listener.place(), &export.name)],
         found: None,
     };
     let (messages, inbox) = channel();
     let (board, waker) = (Arc::new(Board::new()), poller.waker());
     let handle = ServerHandle { messages, waker, board: board.clone(), uri: facts.uris[0].as_str().into() };
-    let offer = Arc::new(Offer::new(vec![export], Tls::Off, Limits::default())?);
+    let offer = Arc::new(Offer::new(vec![export])?);
+    let mut front = Front::new(listener, protocol, None, &poller)?;
+    front.offer(&offer)?;
     let work = Desk { offer, device, answers: Vec::new() };
-    let front = Front::new(listener, None, &poller)?;
     board.set(Status::Serving(facts));
     let mut turns = Turns { work, front, poller, messages: inbox, spins: false };
     let thread = std::thread::Builder::new().name("serve".to_owned());
@@ -80,7 +82,7 @@ struct Desk<D> {
 }
 
 impl<D: AtOnce> Backend for Desk<D> {
-    fn server(&self) -> &Arc<Offer> {
+    fn offer(&self) -> &Arc<Offer> {
         &self.offer
     }
 
@@ -88,7 +90,7 @@ impl<D: AtOnce> Backend for Desk<D> {
         Some(Target::machine(0))
     }
 
-    fn request(&mut self, _target: Target, from: Origin, request: &Request<'_>) {
+    fn request(&mut self, _target: Target, from: Origin, request: &BlockRequest<'_>) {
         let answer = self.device.answer(request);
         self.answers.push((from, answer));
     }

@@ -191,11 +191,11 @@ fn smart(machine: &Machine, format: SmartFormat, device: usize) -> Result<Value,
     })
 }
 
-fn fork(service: &mut Service, front: &Front, export: &str, cut: bool) -> Result<Value, String> {
+fn fork(service: &mut Service, front: &mut Front, export: &str, cut: bool) -> Result<Value, String> {
     if service.machines.len() > FORKS {
         return Err(format!("there are {FORKS} forks, and no more at a time"));
     }
-    service.fork(export, cut)?;
+    service.fork(export, cut, |offer| front.offer(offer))?;
     Ok(json!({ "now_ns": service.now.0, "uri": front.uri(export) }))
 }
 

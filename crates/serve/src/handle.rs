@@ -47,7 +47,7 @@ pub struct Facts {
     pub data_survives: Option<u32>,
     /// Whether it is an array, which brings data back beside that.
     pub is_array: bool,
-    /// NBD URIs, the machine's own first.
+    /// URIs, the machine's own first.
     pub uris: Vec<String>,
     /// What was found in the image, if there is one.
     pub found: Option<Found>,
@@ -125,7 +125,7 @@ impl ServerHandle {
         answer.recv().map_or_else(|_| gone(), |said| said())
     }
 
-    /// The NBD URI of the machine.
+    /// The URI of the machine.
     pub fn uri(&self) -> &str {
         &self.uri
     }

@@ -4,7 +4,6 @@ use std::io;
 use std::mem::take;
 
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
-use outlast_nbd::{ErrorCode, Failure, Op as Asked, Request};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
 use crate::image::Image;
@@ -12,10 +11,13 @@ use crate::input::{Input, Power};
 use crate::machine::{Machine, Refused};
 use crate::operations::Operations;
 use crate::pending::{Jobs, Pending, Places, Work};
+use crate::protocol::{Answer, BlockOp, BlockRequest, FailureKind, RequestFailure};
 use crate::recorder::Recorder;
-use crate::session::{Answer, Origin};
-use crate::status;
+use crate::session::Origin;
 use crate::zeroing::Zeroing;
+
+/// Bytes that are looked at for one answer: a client asks on from where an answer ends, and the loop has other clients.
+pub(crate) const LOOKED_AT: u64 = 256 << 20;
 
 /// Answers that are ready, in the order in which they became so.
 pub(crate) type Answers = Vec<(Origin, Answer)>;
@@ -121,34 +123,40 @@ impl Served {
     }
 
     /// A client asks.
-    pub(crate) fn request(&mut self, now: Nanos, from: Origin, request: &Request<'_>, answers: &mut Answers) {
+    pub(crate) fn request(
+        &mut self,
+        now: Nanos,
+        from: Origin,
+        request: &BlockRequest<'_>,
+        answers: &mut Answers,
+    ) {
         let (offset, length) = (request.offset, request.length.0);
         let command = |op, fua| Command {
             fua,
             ..Command::new(op, Lba(offset / SECTOR_BYTES), (length / SECTOR_BYTES) as u32)
         };
         match request.op {
-            Asked::Read => self.submit(now, from, Work::Read, command(Op::Read, false), &[], answers),
-            Asked::Write { data, fua } => {
+            BlockOp::Read => self.submit(now, from, Work::Read, command(Op::Read, false), &[], answers),
+            BlockOp::Write { data, fua } => {
                 self.submit(now, from, Work::Other, command(Op::Write, fua), data, answers);
             }
-            Asked::Flush => self.submit(now, from, Work::Other, command(Op::Flush, false), &[], answers),
-            Asked::Trim { fua } => {
+            BlockOp::Flush => self.submit(now, from, Work::Other, command(Op::Flush, false), &[], answers),
+            BlockOp::Trim { fua } => {
                 self.begin(now, from, Zeroing::trim(offset, length, self.unit, fua), answers);
             }
-            Asked::WriteZeroes { fua, may_punch, fast } => {
+            BlockOp::WriteZeroes { fua, may_punch, fast } => {
                 let zeroing = Zeroing::zero(offset, length, self.unit, may_punch, fua);
                 if fast && zeroing.has_writes() {
-                    answers.push((from, Answer::Failed(ErrorCode::NotSup.into())));
+                    answers.push((from, Answer::Failed(FailureKind::SlowZeroes.into())));
                 } else {
                     self.begin(now, from, zeroing, answers);
                 }
             }
-            Asked::Cache => answers.push((from, Answer::Done)),
-            Asked::Status { contexts, .. } => {
-                let sectors = length.min(status::LOOKED_AT) / SECTOR_BYTES;
+            BlockOp::Prefetch => answers.push((from, Answer::Done)),
+            BlockOp::Status => {
+                let sectors = length.min(LOOKED_AT) / SECTOR_BYTES;
                 let known = self.machine.extents(Lba(offset / SECTOR_BYTES), sectors);
-                answers.push((from, Answer::Extents(status::of_all(contexts, &known))));
+                answers.push((from, Answer::Extents(known)));
             }
         }
     }
@@ -179,7 +187,7 @@ impl Served {
         {
             // The power went off since the client came; its connection is about to be closed.
             self.drop_job(pending.work);
-            answers.push((pending.from, Answer::Failed(ErrorCode::Shutdown.into())));
+            answers.push((pending.from, Answer::Failed(FailureKind::Unavailable.into())));
         }
     }
 
@@ -233,14 +241,18 @@ impl Served {
             Outcome::MediumError => {
                 let failed = self.machine.take_failed(completion.tag).unwrap_or_default();
                 let at = failed.first().map(|run| run.lba.0 * SECTOR_BYTES);
-                Some(Answer::Failed(Failure { code: ErrorCode::Io, at, text: "data is lost" }))
+                Some(Answer::Failed(RequestFailure {
+                    kind: FailureKind::Unreadable,
+                    at,
+                    text: "data is lost",
+                }))
             }
-            Outcome::ReadOnly => Some(Answer::Failed(Failure {
-                code: ErrorCode::Perm,
+            Outcome::ReadOnly => Some(Answer::Failed(RequestFailure {
+                kind: FailureKind::ReadOnly,
                 at: None,
                 text: "too few good blocks or members are left: no writes are taken there",
             })),
-            Outcome::OutOfRange => Some(Answer::Failed(ErrorCode::Inval.into())),
+            Outcome::OutOfRange => Some(Answer::Failed(FailureKind::OutOfRange.into())),
         };
         if let Some(answer) = answer {
             self.drop_job(work);

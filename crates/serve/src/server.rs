@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use outlast_engine::{Control, EngineError, Progress, Scenario, check_name};
-use outlast_nbd::{ServerError, Tls};
 use outlast_units::Nanos;
 use thiserror::Error;
 
@@ -14,11 +13,13 @@ use crate::clock::{Clock, ClockMode};
 use crate::handle::{Board, Facts, Message, ServerHandle, Status};
 use crate::image::{Image, ImageError, ImageOptions};
 use crate::machine::Machine;
+use crate::nbd::Nbd;
 use crate::net::{Listen, ListenError, Listener, Poller};
+use crate::protocol::{OfferError, WireProtocol};
 use crate::service::Service;
-use crate::session::Front;
+use crate::session::{Backend, Front};
 use crate::store::ContentsIn;
-use crate::tls::{self, TlsConfig, TlsError, TlsPolicy};
+use crate::tls::{Encryption, TlsConfig, TlsError, TlsPolicy};
 use crate::turns::Turns;
 
 /// What to serve and how.
@@ -78,7 +79,7 @@ pub enum ServeError {
     Nothing,
     /// The export cannot be one.
     #[error("--export: {0}")]
-    Export(#[from] ServerError),
+    Export(#[from] OfferError),
 }
 
 /// A server that listens and does not serve yet.
@@ -87,7 +88,8 @@ pub struct Server {
     config: ServeConfig,
     export: String,
     listener: Listener,
-    tls: Option<Arc<rustls::ServerConfig>>,
+    protocol: Box<dyn WireProtocol>,
+    tls: Option<Encryption>,
     poller: Poller,
     messages: Receiver<Message>,
     board: Arc<Board>,
@@ -100,9 +102,17 @@ impl Server {
     /// Nobody can listen there.
     pub fn new(config: ServeConfig) -> Result<(Self, ServerHandle), ServeError> {
         let policy = config.tls.as_ref().map(|tls| tls.policy);
-        let is_secure = policy == Some(TlsPolicy::Require);
+        Self::speaking(config, Box::new(Nbd::new(policy)))
+    }
+
+    /// As [`Server::new`], in this protocol.
+    pub(crate) fn speaking(
+        config: ServeConfig,
+        protocol: Box<dyn WireProtocol>,
+    ) -> Result<(Self, ServerHandle), ServeError> {
+        let is_secure = config.tls.as_ref().is_some_and(|tls| tls.policy == TlsPolicy::Require);
         config.listen.check(config.insecure || is_secure)?;
-        let tls = config.tls.as_ref().map(tls::load).transpose()?;
+        let tls = config.tls.as_ref().map(Encryption::load).transpose()?;
         let export = match (&config.export, &config.scenario, &config.image) {
             (Some(name), _, _) => name.clone(),
             (None, Some(scenario), _) => scenario.name.clone(),
@@ -110,7 +120,7 @@ impl Server {
             (None, None, None) => return Err(ServeError::Nothing),
         };
         check_name("export", &export).map_err(EngineError::from)?;
-        let listener = Listener::bind(&config.listen, is_secure)?;
+        let listener = Listener::bind(&config.listen)?;
         let poller = Poller::new()?;
         let (sender, messages) = channel();
         let board = Arc::new(Board::new());
@@ -118,9 +128,9 @@ impl Server {
             messages: sender,
             waker: poller.waker(),
             board: board.clone(),
-            uri: listener.uri(&export).into(),
+            uri: protocol.uri(listener.place(), &export).into(),
         };
-        Ok((Self { config, export, listener, tls, poller, messages, board }, handle))
+        Ok((Self { config, export, listener, protocol, tls, poller, messages, board }, handle))
     }
 
     /// Serves until it is told to stop, on this thread.
@@ -135,7 +145,7 @@ impl Server {
     }
 
     fn serve(self) -> Result<(), ServeError> {
-        let Self { config, export, listener, tls, poller, messages, board } = self;
+        let Self { config, export, listener, protocol, tls, poller, messages, board } = self;
         let mut progress = |now: &Progress| {
             board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
             if board.is_asked() { Control::Stop } else { Control::Continue }
@@ -168,17 +178,13 @@ impl Server {
             dies_it_can_lose: machine.dies_it_can_lose(),
             data_survives: Some(machine.data_survives()),
             is_array: machine.scenario().array.is_some(),
-            uris: vec![listener.uri(&export)],
+            uris: vec![protocol.uri(listener.place(), &export)],
             found,
         };
         let clock = Clock::new(config.clock, start);
-        let offer = match config.tls.map(|tls| tls.policy) {
-            None => Tls::Off,
-            Some(TlsPolicy::Offer) => Tls::Allowed,
-            Some(TlsPolicy::Require) => Tls::Required,
-        };
-        let work = Service::new(export, machine, image, clock, offer)?;
-        let front = Front::new(listener, tls, &poller)?;
+        let work = Service::new(export, machine, image, clock)?;
+        let mut front = Front::new(listener, protocol, tls, &poller)?;
+        front.offer(work.offer())?;
         board.set(Status::Serving(facts));
         Turns { work, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;
         Ok(())

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outlast_device::Completion;
-use outlast_nbd::{BlockSizes, Context, Export, Features, Limits, Op, Request, Server, ServerError, Tls};
 use outlast_units::{Bytes, Nanos};
 use serde_json::Value;
 
@@ -16,20 +15,17 @@ use crate::image::Image;
 use crate::input::{Input, Power};
 use crate::lateness::Lateness;
 use crate::machine::{Machine, Refused};
+use crate::protocol::{Abilities, BlockOp, BlockRequest, ExportFacts, ExportSizes, Offer, OfferError};
 use crate::served::{Answers, Served};
 use crate::session::{Backend, Front, Origin, Target};
 use crate::work::Work;
-
-/// The longest read or write.
-const REQUEST_MAX: Bytes = Bytes::mib(32);
 
 /// What is served.
 pub(crate) struct Service {
     /// The machine, which targets and the log call number 0, and its forks.
     pub(crate) machines: Vec<Served>,
     /// What is offered to a client that connects now.
-    server: Arc<Server>,
-    tls: Tls,
+    offer: Arc<Offer>,
     pub(crate) clock: Clock,
     /// The time of the turn.
     pub(crate) now: Nanos,
@@ -49,15 +45,13 @@ impl Service {
         machine: Machine,
         image: Option<Box<Image>>,
         clock: Clock,
-        tls: Tls,
-    ) -> Result<Self, ServerError> {
+    ) -> Result<Self, OfferError> {
         let machines = vec![Served::new(name, machine, image)];
-        let server = offered(&machines, tls)?;
+        let offer = offered(&machines)?;
         let now = machines[0].machine.now();
         Ok(Self {
             machines,
-            server,
-            tls,
+            offer,
             clock,
             now,
             answers: Vec::new(),
@@ -117,20 +111,25 @@ impl Service {
     /// It cannot.
     pub(crate) fn power(&mut self, now: Nanos, power: Power) -> Result<(), Refused> {
         let done = self.main().apply(now, &Input::Power(power));
-        self.offer();
+        self.renew_offer();
         done
     }
 
-    /// A copy of the machine as it is now becomes an export of its own.
+    /// A copy of the machine as it is now becomes an export of its own, if whoever has the clients can `accept` it.
     ///
     /// # Errors
     /// Why the name cannot be one.
-    pub(crate) fn fork(&mut self, name: &str, cut: bool) -> Result<(), String> {
+    pub(crate) fn fork(
+        &mut self,
+        name: &str,
+        cut: bool,
+        accept: impl FnOnce(&Arc<Offer>) -> Result<(), OfferError>,
+    ) -> Result<(), String> {
         let now = self.now;
         let fork = self.main().fork(name.to_owned(), now, cut).map_err(|refused| refused.to_string())?;
         self.machines.push(fork);
-        match offered(&self.machines, self.tls) {
-            Ok(server) => self.server = server,
+        match offered(&self.machines).and_then(|offer| accept(&offer).map(|()| offer)) {
+            Ok(offer) => self.offer = offer,
             Err(error) => {
                 self.machines.pop();
                 return Err(error.to_string());
@@ -140,9 +139,9 @@ impl Service {
     }
 
     /// What there is to be opened may have changed.
-    fn offer(&mut self) {
-        if let Ok(server) = offered(&self.machines, self.tls) {
-            self.server = server;
+    fn renew_offer(&mut self) {
+        if let Ok(offer) = offered(&self.machines) {
+            self.offer = offer;
         }
     }
 
@@ -158,8 +157,8 @@ impl Service {
 }
 
 impl Backend for Service {
-    fn server(&self) -> &Arc<Server> {
-        &self.server
+    fn offer(&self) -> &Arc<Offer> {
+        &self.offer
     }
 
     fn open(&mut self, export: &str) -> Option<Target> {
@@ -167,8 +166,8 @@ impl Backend for Service {
         self.machines[target.machine as usize].machine.is_up().then_some(target)
     }
 
-    fn request(&mut self, target: Target, from: Origin, request: &Request<'_>) {
-        if let Op::Write { data, .. } = request.op {
+    fn request(&mut self, target: Target, from: Origin, request: &BlockRequest<'_>) {
+        if let BlockOp::Write { data, .. } = request.op {
             self.heap.keep(data.len());
         }
         let served = &mut self.machines[target.machine as usize];
@@ -263,36 +262,29 @@ impl Work for Service {
 }
 
 /// The exports of machines that have power.
-fn offered(machines: &[Served], tls: Tls) -> Result<Arc<Server>, ServerError> {
+fn offered(machines: &[Served]) -> Result<Arc<Offer>, OfferError> {
     let up = targets(machines).filter(|target| machines[target.machine as usize].machine.is_up());
     let exports = up.map(|target| export(machines, target)).collect();
-    Ok(Arc::new(Server::new(exports, tls, Limits::default())?))
+    Offer::new(exports).map(Arc::new)
 }
 
-fn export(machines: &[Served], target: Target) -> Export {
+fn export(machines: &[Served], target: Target) -> ExportFacts {
     let machine = &machines[target.machine as usize].machine;
     let identity = machine.identify();
-    // One thread has all clients of a machine, and the machine one buffer: a flush covers what anybody has written.
-    let common = Features::CACHE | Features::MULTI_CONN;
-    let zeroing = Features::TRIM | Features::WRITE_ZEROES | Features::FAST_ZERO;
-    let (description, size, features) = match target.member {
-        None => (identity.model, identity.capacity, common | zeroing | Features::FLUSH | Features::FUA),
-        Some(member) => {
-            (format!("member {member}, as it is"), machine.member_capacity(), common | Features::READ_ONLY)
-        }
+    let reading = Abilities::PREFETCH | Abilities::STATUS;
+    let writing = Abilities::WRITE | Abilities::TRIM | Abilities::ZEROES;
+    let (description, size, abilities) = match target.member {
+        None => (identity.model, identity.capacity, reading | writing),
+        Some(member) => (format!("member {member}, as it is"), machine.member_capacity(), reading),
     };
-    Export {
+    ExportFacts {
         name: name_of(machines, target),
         description,
         size,
-        blocks: BlockSizes {
-            minimum: Bytes(outlast_units::SECTOR_BYTES),
+        sizes: ExportSizes {
             preferred: Bytes(identity.optimal_io.0.next_power_of_two()),
-            maximum: REQUEST_MAX,
-            required: false,
+            ..ExportSizes::default()
         },
-        features,
-        contexts: Context::ALL.into_iter().collect(),
-        tls_only: false,
+        abilities,
     }
 }

@@ -58,8 +58,21 @@ pub enum TlsError {
     },
 }
 
-/// What sessions are encrypted with.
-pub(crate) fn load(config: &TlsConfig) -> Result<Arc<ServerConfig>, TlsError> {
+/// The certificates that sessions are encrypted with, and who goes without.
+#[derive(Clone, Debug)]
+pub(crate) struct Encryption {
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) policy: TlsPolicy,
+}
+
+impl Encryption {
+    /// Reads the files of `config`.
+    pub(crate) fn load(config: &TlsConfig) -> Result<Self, TlsError> {
+        Ok(Self { config: load(config)?, policy: config.policy })
+    }
+}
+
+fn load(config: &TlsConfig) -> Result<Arc<ServerConfig>, TlsError> {
     let chain = certificates("--tls-cert", &config.cert)?;
     let key = PrivateKeyDer::from_pem_slice(&read("--tls-key", &config.key)?)
         .map_err(|error| content("--tls-key", &config.key, format!("has no private key: {error}")))?;
@@ -83,7 +96,7 @@ pub(crate) fn load(config: &TlsConfig) -> Result<Arc<ServerConfig>, TlsError> {
     let mut made = builder
         .with_single_cert(chain, key)
         .map_err(|error| content("--tls-key", &config.key, format!("does not fit --tls-cert: {error}")))?;
-    // A client of NBD comes once and stays: nothing is gained by sessions that can be resumed.
+    // A client comes once and stays: nothing is gained by sessions that can be resumed.
     made.send_tls13_tickets = 0;
     Ok(Arc::new(made))
 }

@@ -2,28 +2,25 @@
 
 use std::io;
 
-use outlast_nbd::{BlockSizes, Contexts, Export, Features, Op, Request};
 use outlast_units::Bytes;
 
 use crate::at_once::{self, AtOnce};
 use crate::handle::ServerHandle;
 use crate::net::Listen;
+use crate::protocol::{Abilities, Answer, BlockOp, BlockRequest, ExportFacts, ExportSizes};
 use crate::server::ServeError;
-use crate::session::Answer;
 
 /// Serves `size` bytes of zeroes, which forget what is written, on a thread of its own: for measurements.
 ///
 /// # Errors
 /// Nobody can listen there.
 pub fn serve_without_device(listen: &Listen, size: Bytes) -> Result<ServerHandle, ServeError> {
-    let export = Export {
+    let export = ExportFacts {
         name: String::new(),
         description: "nothing".to_owned(),
         size,
-        blocks: BlockSizes::default(),
-        features: Features::FLUSH | Features::FUA | Features::MULTI_CONN | Features::TRIM,
-        contexts: Contexts::NONE,
-        tls_only: false,
+        sizes: ExportSizes::default(),
+        abilities: Abilities::WRITE | Abilities::TRIM,
     };
     at_once::serve(listen, export, Nothing)
 }
@@ -32,9 +29,9 @@ pub fn serve_without_device(listen: &Listen, size: Bytes) -> Result<ServerHandle
 struct Nothing;
 
 impl AtOnce for Nothing {
-    fn answer(&mut self, request: &Request<'_>) -> Answer {
+    fn answer(&mut self, request: &BlockRequest<'_>) -> Answer {
         match request.op {
-            Op::Read => Answer::Data(vec![0; request.length.0 as usize]),
+            BlockOp::Read => Answer::Data(vec![0; request.length.0 as usize]),
             _ => Answer::Done,
         }
     }

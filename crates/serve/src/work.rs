@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::control::Outcome;
-use crate::session::{Answer, Backend, Front, Origin};
+use crate::protocol::Answer;
+use crate::session::{Backend, Front, Origin};
 
 /// What takes requests between two looks at sockets, and what time does to it.
 pub(crate) trait Work: Backend {

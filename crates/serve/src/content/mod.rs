@@ -6,14 +6,15 @@ mod ranges;
 use std::io;
 use std::ops::Range;
 
-use outlast_nbd::{BlockSizes, Contexts, ErrorCode, Export, Failure, Features, Op, Request};
 use outlast_units::Bytes;
 
 use crate::at_once::{self, AtOnce};
 use crate::handle::ServerHandle;
 use crate::net::Listen;
+use crate::protocol::{
+    Abilities, Answer, BlockOp, BlockRequest, ExportFacts, ExportSizes, FailureKind, RequestFailure,
+};
 use crate::server::ServeError;
-use crate::session::Answer;
 use overlay::Overlay;
 
 /// What a drive holds before anybody has written to it.
@@ -68,16 +69,12 @@ pub fn serve_content(
     content: Box<dyn Content>,
     journal: Option<Box<dyn Journal>>,
 ) -> Result<ServerHandle, ServeError> {
-    let zeroing = Features::TRIM | Features::WRITE_ZEROES | Features::FAST_ZERO;
-    let export = Export {
+    let export = ExportFacts {
         name: String::new(),
         description: "a content".to_owned(),
         size: content.size(),
-        blocks: BlockSizes::default(),
-        // One thread has all clients, so that a flush covers what anybody has written.
-        features: zeroing | Features::FLUSH | Features::FUA | Features::MULTI_CONN,
-        contexts: Contexts::NONE,
-        tls_only: false,
+        sizes: ExportSizes::default(),
+        abilities: Abilities::WRITE | Abilities::TRIM | Abilities::ZEROES,
     };
     at_once::serve(listen, export, Served { overlay: Overlay::new(content), journal, failure: None })
 }
@@ -92,28 +89,28 @@ struct Served {
 
 impl Served {
     /// Does what is asked; the first byte that cannot be read is no failure of the server.
-    fn act(&mut self, request: &Request<'_>) -> io::Result<Answer> {
+    fn act(&mut self, request: &BlockRequest<'_>) -> io::Result<Answer> {
         let range = request.offset..request.offset + request.length.0;
         match request.op {
-            Op::Read => return self.read(range),
-            Op::Write { data, fua } => {
+            BlockOp::Read => return self.read(range),
+            BlockOp::Write { data, fua } => {
                 self.overlay.write(range.start, data)?;
                 self.tell(|journal| journal.write(range.start, data, fua))?;
             }
-            Op::Trim { fua } | Op::WriteZeroes { fua, .. } => {
+            BlockOp::Trim { fua } | BlockOp::WriteZeroes { fua, .. } => {
                 self.overlay.zero(range.clone());
                 self.tell(|journal| journal.zero(range, fua))?;
             }
-            Op::Flush => self.tell(|journal| journal.flush())?,
-            Op::Cache | Op::Status { .. } => unreachable!("the export has neither"),
+            BlockOp::Flush => self.tell(|journal| journal.flush())?,
+            BlockOp::Prefetch | BlockOp::Status => unreachable!("the export has neither"),
         }
         Ok(Answer::Done)
     }
 
     fn read(&mut self, range: Range<u64>) -> io::Result<Answer> {
         if let Some(at) = self.overlay.first_bad(range.clone()) {
-            return Ok(Answer::Failed(Failure {
-                code: ErrorCode::Io,
+            return Ok(Answer::Failed(RequestFailure {
+                kind: FailureKind::Unreadable,
                 at: Some(at),
                 text: "the sector cannot be read",
             }));
@@ -130,12 +127,12 @@ impl Served {
 }
 
 impl AtOnce for Served {
-    fn answer(&mut self, request: &Request<'_>) -> Answer {
+    fn answer(&mut self, request: &BlockRequest<'_>) -> Answer {
         match self.act(request) {
             Ok(answer) => answer,
             Err(error) => {
                 self.failure.get_or_insert(error);
-                Answer::Failed(ErrorCode::Io.into())
+                Answer::Failed(FailureKind::Internal.into())
             }
         }
     }

@@ -59,6 +59,11 @@ impl Link {
         Ok(())
     }
 
+    /// Whether what goes either way is encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| !tls.connection.is_handshaking())
+    }
+
     /// Whether the two sides still agree on keys: nothing of the protocol goes either way.
     #[inline]
     pub(crate) fn is_handshaking(&self) -> bool {

@@ -82,10 +82,10 @@ fn is_loopback(address: IpAddr) -> bool {
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: Socket,
-    /// As a URI writes it.
-    place: Place,
-    /// Whether clients have to encrypt.
-    is_secure: bool,
+    /// Where it is: with an absolute path, or the port that the system has chosen.
+    place: Listen,
+    /// Device and inode of a Unix socket's file: another one at the same path is not ours to remove.
+    made: Option<(u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -94,25 +94,14 @@ enum Socket {
     Tcp(TcpListener),
 }
 
-#[derive(Debug)]
-enum Place {
-    Unix {
-        path: PathBuf,
-        /// Device and inode of the file: another one at the same path is not ours to remove.
-        made: Option<(u64, u64)>,
-    },
-    Tcp(SocketAddr),
-}
-
 impl Listener {
     /// Listens. Nothing is accepted yet; who connects waits.
-    pub(crate) fn bind(at: &Listen, is_secure: bool) -> Result<Self, ListenError> {
-        let (place, made) = match at {
+    pub(crate) fn bind(at: &Listen) -> Result<Self, ListenError> {
+        let (place, bound) = match at {
             Listen::Unix(path) => (format!("unix:{}", path.display()), bind_unix(path)),
             Listen::Tcp(address) => (format!("tcp:{address}"), bind_tcp(*address)),
         };
-        made.map(|(socket, place)| Self { socket, place, is_secure })
-            .map_err(|error| ListenError::System { place, error })
+        bound.map_err(|error| ListenError::System { place, error })
     }
 
     /// The next client, if one waits.
@@ -128,15 +117,9 @@ impl Listener {
         }
     }
 
-    /// The NBD URI of an export.
-    pub(crate) fn uri(&self, export: &str) -> String {
-        let (export, s) = (escaped(export, b"-._~"), if self.is_secure { "s" } else { "" });
-        match &self.place {
-            Place::Unix { path, .. } => {
-                format!("nbd{s}+unix:///{export}?socket={}", escaped(&path.display().to_string(), b"-._~/"))
-            }
-            Place::Tcp(address) => format!("nbd{s}://{address}/{export}"),
-        }
+    /// Where it is: with an absolute path, or the port that the system has chosen.
+    pub(crate) fn place(&self) -> &Listen {
+        &self.place
     }
 }
 
@@ -151,9 +134,9 @@ impl AsFd for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Place::Unix { path, made } = &self.place {
+        if let Listen::Unix(path) = &self.place {
             let there = std::fs::symlink_metadata(path).ok().map(|data| (data.dev(), data.ino()));
-            if there.is_some() && there == *made {
+            if there.is_some() && there == self.made {
                 // Who removes it first does not matter.
                 let _ = std::fs::remove_file(path);
             }
@@ -161,7 +144,7 @@ impl Drop for Listener {
     }
 }
 
-fn bind_unix(path: &Path) -> io::Result<(Socket, Place)> {
+fn bind_unix(path: &Path) -> io::Result<Listener> {
     let path = std::path::absolute(path)?;
     if let Some(folder) = path.parent()
         && !folder.exists()
@@ -173,14 +156,14 @@ fn bind_unix(path: &Path) -> io::Result<(Socket, Place)> {
     std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
     socket.set_nonblocking(true)?;
     let made = std::fs::symlink_metadata(&path).ok().map(|data| (data.dev(), data.ino()));
-    Ok((Socket::Unix(socket), Place::Unix { path, made }))
+    Ok(Listener { socket: Socket::Unix(socket), place: Listen::Unix(path), made })
 }
 
-fn bind_tcp(address: SocketAddr) -> io::Result<(Socket, Place)> {
+fn bind_tcp(address: SocketAddr) -> io::Result<Listener> {
     let socket = TcpListener::bind(address)?;
     socket.set_nonblocking(true)?;
-    let place = Place::Tcp(socket.local_addr()?);
-    Ok((Socket::Tcp(socket), place))
+    let place = Listen::Tcp(socket.local_addr()?);
+    Ok(Listener { socket: Socket::Tcp(socket), place, made: None })
 }
 
 /// A socket that a server has left behind is removed: one that nobody answers at. Anything else is not ours.
@@ -194,18 +177,6 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         Err(error) => Err(error),
         Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "another server listens there")),
     }
-}
-
-/// A text as a part of a URI: letters, digits and `plain` as they are.
-fn escaped(text: &str, plain: &[u8]) -> String {
-    let byte = |byte: u8| {
-        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    };
-    text.bytes().map(byte).collect()
 }
 
 #[cfg(test)]
@@ -236,30 +207,24 @@ mod tests {
     }
 
     #[test]
-    fn names_and_paths_are_escaped() {
-        assert_eq!(escaped("a b/ü", b"-"), "a%20b%2F%C3%BC");
-        assert_eq!(escaped("/tmp/x-1", b"-/"), "/tmp/x-1");
-    }
-
-    #[test]
     fn a_socket_left_behind_is_replaced_and_nothing_else_is() {
         let folder = std::env::temp_dir().join(format!("outlast-listen-{}", std::process::id()));
         let path = folder.join("new").join("s");
         let at = Listen::Unix(path.clone());
         // The folder is made, for its user alone.
-        let first = Listener::bind(&at, false).unwrap();
+        let first = Listener::bind(&at).unwrap();
         assert_eq!(std::fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
         assert_eq!(std::fs::symlink_metadata(&path).unwrap().mode() & 0o777, 0o600);
-        let taken = Listener::bind(&at, false).unwrap_err().to_string();
+        let taken = Listener::bind(&at).unwrap_err().to_string();
         assert!(taken.contains("another server listens there"), "{taken}");
         drop(first);
         assert!(!path.exists(), "the file goes with the listener");
         // A server that was killed leaves its file.
         drop(UnixListener::bind(&path).unwrap());
         assert!(path.exists());
-        drop(Listener::bind(&at, false).unwrap());
+        drop(Listener::bind(&at).unwrap());
         std::fs::write(&path, "mine").unwrap();
-        let file = Listener::bind(&at, false).unwrap_err().to_string();
+        let file = Listener::bind(&at).unwrap_err().to_string();
         assert!(file.contains("a file that is not a socket"), "{file}");
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
         std::fs::remove_dir_all(folder).unwrap();

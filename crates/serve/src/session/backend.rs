@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use outlast_nbd::{Context, Extent, Failure, Request, RequestId, Server};
+use crate::protocol::{BlockRequest, Offer, RequestTag};
 
 /// What a session has opened: a machine, by number, or a member of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,35 +23,22 @@ impl Target {
 pub(crate) struct Origin {
     pub(crate) session: u32,
     pub(crate) generation: u32,
-    pub(crate) id: RequestId,
+    pub(crate) tag: RequestTag,
 }
 
 impl Origin {
     /// Nobody: the answer is dropped.
-    pub(crate) const NOBODY: Self = Self { session: u32::MAX, generation: 0, id: RequestId(0) };
-}
-
-/// What comes of a request.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
-    /// It is done; not of reads.
-    Done,
-    /// The bytes of a read.
-    Data(Vec<u8>),
-    /// What contexts say.
-    Extents(Vec<(Context, Vec<Extent>)>),
-    /// It has failed.
-    Failed(Failure<'static>),
+    pub(crate) const NOBODY: Self = Self { session: u32::MAX, generation: 0, tag: RequestTag(0) };
 }
 
 /// Takes requests. It answers them when it can, by a way of its own.
 pub(crate) trait Backend {
     /// What is offered to a client that connects now.
-    fn server(&self) -> &Arc<Server>;
+    fn offer(&self) -> &Arc<Offer>;
 
     /// A client opens an export; `None` if it has gone meanwhile.
     fn open(&mut self, export: &str) -> Option<Target>;
 
     /// A client asks.
-    fn request(&mut self, target: Target, from: Origin, request: &Request<'_>);
+    fn request(&mut self, target: Target, from: Origin, request: &BlockRequest<'_>);
 }

@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::ServerConfig;
-
 use super::room::{ALL, EACH, HASTE, Room, gives_way};
-use super::{Answer, Backend, Origin, Session, Target, is_shortage};
+use super::{Backend, Origin, Session, Target, is_shortage};
 use crate::clock::monotonic;
 use crate::net::{Calls, Interest, Listener, Poller, Ready, Source};
+use crate::protocol::{Answer, Offer, OfferError, WireProtocol};
+use crate::tls::Encryption;
 
 /// Clients at a time; who comes beyond waits to be accepted.
 const SESSIONS: usize = 64;
@@ -22,8 +22,12 @@ pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Front {
     listener: Listener,
+    /// What clients speak there.
+    protocol: Box<dyn WireProtocol>,
+    /// What those that connect now are offered.
+    offer: Arc<Offer>,
     /// What sessions are encrypted with, if they may be.
-    tls: Option<Arc<ServerConfig>>,
+    tls: Option<Encryption>,
     sessions: Vec<Option<Session>>,
     /// Sessions to be looked at, by number.
     listed: Vec<u32>,
@@ -46,14 +50,18 @@ pub(crate) struct Front {
 }
 
 impl Front {
+    /// Clients that come to `listener`, to whom nothing is offered yet.
     pub(crate) fn new(
         listener: Listener,
-        tls: Option<Arc<ServerConfig>>,
+        protocol: Box<dyn WireProtocol>,
+        tls: Option<Encryption>,
         poller: &Poller,
     ) -> io::Result<Self> {
         poller.add(&listener, Source::Listener, Interest { input: true, output: false })?;
         Ok(Self {
             listener,
+            protocol,
+            offer: Arc::default(),
             tls,
             sessions: Vec::new(),
             listed: Vec::new(),
@@ -101,9 +109,21 @@ impl Front {
         self.sessions.iter().flatten().filter(|session| session.target == Some(target)).count()
     }
 
-    /// The NBD URI of an export.
+    /// The URI of an export.
     pub(crate) fn uri(&self, export: &str) -> String {
-        self.listener.uri(export)
+        self.protocol.uri(self.listener.place(), export)
+    }
+
+    /// Clients that connect from now on are offered this.
+    ///
+    /// # Errors
+    /// The protocol has no place for it, and what was offered before remains.
+    pub(crate) fn offer(&mut self, offer: &Arc<Offer>) -> Result<(), OfferError> {
+        if !Arc::ptr_eq(offer, &self.offer) {
+            self.protocol.offer(offer)?;
+            self.offer = offer.clone();
+        }
+        Ok(())
     }
 
     /// Lets in who waits. Where there is no place, the client that has negotiated longest loses its own, one in each turn of the loop, so that those
@@ -116,6 +136,8 @@ impl Front {
             self.turn_away(number);
         }
         self.others_wait = false;
+        // Machines that have lost or found their power since; these exports have been offered before.
+        let _ = self.offer(backend.offer());
         while self.clients() < SESSIONS {
             let link = match self.listener.accept() {
                 Ok(Some(link)) => link,
@@ -130,8 +152,8 @@ impl Front {
             });
             self.generation = self.generation.wrapping_add(1);
             poller.add(&link, Source::Session(number as u32), Interest { input: true, output: false })?;
-            let session = Session::new(link, backend.server().clone(), monotonic(), self.generation);
-            self.sessions[number] = Some(session);
+            let (wire, offer) = (self.protocol.begin(), self.offer.clone());
+            self.sessions[number] = Some(Session::new(link, wire, offer, monotonic(), self.generation));
             self.list(number as u32);
         }
         Ok(())
@@ -202,7 +224,7 @@ impl Front {
         for (origin, answer) in answers.drain(..) {
             let Some(Some(session)) = self.sessions.get_mut(origin.session as usize) else { continue };
             if session.generation == origin.generation {
-                session.give(origin.id, answer);
+                session.give(origin.tag, answer);
                 self.list(origin.session);
             }
         }
@@ -233,7 +255,7 @@ impl Front {
     /// Those that wait for memory are looked at again.
     fn list_short(&mut self) {
         for number in 0..self.sessions.len() {
-            if self.sessions[number].as_ref().is_some_and(|session| session.connection.is_short()) {
+            if self.sessions[number].as_ref().is_some_and(|session| session.wire.is_short()) {
                 self.list(number as u32);
             }
         }
@@ -277,7 +299,7 @@ impl Front {
 
     /// The server is going down: what clients ask from now on is refused, saying so.
     pub(crate) fn shut_down(&mut self) {
-        self.sessions.iter_mut().flatten().for_each(|session| session.connection.shut_down());
+        self.sessions.iter_mut().flatten().for_each(|session| session.wire.shut_down());
     }
 
     /// Turns away whoever has negotiated for too long, or keeps memory that others wait for. Until when the next one may.
@@ -298,7 +320,7 @@ impl Front {
     /// While clients wait for memory, ends those that keep more than their part and have not moved a byte for long, although they could. When that is
     /// to be seen to next.
     fn end_stalled(&mut self, now: Duration, poller: &Poller) -> io::Result<Option<Duration>> {
-        let waits = self.sessions.iter().flatten().any(|session| session.connection.is_short());
+        let waits = self.sessions.iter().flatten().any(|session| session.wire.is_short());
         let begins = self.room.is_idle();
         let (next, is_due) = self.room.look_over(now, waits);
         if begins || is_due {

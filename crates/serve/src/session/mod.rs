@@ -1,21 +1,19 @@
-//! One client: its socket and its side of the protocol.
+//! One client: its socket, and its session of whatever protocol.
 
 mod backend;
 mod front;
 mod room;
 
-pub(crate) use backend::{Answer, Backend, Origin, Target};
+pub(crate) use backend::{Backend, Origin, Target};
 pub(crate) use front::{CLIENTS_MEMORY, Front, HANDSHAKE};
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
 
-use outlast_nbd::{Connection, End, Event, RequestId, Server};
-
-use rustls::ServerConfig;
-
 use crate::net::{Interest, Link};
+use crate::protocol::{Answer, Offer, RequestTag, SessionEnd, SessionEvent, WireSession};
+use crate::tls::{Encryption, TlsPolicy};
 use room::{EACH, Room};
 
 /// Slices of one gathered write; more leave with the next.
@@ -25,9 +23,12 @@ const SLICES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Session {
     link: Link,
-    connection: Connection,
-    /// What it has opened.
+    wire: Box<dyn WireSession>,
+    /// What it was offered when it connected.
+    offer: Arc<Offer>,
+    /// What it has opened, and its number in the offer.
     target: Option<Target>,
+    export: usize,
     /// When it connected, by the system's monotonic clock.
     born: Duration,
     /// What its socket is waited for.
@@ -44,13 +45,20 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(link: Link, server: Arc<Server>, born: Duration, generation: u32) -> Self {
-        let connection = Connection::new(server);
+    fn new(
+        link: Link,
+        wire: Box<dyn WireSession>,
+        offer: Arc<Offer>,
+        born: Duration,
+        generation: u32,
+    ) -> Self {
         let interest = Interest { input: true, output: false };
         Self {
             link,
-            connection,
+            wire,
+            offer,
             target: None,
+            export: 0,
             born,
             interest,
             generation,
@@ -66,14 +74,14 @@ impl Session {
         if self.link.is_handshaking() {
             return match self.link.shake() {
                 Ok(true) => {
-                    self.connection.tls_started();
+                    self.wire.tls_started();
                     true
                 }
                 Ok(false) => true,
                 Err(_) => false,
             };
         }
-        let space = self.connection.space();
+        let space = self.wire.space();
         if space.is_empty() {
             return true;
         }
@@ -82,7 +90,7 @@ impl Session {
             Ok(Some(0)) | Err(_) => false,
             Ok(Some(count)) => {
                 self.moved += count as u64;
-                self.connection.filled(count);
+                self.wire.filled(count);
                 true
             }
         }
@@ -93,7 +101,7 @@ impl Session {
         if self.link.is_handshaking() {
             return Some(false);
         }
-        let space = self.connection.space();
+        let space = self.wire.space();
         if space.is_empty() {
             return Some(false);
         }
@@ -101,7 +109,7 @@ impl Session {
             Ok(None) => Some(false),
             Ok(Some(0)) | Err(_) => None,
             Ok(Some(count)) => {
-                self.connection.filled(count);
+                self.wire.filled(count);
                 Some(true)
             }
         }
@@ -111,16 +119,16 @@ impl Session {
     fn listen(
         &mut self,
         number: u32,
-        tls: Option<&Arc<ServerConfig>>,
+        tls: Option<&Encryption>,
         backend: &mut impl Backend,
         room: &mut Room,
     ) -> bool {
-        self.connection.allow(room.allowance(self.held));
+        self.wire.allow(room.allowance(self.held));
         let goes_on = self.listen_within(number, tls, backend);
-        let held = self.connection.held();
+        let held = self.wire.held();
         room.changed(self.held, held);
         self.held = held;
-        if self.connection.is_short() {
+        if self.wire.is_short() {
             room.note_short();
         }
         goes_on
@@ -133,19 +141,14 @@ impl Session {
 
     /// Whether it keeps more memory than each may, and it is the client that does not go on: it leaves replies lying, or has stopped within a message.
     fn keeps_others_waiting(&self) -> bool {
-        let is_idle = self.connection.in_flight() == 0 && !self.connection.is_short();
-        self.held > EACH && (self.connection.output_len() > 0 || is_idle)
+        let is_idle = self.wire.in_flight() == 0 && !self.wire.is_short();
+        self.held > EACH && (self.wire.output_len() > 0 || is_idle)
     }
 
-    fn listen_within(
-        &mut self,
-        number: u32,
-        tls: Option<&Arc<ServerConfig>>,
-        backend: &mut impl Backend,
-    ) -> bool {
+    fn listen_within(&mut self, number: u32, tls: Option<&Encryption>, backend: &mut impl Backend) -> bool {
         let generation = self.generation;
         loop {
-            let Some(event) = self.connection.poll() else {
+            let Some(event) = self.wire.poll() else {
                 match self.take_in() {
                     Some(true) => continue,
                     Some(false) => return true,
@@ -153,55 +156,56 @@ impl Session {
                 }
             };
             match event {
-                Event::Request(request) => {
+                SessionEvent::Request(request) => {
                     let Some(target) = self.target else { return false };
-                    backend.request(target, Origin { session: number, generation, id: request.id }, &request);
+                    debug_assert!(
+                        self.offer.exports()[self.export].takes(&request),
+                        "a session checks requests: {request:?}"
+                    );
+                    backend.request(
+                        target,
+                        Origin { session: number, generation, tag: request.tag },
+                        &request,
+                    );
                 }
-                Event::Opened => {
-                    let opened = self.connection.export();
-                    self.target = opened.and_then(|(_, export)| backend.open(&export.name));
+                SessionEvent::Opened => {
+                    let Some(number) = self.wire.export() else { return false };
+                    // Whatever the protocol has let pass.
+                    let must_encrypt = tls.is_some_and(|tls| tls.policy == TlsPolicy::Require);
+                    if must_encrypt && !self.link.is_encrypted() {
+                        return false;
+                    }
+                    self.export = number;
+                    self.target = backend.open(&self.offer.exports()[number].name);
                     if self.target.is_none() {
                         return false;
                     }
                 }
-                Event::StartTls => {
-                    if tls.is_none_or(|tls| self.link.secure(tls.clone()).is_err()) {
+                SessionEvent::Secure => {
+                    if tls.is_none_or(|tls| self.link.secure(tls.config.clone()).is_err()) {
                         return false;
                     }
                 }
-                Event::Ended(_) => {}
             }
         }
     }
 
     /// The answer to a request.
-    fn give(&mut self, id: RequestId, answer: Answer) {
-        match answer {
-            Answer::Done => self.connection.done(id),
-            Answer::Data(data) => self.connection.read(id, data),
-            Answer::Extents(extents) => {
-                let extents: Vec<_> = extents.iter().map(|(context, own)| (*context, &own[..])).collect();
-                self.connection.extents(id, &extents);
-            }
-            Answer::Failed(failure) => self.connection.fail(id, failure),
-        }
+    fn give(&mut self, tag: RequestTag, answer: Answer) {
+        self.wire.answer(tag, answer);
     }
 
     /// Sends what there is to be sent. Whether the client is still there.
     fn send(&mut self) -> bool {
-        while self.connection.output_len() > 0 {
+        while self.wire.output_len() > 0 {
             let mut slices = [IoSlice::new(&[]); SLICES];
-            let mut count = 0;
-            for (slice, bytes) in slices.iter_mut().zip(self.connection.output()) {
-                *slice = IoSlice::new(bytes);
-                count += 1;
-            }
+            let count = self.wire.output(&mut slices);
             match self.link.write(&slices[..count]) {
                 Ok(None) => return true,
                 Ok(Some(0)) | Err(_) => return false,
                 Ok(Some(sent)) => {
                     self.moved += sent as u64;
-                    self.connection.sent(sent);
+                    self.wire.sent(sent);
                 }
             }
         }
@@ -210,20 +214,25 @@ impl Session {
 
     /// Whether the client is to be read from.
     fn wants_input(&self) -> bool {
-        self.connection.wants_input() || self.link.is_handshaking()
+        self.wire.wants_input() || self.link.is_handshaking()
     }
 
     /// What its socket is to be waited for, if that has changed.
     fn changed_interest(&mut self) -> Option<Interest> {
-        let output = self.connection.output_len() > 0 || self.link.has_output();
+        let output = self.wire.output_len() > 0 || self.link.has_output();
         let interest = Interest { input: self.wants_input(), output };
         (interest != std::mem::replace(&mut self.interest, interest)).then_some(interest)
     }
 
     /// Whether nothing is left to be said.
     fn is_over(&self) -> bool {
-        let is_heard = matches!(self.connection.end(), Some(End::Violation(_))) || !self.link.has_output();
-        self.connection.is_finished() && is_heard
+        match self.wire.end() {
+            None => false,
+            Some(SessionEnd::Broken) => true,
+            Some(SessionEnd::Parted) => {
+                self.wire.in_flight() == 0 && self.wire.output_len() == 0 && !self.link.has_output()
+            }
+        }
     }
 
     /// Whether it still negotiates, `HANDSHAKE` after it began.

@@ -1,14 +1,11 @@
-//! What a device says of its sectors, in the words of the protocol's contexts.
+//! The state of sectors, as contexts of NBD describe it.
 
 use outlast_device::{Extent as Known, ExtentState};
 use outlast_nbd::{Context, Contexts, Extent, allocation, health};
 use outlast_units::{Bytes, SECTOR_BYTES};
 
-/// Bytes that are looked at for one answer: a client asks on from where an answer ends, and the loop has other clients.
-pub(crate) const LOOKED_AT: u64 = 256 << 20;
-
 /// What each of `contexts` says of what is `known`: runs from the first sector on.
-pub(crate) fn of_all(contexts: Contexts, known: &[Known]) -> Vec<(Context, Vec<Extent>)> {
+pub(super) fn of_all(contexts: Contexts, known: &[Known]) -> Vec<(Context, Vec<Extent>)> {
     contexts.iter().map(|context| (context, extents(context, known))).collect()
 }
 

@@ -1,0 +1,100 @@
+//! Requests to what is served, and their answers.
+
+use outlast_device::Extent;
+use outlast_units::Bytes;
+
+/// A session's name for a request in flight, used again once the request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RequestTag(pub(crate) u32);
+
+/// One request, checked by its session: [`super::ExportFacts::takes`] it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockRequest<'a> {
+    /// Its name in the answer.
+    pub(crate) tag: RequestTag,
+    /// Where in the export it begins, in bytes. 0 for a flush.
+    pub(crate) offset: u64,
+    /// Its length; 0 only for a flush.
+    pub(crate) length: Bytes,
+    pub(crate) op: BlockOp<'a>,
+}
+
+/// Kinds of request. Each can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockOp<'a> {
+    /// Read, answered with [`Answer::Data`].
+    Read,
+    /// Write, answered with [`Answer::Done`].
+    Write {
+        /// The bytes to write, lent by the session's buffer until the session is next called.
+        data: &'a [u8],
+        /// Forced unit access: answered only when it would survive a loss of power.
+        fua: bool,
+    },
+    /// Answered with [`Answer::Done`] when every write that was answered before this came, in whatever session, would survive a loss of power.
+    Flush,
+    /// Deallocation, if that is of use to the device; answered with [`Answer::Done`]. May be as long as the export.
+    Trim {
+        /// As for writes.
+        fua: bool,
+    },
+    /// Zeroing: afterwards the range reads as zeroes; answered with [`Answer::Done`]. May be as long as the export.
+    WriteZeroes {
+        /// As for writes.
+        fua: bool,
+        /// Whether nothing need be stored for it.
+        may_punch: bool,
+        /// To be done faster than writing, or to fail at once with [`FailureKind::SlowZeroes`].
+        fast: bool,
+    },
+    /// The range will be read soon; answered with [`Answer::Done`]. May be as long as the export.
+    Prefetch,
+    /// Question for the state of sectors, answered with [`Answer::Extents`]. May be as long as the export.
+    Status,
+}
+
+/// What comes of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// It is done; not of reads and questions.
+    Done,
+    /// All bytes of a read.
+    Data(Vec<u8>),
+    /// Runs of sectors from the request's offset on, at least one, which may end before the request does, and not behind the export's end.
+    Extents(Vec<Extent>),
+    /// It has failed.
+    Failed(RequestFailure),
+}
+
+/// Why a request has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestFailure {
+    pub(crate) kind: FailureKind,
+    /// Where in the export, in bytes, the first failure is, if that is known.
+    pub(crate) at: Option<u64>,
+    /// A sentence for a person; may be empty.
+    pub(crate) text: &'static str,
+}
+
+/// Kinds of failure, of which each protocol has its own codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// Data is lost where the request reads.
+    Unreadable,
+    /// Nothing is written there, at present or ever.
+    ReadOnly,
+    /// Zeroes that cannot be written faster than data.
+    SlowZeroes,
+    /// A range that the device does not have.
+    OutOfRange,
+    /// The device has no power, or the server is going down.
+    Unavailable,
+    /// The server itself has failed.
+    Internal,
+}
+
+impl From<FailureKind> for RequestFailure {
+    fn from(kind: FailureKind) -> Self {
+        Self { kind, at: None, text: "" }
+    }
+}
