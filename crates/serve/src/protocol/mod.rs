@@ -1,10 +1,13 @@
 //! The language between the wire and the service: what clients ask, what comes of it, and what they are offered, in the words of no protocol.
 //!
 //! A protocol is a [`WireProtocol`], which has a [`WireSession`] for each client: bytes and answers in, requests and bytes out, without a
-//! socket or a clock. Sockets, TLS, time limits and memory are the business of `session/`, the same for all protocols. NBD is in `nbd/`.
+//! socket or a clock. Sockets, TLS, time limits and memory are the business of `session/`, the same for all protocols. NBD is in `nbd/`; a
+//! protocol of lines of text, which shows that another one fits, is among the tests here.
 
 mod export;
 mod request;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::io::IoSlice;
