@@ -135,6 +135,21 @@ def test_the_test_sees_what_it_looks_for(tmp_path: Path) -> None:
     assert UNFINISHED.search("// good enough for now") and UNFINISHED.search("todo!()")
 
 
+def test_one_folder_of_serve_knows_nbd() -> None:
+    """Another protocol is another folder: the rest of serve is neutral."""
+    serve, folder = Path("crates/serve/src"), Path("crates/serve/src/nbd")
+    users, makers = set(), set()
+    for path in sources(".rs"):
+        text = (ROOT / path).read_text()
+        if path.parts[2] == "src" and path.parts[1] != "nbd" and "outlast_nbd" in text:
+            users.add(path)
+        if serve in path.parents and folder not in path.parents and re.search(r"\bnbd::", text):
+            makers.add(path.name)
+    assert users, "the folder has moved"
+    assert not [path for path in users if folder not in path.parents]
+    assert makers == {"at_once.rs", "server.rs"}, "these choose the protocol, and nobody else"
+
+
 def test_every_file_of_rust_tests_is_in_its_crates_program() -> None:
     listed = 0
     for whole in sorted((ROOT / "crates").glob("*/tests/all.rs")):
