@@ -151,6 +151,7 @@ fn a_status_can_be_asked_of_some_contexts_only() {
     let contexts = Contexts::NONE.with(Context::Health);
     let (id, op) = reaches(&mut link, form, &ask(1024, &[2]));
     assert_eq!(op, GotOp::Status { contexts, one: false });
+    assert_eq!(link.connection.contexts(id), contexts);
     link.connection.extents(id, &[(Context::Health, &[extent(512, 1), extent(512, 0)])]);
     let what = What::Status { context: 2, extents: vec![(512, 1), (512, 0)] };
     assert_eq!(said(&mut link, form, 512), [Message { cookie: 1, is_last: true, what }]);

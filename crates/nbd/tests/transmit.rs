@@ -23,7 +23,10 @@ fn requests_reach_the_device_with_their_flags() {
             let [Got::Request { id, offset, length, op }] = &events[..] else { panic!("{events:?}") };
             let is_flush = ask.command == FLUSH;
             assert_eq!((*offset, *length), if is_flush { (0, 0) } else { (ask.offset, ask.length) });
+            let contexts = if let GotOp::Status { contexts, .. } = op { *contexts } else { Contexts::NONE };
+            assert_eq!(link.connection.contexts(*id), contexts);
             link.connection.fail(*id, ErrorCode::Io);
+            assert_eq!(link.connection.contexts(*id), Contexts::NONE, "it is not in flight any more");
             op.clone()
         };
         assert_eq!(seen(Ask::new(READ, 1, 512, 1024)), GotOp::Read);

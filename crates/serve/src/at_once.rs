@@ -11,9 +11,9 @@ use crate::control::{self, Outcome};
 use crate::handle::{Board, Facts, ServerHandle, Status};
 use crate::nbd::Nbd;
 use crate::net::{Listen, Listener, Poller};
-use crate::protocol::{Answer, BlockRequest, ExportFacts, Offer, WireProtocol};
+use crate::protocol::{Answer, BlockRequest, ExportFacts, Offer};
 use crate::server::ServeError;
-use crate::session::{Backend, Front, Origin, Target};
+use crate::session::{Backend, Door, Front, Origin, Target};
 use crate::turns::Turns;
 use crate::work::Work;
 
@@ -45,21 +45,22 @@ pub(crate) fn serve(
     device: impl AtOnce,
 ) -> Result<ServerHandle, ServeError> {
     listen.check(false)?;
-    let (listener, poller, protocol) = (Listener::bind(listen)?, Poller::new()?, Box::new(Nbd::new(None)));
+    let (listener, poller) = (Listener::bind(listen)?, Poller::new()?);
+    let door = Door { listener, protocol: Box::new(Nbd::new(None)) };
     let facts = Facts {
         model: export.description.clone(),
         capacity: export.size.0,
         dies_it_can_lose: 0,
         data_survives: None,
         is_array: false,
-        uris: vec![protocol.uri(listener.place(), &export.name)],
+        uris: vec![door.uri(&export.name)],
         found: None,
     };
     let (messages, inbox) = channel();
     let (board, waker) = (Arc::new(Board::new()), poller.waker());
     let handle = ServerHandle { messages, waker, board: board.clone(), uri: facts.uris[0].as_str().into() };
     let offer = Arc::new(Offer::new(vec![export])?);
-    let mut front = Front::new(listener, protocol, None, &poller)?;
+    let mut front = Front::new(vec![door], None, &poller)?;
     front.offer(&offer)?;
     let work = Desk { offer, device, answers: Vec::new() };
     board.set(Status::Serving(facts));

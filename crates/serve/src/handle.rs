@@ -47,7 +47,7 @@ pub struct Facts {
     pub data_survives: Option<u32>,
     /// Whether it is an array, which brings data back beside that.
     pub is_array: bool,
-    /// URIs, the machine's own first.
+    /// URIs of the machine, one for each place where clients come in.
     pub uris: Vec<String>,
     /// What was found in the image, if there is one.
     pub found: Option<Found>,

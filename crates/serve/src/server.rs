@@ -17,7 +17,7 @@ use crate::nbd::Nbd;
 use crate::net::{Listen, ListenError, Listener, Poller};
 use crate::protocol::{OfferError, WireProtocol};
 use crate::service::Service;
-use crate::session::{Backend, Front};
+use crate::session::{Backend, Door, Front};
 use crate::store::ContentsIn;
 use crate::tls::{Encryption, TlsConfig, TlsError, TlsPolicy};
 use crate::turns::Turns;
@@ -87,8 +87,7 @@ pub enum ServeError {
 pub struct Server {
     config: ServeConfig,
     export: String,
-    listener: Listener,
-    protocol: Box<dyn WireProtocol>,
+    doors: Vec<Door>,
     tls: Option<Encryption>,
     poller: Poller,
     messages: Receiver<Message>,
@@ -102,16 +101,20 @@ impl Server {
     /// Nobody can listen there.
     pub fn new(config: ServeConfig) -> Result<(Self, ServerHandle), ServeError> {
         let policy = config.tls.as_ref().map(|tls| tls.policy);
-        Self::speaking(config, Box::new(Nbd::new(policy)))
+        let protocol: Box<dyn WireProtocol> = Box::new(Nbd::new(policy));
+        let doors = vec![(config.listen.clone(), protocol)];
+        Self::with_doors(config, doors)
     }
 
-    /// As [`Server::new`], in this protocol.
-    pub(crate) fn speaking(
+    /// As [`Server::new`], with these places and protocols, at least one.
+    pub(crate) fn with_doors(
         config: ServeConfig,
-        protocol: Box<dyn WireProtocol>,
+        doors: Vec<(Listen, Box<dyn WireProtocol>)>,
     ) -> Result<(Self, ServerHandle), ServeError> {
         let is_secure = config.tls.as_ref().is_some_and(|tls| tls.policy == TlsPolicy::Require);
-        config.listen.check(config.insecure || is_secure)?;
+        for (listen, _) in &doors {
+            listen.check(config.insecure || is_secure)?;
+        }
         let tls = config.tls.as_ref().map(Encryption::load).transpose()?;
         let export = match (&config.export, &config.scenario, &config.image) {
             (Some(name), _, _) => name.clone(),
@@ -120,7 +123,8 @@ impl Server {
             (None, None, None) => return Err(ServeError::Nothing),
         };
         check_name("export", &export).map_err(EngineError::from)?;
-        let listener = Listener::bind(&config.listen)?;
+        let bind = |(listen, protocol)| Ok(Door { listener: Listener::bind(&listen)?, protocol });
+        let doors = doors.into_iter().map(bind).collect::<Result<Vec<Door>, ListenError>>()?;
         let poller = Poller::new()?;
         let (sender, messages) = channel();
         let board = Arc::new(Board::new());
@@ -128,9 +132,9 @@ impl Server {
             messages: sender,
             waker: poller.waker(),
             board: board.clone(),
-            uri: protocol.uri(listener.place(), &export).into(),
+            uri: doors[0].uri(&export).into(),
         };
-        Ok((Self { config, export, listener, protocol, tls, poller, messages, board }, handle))
+        Ok((Self { config, export, doors, tls, poller, messages, board }, handle))
     }
 
     /// Serves until it is told to stop, on this thread.
@@ -145,7 +149,7 @@ impl Server {
     }
 
     fn serve(self) -> Result<(), ServeError> {
-        let Self { config, export, listener, protocol, tls, poller, messages, board } = self;
+        let Self { config, export, doors, tls, poller, messages, board } = self;
         let mut progress = |now: &Progress| {
             board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
             if board.is_asked() { Control::Stop } else { Control::Continue }
@@ -178,12 +182,12 @@ impl Server {
             dies_it_can_lose: machine.dies_it_can_lose(),
             data_survives: Some(machine.data_survives()),
             is_array: machine.scenario().array.is_some(),
-            uris: vec![protocol.uri(listener.place(), &export)],
+            uris: doors.iter().map(|door| door.uri(&export)).collect(),
             found,
         };
         let clock = Clock::new(config.clock, start);
         let work = Service::new(export, machine, image, clock)?;
-        let mut front = Front::new(listener, protocol, tls, &poller)?;
+        let mut front = Front::new(doors, tls, &poller)?;
         front.offer(work.offer())?;
         board.set(Status::Serving(facts));
         Turns { work, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;

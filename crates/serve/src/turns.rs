@@ -56,7 +56,7 @@ impl<W: Work> Turns<W> {
         let (mut is_asked, mut said) = (false, Vec::new());
         for one in &*ready {
             match one.source {
-                Source::Listener => self.front.accept(&self.poller, &self.work)?,
+                Source::Listener(door) => self.front.accept(door, &self.poller, &self.work)?,
                 Source::Session(_) => self.front.ready(*one),
                 Source::Waker => is_asked |= self.converse(&mut said),
                 Source::Timer => {}

@@ -14,8 +14,8 @@ use rustix::time::{
 /// What was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A client knocks.
-    Listener,
+    /// A client knocks at a door, by number.
+    Listener(u32),
     /// The time has come.
     Timer,
     /// Another thread has something to say.
@@ -30,18 +30,18 @@ impl Source {
     fn data(self) -> epoll::EventData {
         epoll::EventData::new_u64(match self {
             Self::Session(index) => index.into(),
-            Self::Listener => Self::OTHERS,
-            Self::Timer => Self::OTHERS + 1,
-            Self::Waker => Self::OTHERS + 2,
+            Self::Timer => Self::OTHERS,
+            Self::Waker => Self::OTHERS + 1,
+            Self::Listener(door) => Self::OTHERS + 2 + u64::from(door),
         })
     }
 
     fn of(data: u64) -> Self {
         match data.checked_sub(Self::OTHERS) {
             None => Self::Session(data as u32),
-            Some(0) => Self::Listener,
-            Some(1) => Self::Timer,
-            Some(_) => Self::Waker,
+            Some(0) => Self::Timer,
+            Some(1) => Self::Waker,
+            Some(door) => Self::Listener((door - 2) as u32),
         }
     }
 }
@@ -160,7 +160,7 @@ impl Poller {
             match source {
                 Source::Timer => self.armed = None,
                 Source::Waker => drain(&self.waker.0),
-                Source::Listener | Source::Session(_) => {}
+                Source::Listener(_) | Source::Session(_) => {}
             }
             let hung_up = epoll::EventFlags::HUP | epoll::EventFlags::ERR;
             ready.push(Ready {

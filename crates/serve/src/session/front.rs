@@ -4,11 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::doors::{Door, Doors};
 use super::room::{ALL, EACH, HASTE, Room, gives_way};
 use super::{Backend, Origin, Session, Target, is_shortage};
 use crate::clock::monotonic;
-use crate::net::{Calls, Interest, Listener, Poller, Ready, Source};
-use crate::protocol::{Answer, Offer, OfferError, WireProtocol};
+use crate::net::{Calls, Interest, Poller, Ready, Source};
+use crate::protocol::{Answer, Offer, OfferError};
 use crate::tls::Encryption;
 
 /// Clients at a time; who comes beyond waits to be accepted.
@@ -21,11 +22,7 @@ pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The clients, and where they come in.
 #[derive(Debug)]
 pub(crate) struct Front {
-    listener: Listener,
-    /// What clients speak there.
-    protocol: Box<dyn WireProtocol>,
-    /// What those that connect now are offered.
-    offer: Arc<Offer>,
+    doors: Doors,
     /// What sessions are encrypted with, if they may be.
     tls: Option<Encryption>,
     sessions: Vec<Option<Session>>,
@@ -33,7 +30,7 @@ pub(crate) struct Front {
     listed: Vec<u32>,
     /// Tells sessions apart that have the same number one after the other.
     generation: u32,
-    /// Whether the listener is waited for.
+    /// Whether clients are waited for.
     is_accepting: bool,
     /// Whether a client has been found waiting for a place, and nobody has come in since.
     others_wait: bool,
@@ -50,18 +47,10 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// Clients that come to `listener`, to whom nothing is offered yet.
-    pub(crate) fn new(
-        listener: Listener,
-        protocol: Box<dyn WireProtocol>,
-        tls: Option<Encryption>,
-        poller: &Poller,
-    ) -> io::Result<Self> {
-        poller.add(&listener, Source::Listener, Interest { input: true, output: false })?;
+    /// Clients that come in by `doors`, to whom nothing is offered yet.
+    pub(crate) fn new(doors: Vec<Door>, tls: Option<Encryption>, poller: &Poller) -> io::Result<Self> {
         Ok(Self {
-            listener,
-            protocol,
-            offer: Arc::default(),
+            doors: Doors::new(doors, poller)?,
             tls,
             sessions: Vec::new(),
             listed: Vec::new(),
@@ -111,24 +100,20 @@ impl Front {
 
     /// The URI of an export.
     pub(crate) fn uri(&self, export: &str) -> String {
-        self.protocol.uri(self.listener.place(), export)
+        self.doors.uri(export)
     }
 
     /// Clients that connect from now on are offered this.
     ///
     /// # Errors
-    /// The protocol has no place for it, and what was offered before remains.
+    /// A protocol has no place for it, and what was offered before remains.
     pub(crate) fn offer(&mut self, offer: &Arc<Offer>) -> Result<(), OfferError> {
-        if !Arc::ptr_eq(offer, &self.offer) {
-            self.protocol.offer(offer)?;
-            self.offer = offer.clone();
-        }
-        Ok(())
+        self.doors.offer(offer)
     }
 
-    /// Lets in who waits. Where there is no place, the client that has negotiated longest loses its own, one in each turn of the loop, so that those
-    /// that came after it get on.
-    pub(crate) fn accept(&mut self, poller: &Poller, backend: &impl Backend) -> io::Result<()> {
+    /// Lets in who waits at a door. Where there is no place, the client that has negotiated longest loses its own, one in each turn of the loop, so
+    /// that those that came after it get on.
+    pub(crate) fn accept(&mut self, door: u32, poller: &Poller, backend: &impl Backend) -> io::Result<()> {
         if self.clients() >= SESSIONS {
             let Some(number) = gives_way(self.negotiating(), monotonic()) else {
                 return self.let_wait(poller);
@@ -139,7 +124,7 @@ impl Front {
         // Machines that have lost or found their power since; these exports have been offered before.
         let _ = self.offer(backend.offer());
         while self.clients() < SESSIONS {
-            let link = match self.listener.accept() {
+            let link = match self.doors.accept(door) {
                 Ok(Some(link)) => link,
                 Ok(None) => return Ok(()),
                 Err(error) if is_shortage(&error) => return Ok(()),
@@ -152,7 +137,7 @@ impl Front {
             });
             self.generation = self.generation.wrapping_add(1);
             poller.add(&link, Source::Session(number as u32), Interest { input: true, output: false })?;
-            let (wire, offer) = (self.protocol.begin(), self.offer.clone());
+            let (wire, offer) = self.doors.begin(door);
             self.sessions[number] = Some(Session::new(link, wire, offer, monotonic(), self.generation));
             self.list(number as u32);
         }
@@ -177,7 +162,7 @@ impl Front {
                 "{SESSIONS} clients are connected, and others wait until one of them goes; `metrics` says whether they still do (others_wait)"
             ));
         }
-        poller.modify(&self.listener, Source::Listener, Interest::default())
+        self.doors.wait_for_clients(false, poller)
     }
 
     /// Ends a session so that another client gets what it has taken up.
@@ -271,7 +256,7 @@ impl Front {
 
     fn accept_again(&mut self, poller: &Poller) -> io::Result<()> {
         self.is_accepting = true;
-        poller.modify(&self.listener, Source::Listener, Interest { input: true, output: false })
+        self.doors.wait_for_clients(true, poller)
     }
 
     /// Ends a session at once. What it has under way goes on, and is answered to nobody.

@@ -1,10 +1,12 @@
 //! One client: its socket, and its session of whatever protocol.
 
 mod backend;
+mod doors;
 mod front;
 mod room;
 
 pub(crate) use backend::{Backend, Origin, Target};
+pub(crate) use doors::Door;
 pub(crate) use front::{CLIENTS_MEMORY, Front, HANDSHAKE};
 
 use std::io::{self, IoSlice};

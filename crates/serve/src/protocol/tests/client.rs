@@ -1,4 +1,4 @@
-//! A server that speaks in lines, and clients of it.
+//! A server that speaks in lines and NBD, and clients of it.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -9,6 +9,8 @@ use outlast_engine::parse_text;
 use serde_json::{Value, json};
 
 use super::lines::Lines;
+use crate::nbd::Nbd;
+use crate::protocol::WireProtocol;
 use crate::{ClockMode, ContentsIn, Listen, ServeConfig, Server, ServerHandle, Status, TlsConfig};
 
 /// How long to wait for what must come: only a deadlock takes this.
@@ -44,7 +46,7 @@ queue_depth = 1
 max_drive_writes = 1.0
 "#;
 
-/// A served drive.
+/// A drive that is served in lines and in NBD.
 pub(super) struct Served {
     pub(super) handle: ServerHandle,
     pub(super) folder: PathBuf,
@@ -63,14 +65,18 @@ impl Served {
             scenario: Some(parse_text(DRIVE).unwrap().0),
             image: None,
             contents: ContentsIn::Memory,
-            listen: Listen::Unix(folder.join("s")),
+            listen: Listen::Unix(folder.join("lines")),
             insecure: false,
             tls: tls(&folder),
             clock: ClockMode::Virtual,
             spin: false,
             export: Some("e".to_owned()),
         };
-        let (server, handle) = Server::speaking(config, Box::new(Lines::default())).unwrap();
+        let policy = config.tls.as_ref().map(|tls| tls.policy);
+        let protocols: [(&str, Box<dyn WireProtocol>); 2] =
+            [("lines", Box::new(Lines::default())), ("nbd", Box::new(Nbd::new(policy)))];
+        let doors = protocols.into_iter().map(|(name, own)| (Listen::Unix(folder.join(name)), own));
+        let (server, handle) = Server::with_doors(config, doors.collect()).unwrap();
         std::thread::Builder::new().spawn(move || server.run().unwrap()).unwrap();
         let begun = Instant::now();
         while matches!(handle.status(), Status::Preparing(_)) {
@@ -88,7 +94,12 @@ impl Served {
     }
 
     pub(super) fn connect(&self) -> UnixStream {
-        let stream = UnixStream::connect(self.folder.join("s")).unwrap();
+        self.connect_to("lines")
+    }
+
+    /// Connects to one of the doors, `lines` or `nbd`.
+    fn connect_to(&self, door: &str) -> UnixStream {
+        let stream = UnixStream::connect(self.folder.join(door)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
@@ -96,6 +107,15 @@ impl Served {
     /// A client that has opened the drive.
     pub(super) fn open(&self) -> Client<UnixStream> {
         Client::new(self.connect())
+    }
+
+    /// A client of NBD that has opened an export in the plainest way; `None` if there is none of that name.
+    pub(super) fn open_by_nbd(&self, export: &str) -> Option<UnixStream> {
+        let mut stream = self.connect_to("nbd");
+        let mut hello = b"\0\0\0\x03IHAVEOPT\0\0\0\x01".to_vec();
+        hello.extend((export.len() as u32).to_be_bytes());
+        stream.write_all(&[&hello, export.as_bytes()].concat()).unwrap();
+        stream.read_exact(&mut [0; 28]).ok().map(|()| stream)
     }
 
     /// Waits until so many clients are connected.

@@ -1,4 +1,4 @@
-//! Does a second protocol need anything but its own session? Lines of text are served from the same machine by the same loop.
+//! Does a second protocol need anything but its own sessions? Lines of text are served beside NBD, from the same machine by the same loop.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "real clients need a real server: sockets, threads and time")]
@@ -8,6 +8,7 @@ mod lines;
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -80,6 +81,44 @@ fn what_lines_write_they_read_back_with_thirty_two_requests_in_flight() {
     }
     let (line, data) = client.asked(&format!("R 7 0 {}", plain.len() / SECTOR));
     assert!(line == format!("DATA 7 {}", plain.len()) && data == plain);
+}
+
+/// A request of NBD, and the data of its reply.
+fn by_nbd(stream: &mut UnixStream, command: u8, offset: u64, length: u32, data: &[u8]) -> Vec<u8> {
+    let head =
+        [&b"\x25\x60\x95\x13\0\0\0"[..], &[command], &[0; 8], &offset.to_be_bytes(), &length.to_be_bytes()];
+    stream.write_all(&[&head.concat(), data].concat()).unwrap();
+    let mut reply = vec![0; if command == 0 { 16 + length as usize } else { 16 }];
+    stream.read_exact(&mut reply).unwrap();
+    assert_eq!(reply[..8], *b"\x67\x44\x66\x98\0\0\0\0");
+    reply.split_off(16)
+}
+
+#[test]
+fn one_machine_is_served_in_two_protocols_at_once() {
+    let served = Served::new("both");
+    let (mut lines, mut nbd) = (served.open(), served.open_by_nbd("e").unwrap());
+    lines.send(b"W 1 8 16\n");
+    lines.send(&[3; 8192]);
+    assert_eq!(lines.line(), "DONE 1");
+    assert_eq!(by_nbd(&mut nbd, 0, 4096, 8192, &[]), vec![3; 8192]);
+    by_nbd(&mut nbd, 1, 8192, 4096, &[4; 4096]);
+    assert_eq!(lines.asked("R 2 8 16").1, [[3; 4096], [4; 4096]].concat());
+    let state = served.ask(json!({ "do": "state" }));
+    assert_eq!((&state["clients"], &state["exports"][0]["clients"]), (&json!(2), &json!(2)));
+    assert_eq!(served.handle.uri(), format!("lines:{}/e", served.folder.join("lines").display()));
+    let Status::Serving(facts) = served.handle.status() else { panic!("it serves") };
+    let nbd_uri = format!("nbd+unix:///e?socket={}", served.folder.join("nbd").display());
+    assert_eq!(facts.uris, [served.handle.uri(), &nbd_uri]);
+    // What one protocol has no place for, the other does not offer either.
+    let refused = served.handle.request(json!({ "do": "fork", "export": "two words" }));
+    assert_eq!(refused["error"], "export \"two words\" is no word");
+    assert!(served.open_by_nbd("two words").is_none());
+    served.ask(json!({ "do": "fork", "export": "copy" }));
+    let mut copy = served.open_by_nbd("copy").unwrap();
+    assert_eq!(by_nbd(&mut copy, 0, 8192, 4096, &[]), vec![4; 4096]);
+    served.ask(json!({ "do": "power", "action": "cut" }));
+    assert_eq!((lines.line(), nbd.read(&mut [0; 8]).unwrap()), (String::new(), 0));
 }
 
 #[test]
@@ -155,15 +194,13 @@ fn lost_data_fails_at_its_place_and_is_lost_on_the_map() {
 }
 
 #[test]
-fn a_fork_is_opened_by_its_name_and_one_that_the_protocol_cannot_name_is_refused() {
+fn a_fork_is_opened_by_its_name_and_a_name_is_given_once() {
     let served = Served::new("fork");
     let mut client = served.open();
     client.send(b"W 1 0 1\n");
     client.send(&[1; SECTOR]);
     assert_eq!(client.line(), "DONE 1");
     served.ask(json!({ "do": "fork", "export": "copy" }));
-    let refused = served.handle.request(json!({ "do": "fork", "export": "two words" }));
-    assert_eq!(refused["error"], "export \"two words\" is no word");
     let twice = served.handle.request(json!({ "do": "fork", "export": "copy" }));
     assert_eq!(twice["error"], "export \"copy\" is there twice");
     client.send(b"W 1 0 1\n");
