@@ -106,7 +106,7 @@ impl Server {
         Self::with_doors(config, doors)
     }
 
-    /// As [`Server::new`], with these places and protocols, at least one.
+    /// Listens as [`Server::new`] does, at these places in these protocols, at least one.
     pub(crate) fn with_doors(
         config: ServeConfig,
         doors: Vec<(Listen, Box<dyn WireProtocol>)>,

@@ -59,7 +59,7 @@ impl Link {
         Ok(())
     }
 
-    /// Whether what goes either way is encrypted.
+    /// Returns whether bytes in both directions are encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| !tls.connection.is_handshaking())
     }

@@ -82,7 +82,7 @@ fn is_loopback(address: IpAddr) -> bool {
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: Socket,
-    /// Where it is: with an absolute path, or the port that the system has chosen.
+    /// The address: an absolute path, or the port that the system has chosen.
     place: Listen,
     /// Device and inode of a Unix socket's file: another one at the same path is not ours to remove.
     made: Option<(u64, u64)>,
@@ -117,7 +117,7 @@ impl Listener {
         }
     }
 
-    /// Where it is: with an absolute path, or the port that the system has chosen.
+    /// The address: an absolute path, or the port that the system has chosen.
     pub(crate) fn place(&self) -> &Listen {
         &self.place
     }

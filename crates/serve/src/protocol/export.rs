@@ -1,4 +1,4 @@
-//! What is offered to clients.
+//! Exports and what clients may do with them.
 
 use std::collections::BTreeSet;
 use std::ops::BitOr;
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{BlockOp, BlockRequest};
 
-/// What may be done with an export beside reading it.
+/// Operations of an export beside reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Abilities(u8);
 
@@ -27,7 +27,7 @@ impl Abilities {
     /// Questions for the state of sectors.
     pub(crate) const STATUS: Self = Self(1 << 4);
 
-    /// Whether all of `other` are in it.
+    /// Returns whether all of `other` are in it.
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -61,7 +61,7 @@ impl Default for ExportSizes {
 /// One device that clients may open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExportFacts {
-    /// What clients call it.
+    /// The name by which clients open it.
     pub(crate) name: String,
     /// A sentence for people; may be empty.
     pub(crate) description: String,
@@ -71,7 +71,7 @@ pub(crate) struct ExportFacts {
 }
 
 impl ExportFacts {
-    /// Whether the service takes this request: it lies within the export, keeps to its sizes, and is one that its abilities allow.
+    /// Returns whether the service takes this request: it lies within the export, keeps to its sizes, and is one that its abilities allow.
     pub(crate) fn takes(&self, request: &BlockRequest<'_>) -> bool {
         let BlockRequest { offset, length: Bytes(length), op, .. } = *request;
         let (longest, wanted) = match op {
@@ -91,7 +91,7 @@ impl ExportFacts {
     }
 }
 
-/// All that is offered to a client that connects. The first export is the default one.
+/// The exports that a client is offered when it connects. The first one is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Offer {
     exports: Vec<ExportFacts>,
@@ -113,7 +113,7 @@ impl Offer {
     }
 }
 
-/// Why something cannot be offered.
+/// The reason why something cannot be offered.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OfferError {
     /// Two exports of one name.

@@ -40,13 +40,13 @@ pub(crate) trait WireProtocol: Debug + Send {
 /// A session makes requests only of what its client has opened, each of which [`ExportFacts::takes`]: the service relies on it. It lets requests in
 /// while what it holds stays within [`WireSession::allow`], and one by itself in any case.
 pub(crate) trait WireSession: Debug + Send {
-    /// Where the next bytes from the client go. Empty while no more are wanted.
+    /// The buffer for the next bytes from the client. Empty while no more are wanted.
     fn space(&mut self) -> &mut [u8];
 
     /// The first `count` bytes of what [`WireSession::space`] gave are from the client.
     fn filled(&mut self, count: usize);
 
-    /// Whether to read from the client.
+    /// Returns whether to read from the client.
     fn wants_input(&self) -> bool;
 
     /// The next event.
@@ -55,7 +55,7 @@ pub(crate) trait WireSession: Debug + Send {
     /// The export that the client has opened, by its number in the offer with which the session began.
     fn export(&self) -> Option<usize>;
 
-    /// What has come of a request in flight.
+    /// Answers a request in flight.
     fn answer(&mut self, tag: RequestTag, answer: Answer);
 
     /// Requests that are not answered.
@@ -76,7 +76,7 @@ pub(crate) trait WireSession: Debug + Send {
     /// From now on requests are let in, and room is made for long messages, while the session holds no more than `bytes`.
     fn allow(&mut self, bytes: u64);
 
-    /// Whether something waits for [`WireSession::allow`] to allow more.
+    /// Returns whether something waits for [`WireSession::allow`] to allow more.
     fn is_short(&self) -> bool;
 
     /// TLS is there, as [`SessionEvent::Secure`] asked for.
@@ -85,7 +85,7 @@ pub(crate) trait WireSession: Debug + Send {
     /// The server is going down: what the client asks from now on is refused, as far as the protocol has words for it.
     fn shut_down(&mut self);
 
-    /// How the session has ended, if it has: no byte is read any more.
+    /// The end of the session, if it has ended: no byte is read any more.
     fn end(&self) -> Option<SessionEnd>;
 }
 
@@ -100,7 +100,7 @@ pub(crate) enum SessionEvent<'a> {
     Request(BlockRequest<'a>),
 }
 
-/// How a session has ended.
+/// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionEnd {
     /// The client takes its leave: what is in flight is answered and sent, then the socket is closed.

@@ -12,7 +12,7 @@ pub(crate) struct RequestTag(pub(crate) u32);
 pub(crate) struct BlockRequest<'a> {
     /// Its name in the answer.
     pub(crate) tag: RequestTag,
-    /// Where in the export it begins, in bytes. 0 for a flush.
+    /// Offset in the export, in bytes. 0 for a flush.
     pub(crate) offset: u64,
     /// Its length; 0 only for a flush.
     pub(crate) length: Bytes,
@@ -35,16 +35,16 @@ pub(crate) enum BlockOp<'a> {
     Flush,
     /// Deallocation, if that is of use to the device; answered with [`Answer::Done`]. May be as long as the export.
     Trim {
-        /// As for writes.
+        /// Forced unit access, as for writes.
         fua: bool,
     },
     /// Zeroing: afterwards the range reads as zeroes; answered with [`Answer::Done`]. May be as long as the export.
     WriteZeroes {
-        /// As for writes.
+        /// Forced unit access, as for writes.
         fua: bool,
-        /// Whether nothing need be stored for it.
+        /// Deallocation is allowed: nothing need be stored for the range.
         may_punch: bool,
-        /// To be done faster than writing, or to fail at once with [`FailureKind::SlowZeroes`].
+        /// Requires it to be faster than writing, or to fail at once with [`FailureKind::SlowZeroes`].
         fast: bool,
     },
     /// The range will be read soon; answered with [`Answer::Done`]. May be as long as the export.
@@ -53,24 +53,24 @@ pub(crate) enum BlockOp<'a> {
     Status,
 }
 
-/// What comes of a request.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
-    /// It is done; not of reads and questions.
+    /// Success of a request that returns nothing.
     Done,
-    /// All bytes of a read.
+    /// The bytes of a read, all of them.
     Data(Vec<u8>),
     /// Runs of sectors from the request's offset on, at least one, which may end before the request does, and not behind the export's end.
     Extents(Vec<Extent>),
-    /// It has failed.
+    /// Failure, of any request.
     Failed(RequestFailure),
 }
 
-/// Why a request has failed.
+/// The reason why a request has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestFailure {
     pub(crate) kind: FailureKind,
-    /// Where in the export, in bytes, the first failure is, if that is known.
+    /// Offset of the first failure in the export, in bytes, if it is known.
     pub(crate) at: Option<u64>,
     /// A sentence for a person; may be empty.
     pub(crate) text: &'static str,

@@ -1,4 +1,4 @@
-//! Where clients come in, and what they are offered there.
+//! Listeners with their protocols, and the offer to those who connect.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl Door {
     }
 }
 
-/// All doors of a server. Each offers the same.
+/// The doors of a server, which all offer the same.
 #[derive(Debug)]
 pub(super) struct Doors {
     doors: Vec<Door>,

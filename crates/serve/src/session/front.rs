@@ -30,7 +30,7 @@ pub(crate) struct Front {
     listed: Vec<u32>,
     /// Tells sessions apart that have the same number one after the other.
     generation: u32,
-    /// Whether clients are waited for.
+    /// Set while clients are waited for.
     is_accepting: bool,
     /// Whether a client has been found waiting for a place, and nobody has come in since.
     others_wait: bool,

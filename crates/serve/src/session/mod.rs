@@ -26,9 +26,9 @@ const SLICES: usize = 64;
 pub(crate) struct Session {
     link: Link,
     wire: Box<dyn WireSession>,
-    /// What it was offered when it connected.
+    /// The offer when it connected.
     offer: Arc<Offer>,
-    /// What it has opened, and its number in the offer.
+    /// The target that it has opened, and the number of the export in the offer.
     target: Option<Target>,
     export: usize,
     /// When it connected, by the system's monotonic clock.

@@ -13,7 +13,7 @@ use crate::nbd::Nbd;
 use crate::protocol::WireProtocol;
 use crate::{ClockMode, ContentsIn, Listen, ServeConfig, Server, ServerHandle, Status, TlsConfig};
 
-/// How long to wait for what must come: only a deadlock takes this.
+/// Time limit for an event that must come: only a deadlock reaches it.
 const PATIENCE: Duration = Duration::from_mins(15);
 
 /// A drive of eight dies and 4 MiB with a volatile buffer, which has been filled and overwritten.
@@ -57,7 +57,7 @@ impl Served {
         Self::with(test, |_| None)
     }
 
-    /// As [`Served::new`], with TLS from files that `tls` puts into the server's folder.
+    /// Serves as [`Served::new`] does, with TLS from files that `tls` puts into the server's folder.
     pub(super) fn with(test: &str, tls: impl FnOnce(&PathBuf) -> Option<TlsConfig>) -> Self {
         let folder = std::env::temp_dir().join(format!("outlast-lines-{test}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

@@ -55,7 +55,7 @@ struct Session {
     /// Bytes of `input` that are needed for the next step.
     wanted: usize,
     output: VecDeque<Vec<u8>>,
-    /// What each request in flight makes others hold.
+    /// Bytes held for each request in flight.
     costs: BTreeMap<u32, u64>,
     allowed: u64,
     is_short: bool,
@@ -111,7 +111,7 @@ impl Session {
         is_known.then_some(Head { tag, verb: words[0].clone(), offset: bytes(lba)?, length: bytes(sectors)? })
     }
 
-    /// What is not a request; whether it is understood.
+    /// Handles a line that is no request.
     fn converse(&mut self, words: &[String]) -> Option<SessionEvent<'static>> {
         match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["TLS"] => {
