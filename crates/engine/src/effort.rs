@@ -2,10 +2,10 @@
 //!
 //! Requests and flash operations are counted, and each is taken to cost what it costs on the machine of `docs/reference/speed.md`.
 
+use crate::drives::effective_spare_factor;
 use crate::error::EngineError;
 use crate::memory::Memory;
 use crate::precondition::least_drive_writes;
-use crate::drives::effective_spare_factor;
 use outlast_models::write_amplification;
 use outlast_scenario::{Fill, Overwrite, Scenario, TimingMode};
 use outlast_ssd::Ssd;

@@ -1,8 +1,8 @@
 //! What the engine runs: a drive by itself, or an array of them.
 
 use crate::counts::{Snapshot, WINDOW_BLOCKS};
-use crate::progress::OnProgress;
 use crate::error::ServiceError;
+use crate::progress::OnProgress;
 use crate::team::Team;
 use outlast_array::Condition;
 use outlast_device::{Command, Device, Op, Outcome};

@@ -1,11 +1,11 @@
 //! An array of drives with what is to happen to its members.
 
 use crate::counts::{Snapshot, snapshot_of};
+use crate::error::ServiceError;
 use crate::machine::{Machine, unit_write};
 use crate::member::Member;
 use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
-use crate::error::ServiceError;
 use crate::team::Team;
 use crate::untimed::Backlog;
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};

@@ -1,6 +1,6 @@
 //! The core's errors as Python exceptions.
 
-use outlast_engine::{EngineError, ServiceError, Provenance, ScenarioError as CoreScenarioError};
+use outlast_engine::{EngineError, Provenance, ScenarioError as CoreScenarioError, ServiceError};
 use outlast_workload::WorkloadError as CoreWorkloadError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

@@ -3,8 +3,8 @@
 //! Each begins with what the leg before has left to be settled, which at the beginning of a run is nothing.
 
 use super::{Ending, Runner};
-use crate::error::EngineError;
 use crate::drives::AsDrives;
+use crate::error::EngineError;
 use crate::machine::Machine;
 use outlast_device::Completion;
 use outlast_units::Nanos;

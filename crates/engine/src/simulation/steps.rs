@@ -5,8 +5,8 @@
 use super::underway::{Cost, Underway};
 use super::{Built, Simulation, prepared};
 use crate::clock::Stopwatch;
-use crate::error::EngineError;
 use crate::drives::AsDrives;
+use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::progress::OnProgress;
 use crate::requests::OnRows;
