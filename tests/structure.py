@@ -1,10 +1,10 @@
-"""Measures of the Rust source that CONTRIBUTING.md holds: how methods of one type are tied across files, names, and comments.
+"""Measures of the Rust source: how methods of one type are tied across files, names of types, and comments.
 
     python tests/structure.py            a table of all measures
     python tests/structure.py --json     the same for machines
 
-A method call needs no `use`, so no picture of imports shows which files of a type depend on each other. This command does: it reads all
-`impl` blocks of a type and counts the calls on `self` that leave a file or a folder.
+A method call needs no `use`, so no picture of imports shows which files of a type depend on each other. This command
+does: it reads all `impl` blocks of a type and counts the calls on `self` that leave a file or a folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def without_tests(text: str) -> str:
 
 
 def without_comments(text: str) -> str:
-    """`text` with comments blanked, and strings emptied, so that braces in them do not count. Lines stay where they are."""
+    """`text` with comments blanked and strings emptied, so that no brace in them counts; lines stay in place."""
     pieces = re.compile(r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|\'(?:\\.[^\']*|[^\'\\])\'', re.DOTALL)
 
     def blank(found: re.Match[str]) -> str:
