@@ -1,9 +1,9 @@
 //! Device lifetimes without commands: counts writes and erasures of each member from where data and parity lie, and jumps from one
 //! replacement to the next, as the simulator of the Diff-RAID paper (section 4.1) does write by write.
 
-use crate::config::ShiftWay;
-use crate::placement::{Placement, Shares, ShiftPlan};
+use crate::placement::{Placement, ShiftPlan};
 use outlast_media::ConfigError;
+use outlast_settings::array::{MEMBERS_MAX, Shares, ShiftWay};
 use outlast_units::Bytes;
 use serde::Serialize;
 
@@ -127,7 +127,7 @@ impl Coarse {
     /// The first setting that cannot work, named as in the `[array]` section where it is there.
     pub fn new(config: CoarseConfig) -> Result<Self, ConfigError> {
         let members = config.percent.len();
-        if config.parities == 0 || members <= config.parities || members > crate::placement::MEMBERS_MAX {
+        if config.parities == 0 || members <= config.parities || members > MEMBERS_MAX {
             let limit = format!("must be between {} and 64", config.parities + 1);
             return Err(ConfigError::new("array.members", members, limit));
         }

@@ -5,11 +5,11 @@
 //! down are marks (bitmap) or closes it are records (partial parity log, journal).
 
 use crate::bitmap::Bitmap;
-use crate::config::{ArrayConfig, Consistency};
 use crate::layout::Rows;
 use crate::log::Log;
 use crate::op::Record;
 use crate::ranges::RangeSet;
+use outlast_settings::array::{ArrayConfig, Consistency};
 use outlast_units::{ListMap, Nanos};
 
 /// What the superblocks say.

@@ -11,10 +11,10 @@ mod shift;
 pub(crate) use rows::{Piece, Rows};
 pub(crate) use shift::Shift;
 
-use crate::config::{ArrayConfig, CopyLayout, Level};
-use crate::placement::{ParityLayout, Placement, Shares};
+use crate::placement::Placement;
 use crate::roles::first_roles;
 use outlast_media::ConfigError;
+use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, Shares};
 use outlast_units::{Bytes, SECTOR_BYTES};
 use pieces::Pieces;
 
@@ -225,16 +225,14 @@ impl Layout {
     }
 }
 
-impl ArrayConfig {
-    /// Capacity of the array over devices of which the smallest has `smallest`.
-    ///
-    /// # Errors
-    /// A setting that cannot work, or not even one chunk fits into each.
-    pub fn capacity_over(&self, smallest: Bytes) -> Result<Bytes, ConfigError> {
-        self.validate()?;
-        let layout = lay_out_over(self, smallest)?;
-        Ok(Bytes(layout.capacity() * SECTOR_BYTES))
-    }
+/// Capacity of an array over devices of which the smallest has `smallest`.
+///
+/// # Errors
+/// A setting that cannot work, or not even one chunk fits into each.
+pub fn capacity_over(config: &ArrayConfig, smallest: Bytes) -> Result<Bytes, ConfigError> {
+    config.validate()?;
+    let layout = lay_out_over(config, smallest)?;
+    Ok(Bytes(layout.capacity() * SECTOR_BYTES))
 }
 
 /// Sectors of a member of `capacity` that hold data.

@@ -7,7 +7,6 @@
 mod accounts;
 mod bitmap;
 pub mod coarse;
-mod config;
 mod deadlines;
 mod doubt;
 mod error;
@@ -26,18 +25,13 @@ mod repairs;
 mod roles;
 mod status;
 
-pub use config::{
-    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Failure, FakeWay,
-    Level, LightConfig, LogConfig, LogPlace, LostRows, MemberConfig, OrdersRows, OwnDecisions, Pace,
-    RepairConfig, RepairDecision, RepairOrder, RepairWay, ReplacementConfig, ShiftWay, StripeWrites,
-};
 pub use error::{ArrayError, Event, EventKind, RepairStep};
 
+pub use layout::capacity_over;
 pub use machine::Array;
 pub use outlast_device::PowerCycle;
 pub use passes::PassKind;
-pub use placement::ParityLayout;
-pub use plain::{PlainConfig, PlainDevice, PlainFailure};
+pub use plain::{PlainDevice, PlainFailure};
 pub use ranges::RangeSet;
 pub use repairs::MemberRepair;
 pub use status::{Condition, Counters, MemberStatus, Progress, State, Status};

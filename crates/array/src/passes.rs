@@ -7,8 +7,8 @@ mod wanted;
 
 pub(crate) use pace::{HeldRate, HeldRates, Leave, Pacer, Work};
 
-use crate::config::BackgroundConfig;
 use crate::placement::ShiftPlan;
+use outlast_settings::array::BackgroundConfig;
 use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ mod repair;
 pub use record::MemberRepair;
 pub(crate) use repair::{Item, Limits, Repair, Turn};
 
-use crate::config::RepairWay;
+use outlast_decisions::RepairWay;
 use outlast_units::{ByteRate, Nanos};
 
 /// A recovery that has not begun.

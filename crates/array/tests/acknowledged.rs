@@ -5,10 +5,9 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace, PlainDevice,
-};
+use outlast_array::{Array, PlainDevice};
 use outlast_device::{Op, Outcome};
+use outlast_settings::array::{ArrayConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace};
 use outlast_units::{Bytes, Nanos};
 use support::failing::Failing;
 use support::{Host, array, command, plain};

@@ -5,11 +5,11 @@
 use crate::support;
 
 use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, EventKind, Level, PlainConfig, PlainDevice, ReplacementConfig,
-    ShiftWay, StripeWrites,
-};
+use outlast_array::{Array, EventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, Level, PlainConfig, ReplacementConfig, ShiftWay, StripeWrites,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::command;

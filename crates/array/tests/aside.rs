@@ -4,8 +4,9 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, Level, PlainDevice};
+use outlast_array::{Array, PlainDevice};
 use outlast_device::{Completion, Device, Extent, ExtentState, Op, Outcome, SectorRun, Tag};
+use outlast_settings::array::{ArrayConfig, Level};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use support::{Host, array, command};
 

@@ -4,11 +4,11 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Level, PlainConfig, PlainDevice, ReplacementConfig,
-    ShiftWay,
-};
+use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, ChunkOrder, Level, PlainConfig, ReplacementConfig, ShiftWay,
+};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::{Host, command};
 

@@ -5,10 +5,13 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, Consistency, Level, RepairConfig as ArrayRepair, RepairWay};
+use outlast_array::Array;
+use outlast_decisions::RepairWay;
 use outlast_device::Device;
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Identifier, Migration, RepairConfig, RepairScheme, Ssd};
+use outlast_settings::array::{ArrayConfig, Consistency, Level, RepairConfig as ArrayRepair};
+use outlast_settings::drive::{Identifier, Migration, RepairConfig, RepairScheme};
+use outlast_ssd::Ssd;
 use outlast_units::Bytes;
 use support::drives::{self, Trial};
 

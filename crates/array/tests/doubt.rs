@@ -4,11 +4,9 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, EventKind, Level, PlainConfig, PlainDevice,
-    StripeWrites,
-};
+use outlast_array::{Array, EventKind, PlainDevice};
 use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Outcome, PowerCycle, Smart, Tag};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Consistency, Level, PlainConfig, StripeWrites};
 use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -4,9 +4,10 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, BackgroundConfig, EventKind, Level};
+use outlast_array::{Array, EventKind};
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
 use outlast_media::{Damage, Fault};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};

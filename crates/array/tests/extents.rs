@@ -5,11 +5,11 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig,
-    LogPlace, PlainDevice,
-};
+use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, ExtentState, Held, NoticeKind, Op, Outcome, Peek, SectorRun, Tag};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;

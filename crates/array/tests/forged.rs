@@ -10,12 +10,13 @@
 use crate::support;
 
 use fuzzed::forged::{forge, places, state_of, take_over};
-use outlast_array::{
-    Array, ArrayConfig, Consistency, CopyLayout, Level, LogConfig, LogPlace, PlainDevice, RepairWay,
-    ReplacementConfig, ShiftWay,
-};
+use outlast_array::{Array, PlainDevice};
+use outlast_decisions::RepairWay;
 use outlast_device::{Command, Device, Op, Tag};
 use outlast_persist::Damage;
+use outlast_settings::array::{
+    ArrayConfig, Consistency, CopyLayout, Level, LogConfig, LogPlace, ReplacementConfig, ShiftWay,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -6,11 +6,13 @@
 
 use crate::support;
 
-use outlast_array::{Array, Consistency, Level, RepairConfig as ArrayRepair};
+use outlast_array::Array;
 use outlast_device::Device;
 use outlast_media::{Damage, Fault};
 use outlast_persist::{Restore, Writer};
-use outlast_ssd::{Identifier, RepairConfig, RepairScheme, Ssd};
+use outlast_settings::array::{Consistency, Level, RepairConfig as ArrayRepair};
+use outlast_settings::drive::{Identifier, RepairConfig, RepairScheme};
+use outlast_ssd::Ssd;
 use outlast_units::Bytes;
 use outlast_units::rng::SplitMix;
 use support::drives::{self, Trial};

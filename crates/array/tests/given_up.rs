@@ -5,8 +5,10 @@
 use crate::extents::{SECTORS, small, spread};
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, Consistency, Level, PlainDevice, RepairWay};
+use outlast_array::{Array, PlainDevice};
+use outlast_decisions::RepairWay;
 use outlast_device::Op;
+use outlast_settings::array::{ArrayConfig, Consistency, Level};
 use support::life::{Life, at_rates, filled, owns_up};
 use support::{Host, command, plain};
 

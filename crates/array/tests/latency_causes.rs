@@ -4,10 +4,12 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, Consistency, Level};
+use outlast_array::Array;
 use outlast_device::{Command, Completion, Device, LatencyCause as Cause, LatencyParts, Op, Outcome, Tag};
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Ssd, WriteCache};
+use outlast_settings::array::{ArrayConfig, Consistency, Level};
+use outlast_settings::drive::WriteCache;
+use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 use support::{command, drives};
 

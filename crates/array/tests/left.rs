@@ -4,8 +4,9 @@
 
 use crate::support::command;
 
-use outlast_array::{Array, ArrayConfig, BackgroundConfig, EventKind, Level, PlainConfig, PlainDevice};
+use outlast_array::{Array, EventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, PlainConfig};
 use outlast_units::{ByteRate, Bytes, Nanos};
 
 const MEMBER: Bytes = Bytes::mib(600);

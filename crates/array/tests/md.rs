@@ -6,8 +6,9 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, PlainDevice};
+use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op, Outcome, Tag};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
 use outlast_units::{ByteRate, Bytes, Nanos};
 use support::{array, command, route};
 

@@ -11,8 +11,9 @@ mod judged;
 use crate::support;
 
 use judged::{JUDGED, Judged};
-use outlast_array::{Array, ArrayConfig, BackgroundConfig, EventKind, Level, PlainConfig, PlainDevice};
+use outlast_array::{Array, EventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, PlainConfig};
 use outlast_units::{ByteRate, Bytes, Nanos};
 use support::command;
 

@@ -4,11 +4,11 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, ArrayError, BackgroundConfig, Consistency, EjectionConfig, EventKind, Level,
-    PassKind, PlainConfig, PlainDevice, State,
-};
+use outlast_array::{Array, ArrayError, EventKind, PassKind, PlainDevice, State};
 use outlast_device::{Device, Op};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, PlainConfig,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use support::{Host, array, command, plain};

@@ -4,8 +4,9 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, CopyLayout, Level, ParityLayout, PlainDevice, StripeWrites};
+use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op, Outcome};
+use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, StripeWrites};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};

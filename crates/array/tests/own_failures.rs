@@ -4,7 +4,8 @@
 
 use crate::support;
 
-use outlast_array::{ArrayConfig, Failure, Level, LostRows, Pace, RepairDecision, RepairOrder, RepairWay};
+use outlast_decisions::{Failure, LostRows, Pace, RepairDecision, RepairWay};
+use outlast_settings::array::{ArrayConfig, Level, RepairOrder};
 use outlast_units::Nanos;
 use support::array;
 use support::life::{Life, SECTORS, WAYS, at_rates, failed, filled, life, small, strided, tell_at, written};

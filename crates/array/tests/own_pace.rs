@@ -4,8 +4,10 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, Level, Pace, PlainConfig, PlainDevice, RepairWay};
+use outlast_array::{Array, PlainDevice};
+use outlast_decisions::{Pace, RepairWay};
 use outlast_device::{Device, NoticeKind, Op};
+use outlast_settings::array::{ArrayConfig, Level, PlainConfig};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::life::{Life, SECTORS, WAYS, at_rates, filled, life, pass, small, strided, tell_at, written};
 use support::own::{Log, paced};

@@ -4,11 +4,10 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, Condition, Event, EventKind, Failure, Level, PlainDevice, RepairDecision, RepairStep,
-    RepairWay,
-};
+use outlast_array::{Array, Condition, Event, EventKind, PlainDevice, RepairStep};
+use outlast_decisions::{Failure, RepairDecision, RepairWay};
 use outlast_device::NoticeKind;
+use outlast_settings::array::{ArrayConfig, Level};
 use outlast_units::Nanos;
 use support::life::{Life, SECTORS, WAYS, failed, filled, life, pass, small, strided, tell_at, written};
 use support::own::{Answer, decided};

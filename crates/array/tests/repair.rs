@@ -4,12 +4,13 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, EventKind, FakeWay, Level, LogPlace,
-    PassKind, PlainConfig, PlainDevice, PlainFailure, RepairConfig, RepairOrder, RepairStep, RepairWay,
-    State,
-};
+use outlast_array::{Array, EventKind, PassKind, PlainDevice, PlainFailure, RepairStep, State};
+use outlast_decisions::RepairWay;
 use outlast_device::{Device, NoticeKind, Op};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LogPlace, PlainConfig,
+    RepairConfig, RepairOrder,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::{Host, array, command, plain};

@@ -5,12 +5,13 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, FakeWay, Level, LogConfig,
-    LogPlace, PlainConfig, PlainDevice, PlainFailure, RepairConfig, RepairDecision, RepairOrder, RepairWay,
-    ReplacementConfig, ShiftWay, State, StripeWrites,
-};
+use outlast_array::{Array, PlainDevice, PlainFailure, State};
+use outlast_decisions::{RepairDecision, RepairWay};
 use outlast_device::{Device, NoticeKind};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, FakeWay, Level, LogConfig,
+    LogPlace, PlainConfig, RepairConfig, RepairOrder, ReplacementConfig, ShiftWay, StripeWrites,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::Host;

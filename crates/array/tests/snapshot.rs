@@ -5,12 +5,13 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level,
-    LogConfig, LogPlace, PlainDevice, PlainFailure, ReplacementConfig, ShiftWay, StripeWrites,
-};
+use outlast_array::{Array, PlainDevice, PlainFailure};
 use outlast_device::{Device, NoticeKind};
 use outlast_persist::{Reader, Restore, Writer};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level, LogConfig,
+    LogPlace, ReplacementConfig, ShiftWay, StripeWrites,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;

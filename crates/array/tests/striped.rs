@@ -4,8 +4,9 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, PlainDevice};
+use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::{Host, array, command, plain};
 

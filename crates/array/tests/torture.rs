@@ -5,11 +5,12 @@
 
 use crate::support;
 
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level,
-    LogConfig, LogPlace, PlainDevice, ReplacementConfig, ShiftWay, State, StripeWrites,
-};
+use outlast_array::{Array, PlainDevice, State};
 use outlast_device::Device;
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level, LogConfig,
+    LogPlace, ReplacementConfig, ShiftWay, StripeWrites,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use support::{Host, array, plain, volatile};

@@ -5,10 +5,12 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayConfig, Consistency, EventKind, Level, ReplacementConfig, ShiftWay};
+use outlast_array::{Array, EventKind};
 use outlast_device::{Device, Op};
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Ssd, WriteCache};
+use outlast_settings::array::{ArrayConfig, Consistency, Level, ReplacementConfig, ShiftWay};
+use outlast_settings::drive::WriteCache;
+use outlast_ssd::Ssd;
 use outlast_units::Bytes;
 use support::drives::{self, Trial};
 

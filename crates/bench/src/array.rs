@@ -1,11 +1,13 @@
 //! What an array costs beside its members: an eight-drive RAID-5, and the same member commands on drives by themselves.
 
+use outlast_array::Array;
 use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
-use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, ShiftWay};
 use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Smart, Tag};
-use outlast_ftl::FtlConfig;
 use outlast_media::{DefectConfig, Geometry, PageTimes, Timing};
-use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, ShiftWay};
+use outlast_settings::drive::{ControllerConfig, SsdConfig};
+use outlast_settings::ftl::FtlConfig;
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 use std::time::Instant;

@@ -3,12 +3,14 @@
 
 use crate::case::scenario_of;
 use crate::{hashes::digest, protection};
-use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level};
+use outlast_array::Array;
 use outlast_device::{Command, Device, Op, Outcome, Tag};
 use outlast_engine::parse_text;
 use outlast_media::Store;
 use outlast_serve::FileStore;
-use outlast_ssd::{Ssd, SsdConfig};
+use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
+use outlast_settings::drive::SsdConfig;
+use outlast_ssd::Ssd;
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{Lba, Nanos};
 use rustix::time::{ClockId, clock_gettime};

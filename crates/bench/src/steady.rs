@@ -2,7 +2,7 @@
 //! drives drawn at random: skews, spare spaces, victim policies and sizes.
 
 use outlast_engine::{Control, Simulation, parse_text};
-use outlast_ftl::VictimPolicy;
+use outlast_settings::ftl::VictimPolicy;
 use outlast_units::rng::SplitMix;
 use std::fmt;
 

@@ -1,12 +1,19 @@
 //! Decisions that code of the user's takes in the place of built-in policies.
 //!
 //! A decision has a trait: what is known goes in, a choice comes out, and nothing is changed. What the user gives is [`Loaded`]: it travels with the
-//! settings, and each part that decides makes a [`Decider`] of its own of it. Decisions over tables (which superblock is collected) have traits of their
-//! own, with columns that are borrowed; those over a few values are [`Question`]s, and one trait, [`Decides`], is for all of them.
+//! settings, and each part that decides makes a [`Decider`] of its own of it. Decisions over tables (which superblock is collected: [`SuperblockChoice`]; which
+//! lost rows are recovered first: [`OrdersRows`]) have traits of their own, with columns that are borrowed; those over a few values are [`Question`]s, and
+//! one trait, [`Decides`], is for all of them. [`OwnPolicies`] and [`OwnDecisions`] are all that a drive and an array can be given.
 
+mod array;
+mod drive;
 mod question;
+mod superblocks;
 
+pub use array::{Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision, RepairWay};
+pub use drive::{ChosenCode, Collecting, Opening, OwnPolicies};
 pub use question::{Decides, Question, Value};
+pub use superblocks::{CellColumns, Draws, NO_CANDIDATE, OwnChoice, State, SuperblockChoice, View};
 
 use outlast_media::ConfigError;
 use std::fmt;

@@ -3,7 +3,7 @@
 use crate::histogram::{ByOp, OPS};
 use crate::latency::Latency;
 use outlast_device::{Command, Op};
-use outlast_ssd::{Class, QueuesConfig};
+use outlast_settings::drive::{Class, QueuesConfig};
 use serde::Serialize;
 
 /// Histograms by queue, each made when it is first needed.

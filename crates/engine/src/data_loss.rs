@@ -8,12 +8,12 @@
 use crate::member::Member;
 use crate::sequential::sequential_rate;
 use crate::volume::Volume;
-use outlast_array::{ArrayConfig, CopyLayout, Level};
 use outlast_device::Device;
 use outlast_models::DomainError;
 use outlast_models::mirrors::Mirrors;
 use outlast_models::mttdl::Array;
 use outlast_scenario::RunSpec;
+use outlast_settings::array::{ArrayConfig, CopyLayout, Level};
 use outlast_units::SECTOR_BYTES;
 use serde::Serialize;
 

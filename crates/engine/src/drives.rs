@@ -5,7 +5,8 @@ use crate::volume::Volume;
 use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
 use outlast_media::Saturation;
-use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, SsdConfig, Worked};
+use outlast_settings::drive::SsdConfig;
+use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, Worked};
 use outlast_units::Nanos;
 
 /// What a run was made on.

@@ -1,7 +1,7 @@
 //! A member of an array: a drive in full, or a light stand-in for one.
 
 use crate::member_config::{as_new, config_of};
-use outlast_array::{LightConfig, PlainDevice};
+use outlast_array::PlainDevice;
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Peek, PowerCycle, SectorRun,
     Smart, Tag,
@@ -9,7 +9,9 @@ use outlast_device::{
 use outlast_media::{ConfigError, Store};
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
 use outlast_scenario::{Scenario, shape_of_drive};
-use outlast_ssd::{Ssd, SsdConfig};
+use outlast_settings::array::LightConfig;
+use outlast_settings::drive::SsdConfig;
+use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Lba, Nanos};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The settings of an array's drives.
 
-use outlast_array::ArrayConfig;
 use outlast_scenario::Scenario;
-use outlast_ssd::SsdConfig;
+use outlast_settings::array::ArrayConfig;
+use outlast_settings::drive::SsdConfig;
 
 /// The settings of device `index` of the array.
 pub(crate) fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig {

@@ -3,10 +3,12 @@
 use crate::data_loss::mean_time;
 use crate::member::Member;
 use crate::volume::Volume;
-use outlast_array::{ArrayConfig, MemberRepair};
+use outlast_array::MemberRepair;
 use outlast_models::array_loss::{ln_double_failure, ln_read_failure};
 use outlast_scenario::RunSpec;
-use outlast_ssd::{Identifier, RepairRecord, RepairScheme, Ssd};
+use outlast_settings::array::ArrayConfig;
+use outlast_settings::drive::{Identifier, RepairScheme};
+use outlast_ssd::{RepairRecord, Ssd};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use serde::Serialize;
 

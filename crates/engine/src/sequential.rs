@@ -1,7 +1,7 @@
 //! Rates of sequential transfers, by closed forms of a drive's settings.
 
 use outlast_models::bandwidth;
-use outlast_ssd::SsdConfig;
+use outlast_settings::drive::SsdConfig;
 
 /// Bytes a second that a drive can both be read and be written with in order, into erased blocks.
 pub(crate) fn sequential_rate(config: &SsdConfig) -> Option<f64> {

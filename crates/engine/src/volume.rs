@@ -8,14 +8,16 @@ use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::team::Team;
 use crate::untimed::Backlog;
-use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
+use outlast_array::{Array, ArrayError, Condition, Counters};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, Outcome, Peek, SectorRun, Smart, Tag,
 };
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Store, Tear};
 use outlast_scenario::{Happening, Scenario, Strike};
-use outlast_ssd::{Ssd, SsdConfig};
+use outlast_settings::array::ArrayConfig;
+use outlast_settings::drive::SsdConfig;
+use outlast_ssd::Ssd;
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::cmp::Reverse;
@@ -193,7 +195,7 @@ impl Volume {
             let own = config_of(scenario, config, index);
             own.ftl.user_capacity(&own.geometry)
         });
-        config.capacity_over(sizes.min().unwrap_or_default())
+        outlast_array::capacity_over(config, sizes.min().unwrap_or_default())
     }
 
     /// Every drive that is or was in the array.

@@ -11,7 +11,8 @@ use outlast_device::Device;
 use outlast_engine::{Column, Latency, Scenario, Summary, TimingMode};
 use outlast_ftl::{Ftl, ProgramCause, Programs, Reads};
 use outlast_media::BlockAddress;
-use outlast_ssd::{Ssd, WriteCache};
+use outlast_settings::drive::WriteCache;
+use outlast_ssd::Ssd;
 use outlast_units::{BlockId, Nanos};
 use support::{Run, TIMING, assert_close, run, scenario};
 

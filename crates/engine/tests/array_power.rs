@@ -7,7 +7,7 @@ use crate::support;
 use outlast_array::State;
 use outlast_engine::{Column, Control, RunResult, Scenario, Simulation, parse_text};
 use outlast_media::{FaultKind, FaultSpec};
-use outlast_ssd::WriteCache;
+use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
 use support::TIMING;
 
@@ -120,9 +120,9 @@ fn the_end_of_the_workload_is_not_the_end_of_resynchronising() {
     assert_eq!(events(&run(cut)), ["power failed"]);
 }
 
-fn toml_array(background: &str) -> outlast_array::BackgroundConfig {
+fn toml_array(background: &str) -> outlast_settings::array::BackgroundConfig {
     let text = format!("level = \"raid5\"\nmembers = 3\n{background}");
-    toml::from_str::<outlast_array::ArrayConfig>(&text).unwrap().background
+    toml::from_str::<outlast_settings::array::ArrayConfig>(&text).unwrap().background
 }
 
 /// As md: with a member missing, parity in doubt may give back wrong data, and only force starts the array.

@@ -11,9 +11,9 @@
 
 use crate::support;
 
+use outlast_decisions::State;
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
 use outlast_engine::parse_text;
-use outlast_ftl::State;
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos, SuperblockId};

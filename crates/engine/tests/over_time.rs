@@ -4,8 +4,9 @@
 
 use crate::support;
 
+use outlast_decisions::State;
 use outlast_engine::Scenario;
-use outlast_ftl::{Ftl, State};
+use outlast_ftl::Ftl;
 use outlast_units::{Lpn, SuperblockId};
 use proptest::prelude::*;
 use support::{Run, TIMING, assert_close, run, scenario};

@@ -1,11 +1,11 @@
 //! Which code each class, stream and superblock has.
 
-use crate::config::{CodeConfig, ProtectedStreams};
 use crate::layout::Layout;
-use crate::streams::{Cause, Stream, Streams};
+use crate::streams::{Cause, Streams};
 use crate::stripes::{LaneSet, Role, Stripes};
 use outlast_media::ConfigError;
-use outlast_units::{IndexVec, SuperblockId};
+use outlast_settings::ftl::{CodeConfig, ProtectedStreams};
+use outlast_units::{IndexVec, Stream, SuperblockId};
 
 /// In place of the number of a code: no parity.
 const NO_CODE: u8 = u8::MAX;

@@ -4,8 +4,8 @@
 //! the host's streams itself, that is the host's share of the slots that the victim gains; else the room that host streams have left, such that it ends when the
 //! next superblock has been gained.
 
-use crate::config::{GcConfig, Pacing};
 use crate::ftl::Ftl;
+use outlast_settings::ftl::{GcConfig, Pacing};
 use outlast_units::{Nanos, SuperblockId};
 
 /// Credit is counted in 2^-16 units.

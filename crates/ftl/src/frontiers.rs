@@ -1,7 +1,6 @@
 //! Write frontiers: where the next unit of each stream goes.
 
-use crate::streams::Stream;
-use outlast_units::{IndexVec, Ppn, SuperblockId};
+use outlast_units::{IndexVec, Ppn, Stream, SuperblockId};
 use std::ops::{Index, IndexMut};
 
 /// Parity that is to be written: of stripes that are complete.

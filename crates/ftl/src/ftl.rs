@@ -46,7 +46,6 @@ pub use untimed::Full;
 use crate::block_table::BlockTable;
 use crate::causes::ProgramCause;
 use crate::codes::Codes;
-use crate::config::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use crate::counts::Counts;
 use crate::frontiers::Frontiers;
 use crate::held::Held;
@@ -60,14 +59,15 @@ use crate::partials::Partials;
 use crate::physical::Physical;
 use crate::policy::Deciders;
 use crate::room::Room;
-use crate::streams::{Cause, Stream, Streams};
+use crate::streams::{Cause, Streams};
 use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
 use crate::turns::Turns;
 use crate::uses::Uses;
 use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Store, Unit};
+use outlast_settings::ftl::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_units::rng::{SplitMix, mix};
-use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu};
+use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu, Stream};
 use std::sync::Arc;
 
 /// Where a unit was put.

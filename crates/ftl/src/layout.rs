@@ -1,9 +1,8 @@
 //! How slots, pages, dies and superblocks of one flash core relate: arithmetic only, fixed for the drive's life.
 
-use crate::config::{AllocationLevel, FtlConfig};
 use crate::divider::Divider;
-use crate::shape::Shape;
 use outlast_media::{ConfigError, Geometry, ProgramUnit};
+use outlast_settings::ftl::{AllocationLevel, FtlConfig, PuShape};
 use outlast_units::{DieId, Group, Idx, IndexVec, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Row, SuperblockId};
 use std::ops::Range;
 
@@ -80,8 +79,8 @@ impl Layout {
         logical_units: u64,
     ) -> Result<Self, ConfigError> {
         let lanes = at_stride(lanes_in_order(geometry, config, dies), config.stride)?;
-        let Shape { pages_per_unit, units_per_page, rows_per_pu, units_per_pu } =
-            Shape::of(geometry, config)?;
+        let PuShape { pages_per_unit, units_per_page, rows_per_pu, units_per_pu } =
+            PuShape::of(geometry, config)?;
         let superpages = geometry.pages_per_block / rows_per_pu;
         let superblocks = geometry.blocks_per_plane - config.spare_blocks;
         let pus_per_superblock = u64::from(superpages) * lanes.len() as u64;

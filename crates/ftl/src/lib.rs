@@ -4,7 +4,6 @@ mod bits;
 mod block_table;
 mod causes;
 mod codes;
-mod config;
 mod counts;
 mod credit;
 mod divider;
@@ -21,7 +20,6 @@ mod partials;
 mod physical;
 mod policy;
 mod room;
-mod shape;
 mod streams;
 mod stripes;
 mod superblocks;
@@ -30,19 +28,11 @@ mod turns;
 mod uses;
 
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
-pub use config::{
-    Allocation, AllocationLevel, ClassConfig, CodeConfig, CodeRule, FtlConfig, GcConfig, GcReads,
-    GcRelocation, MapFlushConfig, Pacing, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig,
-    RangeConfig, TokenConfig, VictimPolicy, WearLeveling,
-};
 pub use credit::{Credit, ONE, Work};
 pub use ftl::{
     Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,
     Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables, Wear,
 };
 pub use layout::{Lane, Layout, PuPlace};
-pub use policy::{
-    CellColumns, ChosenCode, Collecting, Draws, Opening, OwnChoice, OwnPolicies, SuperblockChoice, View,
-};
-pub use streams::{Cause, Stream, Streams};
-pub use superblocks::State;
+pub use policy::BuiltIn;
+pub use streams::{Cause, Streams};

@@ -1,7 +1,7 @@
 //! Pages of the mapping table that are written to flash: which are dirty, and how far a flush has come.
 
 use crate::bits::Bits;
-use crate::config::{FtlConfig, MapFlushConfig};
+use outlast_settings::ftl::{FtlConfig, MapFlushConfig};
 use outlast_units::{Bytes, Lpn};
 
 /// In place of a page: no flush is under way.

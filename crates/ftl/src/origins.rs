@@ -228,8 +228,8 @@ pub(crate) fn is_copy(origin: Ppn) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::FtlConfig;
     use outlast_media::Geometry;
+    use outlast_settings::ftl::FtlConfig;
     use outlast_units::{Bytes, DieId};
 
     /// Superblocks of eight slots, two to a program unit.

@@ -1,9 +1,8 @@
 //! Parity of stripes that are not full: which there is, which is on its way, and where the next goes.
 
 use crate::bits::Bits;
-use crate::config::PartialPlace;
-use crate::streams::Stream;
-use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, PuWithin, SuperblockId};
+use outlast_settings::ftl::PartialPlace;
+use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, PuWithin, Stream, SuperblockId};
 use std::collections::VecDeque;
 
 /// An open stripe: its superblock and its number there.

@@ -241,7 +241,7 @@ fn mean(sum: u64, count: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::FtlConfig;
+    use outlast_settings::ftl::FtlConfig;
     use outlast_units::{Bytes, DieId};
 
     const ONE: SuperblockId = SuperblockId(1);

@@ -1,9 +1,9 @@
 //! Stripes in write order: which program units of a superblock protect which.
 
-use crate::config::CodeConfig;
 use crate::layout::Layout;
 use outlast_codes::Code;
 use outlast_media::ConfigError;
+use outlast_settings::ftl::CodeConfig;
 use outlast_units::{IndexVec, LaneIndex, LocalDie, PuWithin};
 use std::ops::Range;
 
@@ -358,8 +358,8 @@ fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::FtlConfig;
     use outlast_media::Geometry;
+    use outlast_settings::ftl::FtlConfig;
     use outlast_units::{Bytes, DieId};
     use std::collections::BTreeSet;
 

@@ -1,25 +1,9 @@
 //! The life of superblocks: free, open, sealed, being relocated, free again or given up.
 
 use crate::bits::Bits;
-use crate::policy::{NO_CANDIDATE, View};
-use crate::streams::{Cause, Stream};
-use outlast_units::{IndexVec, Pu, SuperblockId};
-
-/// State of a superblock. Policies of the user's see them as these numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-#[repr(u8)]
-pub enum State {
-    /// Erased.
-    Free,
-    /// A stream's frontier, or filled and not wholly programmed yet.
-    Open,
-    /// Programmed; a candidate for collection.
-    Sealed,
-    /// Being relocated, then erased.
-    Collecting,
-    /// Given up: a block went bad and no spare was left.
-    Retired,
-}
+use crate::streams::Cause;
+use outlast_decisions::{NO_CANDIDATE, State, View};
+use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 
 /// What is known of each superblock of a flash core, and the list of free ones.
 ///

@@ -5,8 +5,7 @@
 //! the other.
 
 use crate::credit::{Credit, Work};
-use crate::streams::Stream;
-use outlast_units::{Ppn, SuperblockId};
+use outlast_units::{Ppn, Stream, SuperblockId};
 
 /// Collection that takes turns with the host's writes.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]

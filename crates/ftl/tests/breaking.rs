@@ -3,7 +3,8 @@
 
 use crate::support;
 
-use outlast_ftl::{Cause, CodeConfig, PartialPlace};
+use outlast_ftl::Cause;
+use outlast_settings::ftl::{CodeConfig, PartialPlace};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lpn, Pu};
 use proptest::prelude::*;

@@ -12,8 +12,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use outlast_ftl::{Ftl, FtlConfig, FtlOptions, GcConfig, GcRelocation, ProgramCause, VictimPolicy};
+use outlast_ftl::{Ftl, FtlOptions, ProgramCause};
 use outlast_media::{DefectConfig, Geometry};
+use outlast_settings::ftl::{FtlConfig, GcConfig, GcRelocation, VictimPolicy};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, Lpn};
 

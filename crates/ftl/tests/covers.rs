@@ -2,8 +2,10 @@
 
 use crate::support;
 
-use outlast_ftl::{Cause, PartialPlace, ProgramCause, State, Stream};
-use outlast_units::{Lpn, SuperblockId};
+use outlast_decisions::State;
+use outlast_ftl::{Cause, ProgramCause};
+use outlast_settings::ftl::PartialPlace;
+use outlast_units::{Lpn, Stream, SuperblockId};
 use support::kind::{Kind, SOUND};
 use support::rig::Rig;
 

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use outlast_ftl::{Ftl, FtlConfig, FtlOptions, MapFlushConfig, ProgramCause};
+use outlast_ftl::{Ftl, FtlOptions, ProgramCause};
 use outlast_media::{DefectConfig, Geometry};
+use outlast_settings::ftl::{FtlConfig, MapFlushConfig};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, Lpn};
 

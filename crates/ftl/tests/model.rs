@@ -1,9 +1,11 @@
 //! Does the translation layer alone do what two plain maps do, whatever befalls it: what the host reads, and what is on flash?
 
-use outlast_ftl::{Cause, Ftl, FtlConfig, FtlOptions, State, Stream};
+use outlast_decisions::State;
+use outlast_ftl::{Cause, Ftl, FtlOptions};
 use outlast_media::{DefectConfig, Geometry, Unit};
+use outlast_settings::ftl::FtlConfig;
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, DieId, LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_units::{Bytes, DieId, LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 

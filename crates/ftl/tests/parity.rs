@@ -1,12 +1,10 @@
 //! Is the parity of every complete stripe that of its pages, whatever the codes, and does it give back what is lost?
 
-use outlast_ftl::{
-    Axis, ClassConfig, Ftl, FtlConfig, FtlOptions, Member, PartialConfig, PartialPlace, ProtectionConfig,
-    Stream,
-};
+use outlast_ftl::{Axis, Ftl, FtlOptions, Member};
 use outlast_media::{DefectConfig, Geometry};
+use outlast_settings::ftl::{ClassConfig, FtlConfig, PartialConfig, PartialPlace, ProtectionConfig};
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, DieId, Lpn};
+use outlast_units::{Bytes, DieId, Lpn, Stream};
 use proptest::prelude::*;
 
 const UNITS: u64 = 150;
@@ -115,7 +113,7 @@ proptest! {
                     prop_assert!(ftl.stream(stream).exposed() == 0 || !covered);
                 }
                 1 => {
-                    let _ = ftl.set_code(class, outlast_ftl::CodeConfig { data: 3, parity, block: None });
+                    let _ = ftl.set_code(class, outlast_settings::ftl::CodeConfig { data: 3, parity, block: None });
                 }
                 _ => {
                     for _ in 0..step {
@@ -135,12 +133,14 @@ fn a_code_that_leaves_no_room_is_refused_and_nothing_changes() {
     let protection = ProtectionConfig { classes: vec![class], ..ProtectionConfig::default() };
     let mut ftl = ftl(protection, 1, 1).expect("it fits");
     for _ in 0..3 {
-        let error =
-            ftl.set_code(0, outlast_ftl::CodeConfig { data: 1, parity: 5, block: Some(1) }).unwrap_err();
+        let error = ftl
+            .set_code(0, outlast_settings::ftl::CodeConfig { data: 1, parity: 5, block: Some(1) })
+            .unwrap_err();
         assert!(error.to_string().contains("superblocks would be needed"), "{error}");
         assert_eq!(ftl.parity().code(0).parity, 0);
     }
     assert_eq!(ftl.stream(ftl.streams().host(0, 0)).data_units(), 30);
-    let wide = ftl.set_code(0, outlast_ftl::CodeConfig { data: 5, parity: 2, block: None }).unwrap_err();
+    let wide =
+        ftl.set_code(0, outlast_settings::ftl::CodeConfig { data: 5, parity: 2, block: None }).unwrap_err();
     assert!(wide.to_string().contains("7 dies wide"), "{wide}");
 }

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use outlast_ftl::{Ftl, FtlConfig, FtlOptions};
+use outlast_ftl::{Ftl, FtlOptions};
 use outlast_media::{DefectConfig, Geometry};
+use outlast_settings::ftl::FtlConfig;
 use outlast_units::{Bytes, DieId, Lpn, SuperblockId};
 
 const PAGES: u32 = 8;

@@ -1,9 +1,10 @@
 //! Does the translation layer wear out in order, whatever the policy: data kept, no panic, an error at the end?
 
-use outlast_ftl::{Ftl, FtlConfig, FtlOptions, Full, GcConfig, Stream, VictimPolicy, WearLeveling};
+use outlast_ftl::{Ftl, FtlOptions, Full};
 use outlast_media::{DefectConfig, Geometry};
+use outlast_settings::ftl::{FtlConfig, GcConfig, VictimPolicy, WearLeveling};
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, DieId, Lpn};
+use outlast_units::{Bytes, DieId, Lpn, Stream};
 use proptest::prelude::*;
 
 fn options(seed: u64) -> FtlOptions {

@@ -4,10 +4,9 @@
 //! policy's choice.
 
 use libloading::Library;
-use outlast_decisions::Makes;
-use outlast_ftl::{Draws, OwnChoice, State, Stream, SuperblockChoice, View};
-use outlast_units::SuperblockId;
+use outlast_decisions::{Draws, Makes, OwnChoice, State, SuperblockChoice, View};
 use outlast_units::rng::SplitMix;
+use outlast_units::{Stream, SuperblockId};
 use std::ffi::c_void;
 use std::fmt;
 use std::path::Path;

@@ -10,7 +10,7 @@ use super::policies::{Decision, take_policies};
 use super::tree::{Kind, Node, Origin};
 use super::voids::{self, Void};
 use super::{Place, Preset, Provenance, Scenario, ScenarioError, presets};
-use outlast_ssd::is_chip_file;
+use outlast_settings::drive::is_chip_file;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};

@@ -2,10 +2,11 @@
 
 use super::Scenario;
 use super::error::nearest;
-use outlast_array::{RepairOrder, RepairWay};
-use outlast_ftl::{Pacing, VictimPolicy};
+use outlast_decisions::RepairWay;
 use outlast_media::ConfigError;
-use outlast_ssd::ScrubConfig;
+use outlast_settings::array::RepairOrder;
+use outlast_settings::drive::ScrubConfig;
+use outlast_settings::ftl::{Pacing, VictimPolicy};
 use outlast_units::{JsonSchema, Nanos};
 use outlast_workload::InputFile;
 use serde::de::DeserializeOwned;

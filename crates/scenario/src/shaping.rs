@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use outlast_persist::shape;
-use outlast_ssd::SsdConfig;
+use outlast_settings::drive::SsdConfig;
 use serde_json::{Map, Value};
 
 /// Settings of `[device]` that are looked up when something is decided or timed, and that nothing of the state follows from.

@@ -1,9 +1,9 @@
 //! The settings of a run.
 
 use super::{PoliciesSpec, ScenarioError, check_name};
-use outlast_array::ArrayConfig;
 use outlast_media::{ConfigError, FaultSpec, HazardConfig};
-use outlast_ssd::{ChangeConfig, SsdConfig};
+use outlast_settings::array::ArrayConfig;
+use outlast_settings::drive::{ChangeConfig, SsdConfig};
 use outlast_units::{JsonSchema, Nanos};
 use outlast_workload::{InputFile, WorkloadSpec};
 use serde::{Deserialize, Serialize};

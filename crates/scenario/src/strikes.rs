@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use outlast_media::{ConfigError, Damage, Fault, FaultKind, FaultSpec, Tear};
-use outlast_ssd::WriteCache;
+use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
 
 /// What happens to an array, or to a member of it as a whole.

@@ -3,8 +3,8 @@
 
 use crate::ssd::Ssd;
 use outlast_device::Op;
-use outlast_ftl::{Ftl, Stream};
-use outlast_units::{CoreId, IndexVec, Lpn};
+use outlast_ftl::Ftl;
+use outlast_units::{CoreId, IndexVec, Lpn, Stream};
 
 /// Units looked up together before the first of them is written: enough loads in flight to hide each miss of the cache behind the others.
 const LOOKED_UP: usize = 64;

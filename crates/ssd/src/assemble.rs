@@ -1,6 +1,5 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Cores, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Redundancy, Timer};
@@ -15,10 +14,12 @@ use crate::size::Size;
 use crate::ssd::Ssd;
 use crate::whole::Mounts;
 use outlast_flash::{Flash, Setup};
-use outlast_ftl::{Ftl, FtlConfig, FtlOptions, Layout, Tables};
+use outlast_ftl::{Ftl, FtlOptions, Layout, MountOptions, Tables};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
+use outlast_settings::drive::{Identifier, MountConfig, SsdConfig, WriteCache};
+use outlast_settings::ftl::FtlConfig;
 use outlast_units::slab::Slab;
-use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
 impl Ssd {
@@ -235,11 +236,17 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
         absent: absent_of(&config.absent_dies, share),
         coalesce: config.units_held_back(),
-        mount: config.mount.as_ref().map(|mount| mount.options(config.controller.flash_cores)),
+        mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
         background_every: config.controller.background_every,
         seed,
         tables: Tables::Built,
     }
+}
+
+/// How the mount of one of `cores` flash cores is prepared.
+pub(crate) fn mount_options(config: &MountConfig, cores: u16) -> MountOptions {
+    let share = |every: Bytes| Bytes(every.0 / u64::from(cores));
+    MountOptions { checkpoint_every: config.checkpoint_every.map(share), lists: config.lists }
 }
 
 /// The dies of a core's share that are not there yet, numbered within it.

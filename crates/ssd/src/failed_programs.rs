@@ -2,8 +2,8 @@
 
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
-use outlast_ftl::{Cause, Stream};
-use outlast_units::{CoreId, Nanos, Ppn, Pu, Row};
+use outlast_ftl::Cause;
+use outlast_units::{CoreId, Nanos, Ppn, Pu, Row, Stream};
 
 impl Ssd {
     /// Whether the program operation that has just ended failed.
@@ -110,7 +110,7 @@ impl Ssd {
 
     /// Pads and programs what `stream` has begun, where something waits for the failed operation's data to be on flash.
     fn fill_up(&mut self, now: Nanos, core: CoreId, stream: Stream, op: &Op) {
-        if self.write_cache() == crate::config::WriteCache::Protected {
+        if self.write_cache() == outlast_settings::drive::WriteCache::Protected {
             return;
         }
         let units = self.cores[core].ftl.stream(stream).begun_units();
@@ -137,7 +137,7 @@ impl Ssd {
     /// The unit of a failed operation has gone to slot `to`: where that is among relocated data, flushes that waited for the failed
     /// operation wait for the program unit of `to`, too.
     fn note_moved_in(&mut self, core: CoreId, op: &Op, to: Ppn, host: bool) {
-        if self.write_cache() == crate::config::WriteCache::Protected {
+        if self.write_cache() == outlast_settings::drive::WriteCache::Protected {
             return;
         }
         let (pu, _) = self.cores[core].ftl.layout().pu_of(to);

@@ -3,7 +3,7 @@
 use crate::health::{Decision, Reason, Scrub};
 use crate::read::{Corrections, ExactTails};
 use crate::ssd::Ssd;
-use outlast_ftl::State;
+use outlast_decisions::State;
 use outlast_media::Saturation;
 use outlast_units::{LocalDie, Nanos, Row, SuperblockId};
 

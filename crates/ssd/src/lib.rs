@@ -2,7 +2,6 @@
 
 mod apart;
 mod assemble;
-mod config;
 mod core;
 mod counters;
 mod failed_programs;
@@ -29,12 +28,6 @@ mod whole;
 mod wiring;
 
 pub use apart::CoreShare;
-pub use config::{
-    Arbitration, ChangeConfig, Class, CodewordsChecked, CommandCosts, ControllerConfig, DataSheet,
-    DecodeTimes, FlushPolicy, HostLatency, Identifier, Migration, MountConfig, PredictConfig, QueuesConfig,
-    Rebuild, ReliabilityConfig, RepairConfig, RepairScheme, ScrubConfig, ScrubUnit, SsdConfig, Trims,
-    Weights, WriteCache, is_chip_file,
-};
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
 pub use health::{Change, Decision, Reason, RedundancyLoss};

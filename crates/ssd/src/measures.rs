@@ -1,6 +1,5 @@
 //! What a drive has counted, and what it takes up.
 
-use crate::config::WriteCache;
 use crate::core::Recent;
 use crate::counters::{Counters, Totals};
 use crate::health::Decisions;
@@ -8,6 +7,7 @@ use crate::read::{CoreCells, Corrections};
 use crate::ssd::Ssd;
 use outlast_flash::Worked;
 use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
 
 impl Ssd {

@@ -1,6 +1,5 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::config::{SsdConfig, WriteCache};
 use crate::core::{Core, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, FaultSchedule, Redundancy, Timer};
@@ -23,6 +22,7 @@ use outlast_device::{
 use outlast_flash::{Flash, Source};
 use outlast_ftl::Ftl;
 use outlast_media::Store;
+use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;

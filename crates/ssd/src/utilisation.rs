@@ -2,7 +2,7 @@
 
 use crate::health::Reason;
 use crate::ssd::Ssd;
-use outlast_ftl::State;
+use outlast_decisions::State;
 use outlast_units::{CoreId, Nanos, SuperblockId};
 
 /// How long parts have been busy since the last reset of the counters.

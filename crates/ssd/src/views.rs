@@ -1,7 +1,7 @@
 //! What people who watch a drive want to see of it, at a cost proportional to its blocks.
 
 use crate::ssd::Ssd;
-use outlast_ftl::State;
+use outlast_decisions::State;
 use outlast_units::{DieId, Nanos, Ppn};
 use serde::Serialize;
 

@@ -6,7 +6,8 @@ use crate::support;
 
 use outlast_device::{Completion, Device, Op, Tag};
 use outlast_media::reliability::{Ecc, PowerLaw, RberModel, Rereads};
-use outlast_ssd::{DecodeTimes, ReliabilityConfig, Ssd, SsdConfig};
+use outlast_settings::drive::{DecodeTimes, ReliabilityConfig, SsdConfig};
+use outlast_ssd::Ssd;
 use outlast_units::{ByteRate, Nanos};
 use support::{command, tiny};
 
@@ -78,8 +79,8 @@ fn a_plain_read_completes_later_and_holds_nothing() {
     }
 }
 
-fn with_link(decode: DecodeTimes, link: Option<ByteRate>) -> outlast_ssd::ControllerConfig {
-    outlast_ssd::ControllerConfig { link, ..one_die(decode).controller }
+fn with_link(decode: DecodeTimes, link: Option<ByteRate>) -> outlast_settings::drive::ControllerConfig {
+    outlast_settings::drive::ControllerConfig { link, ..one_die(decode).controller }
 }
 
 /// The die waits for each decode that fails, not for the one that succeeds: the next read begins before that.

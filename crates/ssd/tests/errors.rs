@@ -5,10 +5,11 @@
 use crate::support;
 
 use outlast_device::{Completion, Device, NoticeKind, Op, Outcome, Tag};
-use outlast_ftl::WearLeveling;
 use outlast_media::reliability::{Ecc, PageTypes, PowerLaw, RberModel};
 use outlast_media::{Damage, DefectConfig, Fault, InitialState, ReadScope};
-use outlast_ssd::{Reason, ReliabilityConfig, RepairConfig, ScrubConfig, Ssd, SsdConfig};
+use outlast_settings::drive::{ReliabilityConfig, RepairConfig, ScrubConfig, SsdConfig};
+use outlast_settings::ftl::WearLeveling;
+use outlast_ssd::{Reason, Ssd};
 use outlast_units::{Bytes, Nanos};
 use support::{command, tiny};
 
@@ -296,14 +297,15 @@ fn a_refused_write_is_none_that_smart_counts() {
 fn a_change_counts_errors_from_before_the_reset() {
     let mut config = tiny();
     config.reliability = Some(errs(0.0));
-    config.protection = Some(outlast_ftl::ProtectionConfig { data: 3, parity: 1, ..Default::default() });
+    config.protection =
+        Some(outlast_settings::ftl::ProtectionConfig { data: 3, parity: 1, ..Default::default() });
     config.geometry.blocks_per_plane = 32;
     let mut ssd = Ssd::new(config, 1).unwrap();
     for unit in 0..256 {
         ssd.write_unit_untimed(unit, 0).unwrap();
     }
     ssd.begin_timed();
-    let change = outlast_ssd::ChangeConfig {
+    let change = outlast_settings::drive::ChangeConfig {
         medium_errors: Some(2),
         parity: Some(2),
         data: Some(2),

@@ -7,7 +7,8 @@ use crate::support;
 
 use outlast_device::{Device, Extent, ExtentState, Held, Op, Outcome, SectorRun, Tag};
 use outlast_media::{Damage, Fault, HazardConfig};
-use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
+use outlast_settings::drive::{FlushPolicy, SsdConfig, Trims, WriteCache};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;

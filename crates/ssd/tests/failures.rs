@@ -6,7 +6,8 @@ use crate::support;
 
 use outlast_device::{Device, Op, Outcome, SectorRun, Tag};
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Identifier, Migration, RepairConfig, RepairScheme, Ssd};
+use outlast_settings::drive::{Identifier, Migration, RepairConfig, RepairScheme};
+use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Lba, Nanos};
 use support::model::Model;
 use support::{command, tiny};

@@ -6,9 +6,10 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, StreamId, Tag};
-use outlast_ftl::{CodeConfig, WearLeveling};
 use outlast_media::{Damage, Fault, HazardConfig};
-use outlast_ssd::{ReliabilityConfig, ScrubConfig, ScrubUnit, Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{ReliabilityConfig, ScrubConfig, ScrubUnit, SsdConfig, WriteCache};
+use outlast_settings::ftl::{CodeConfig, WearLeveling};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
 use proptest::prelude::*;
@@ -187,8 +188,9 @@ fn patched() -> SsdConfig {
     config.ftl.multi_plane = true;
     config.controller.write_cache = WriteCache::Off;
     config.controller.write_buffer = Bytes::mib(1);
-    let streams = outlast_ftl::ProtectedStreams::All;
-    config.protection = Some(protected((1, 0, streams, outlast_ftl::PartialPlace::Cache, Some(1), true), 3));
+    let streams = outlast_settings::ftl::ProtectedStreams::All;
+    config.protection =
+        Some(protected((1, 0, streams, outlast_settings::ftl::PartialPlace::Cache, Some(1), true), 3));
     config.hazards = HazardConfig {
         program_failure: 2e-3,
         erase_failure: 0.01,
@@ -230,8 +232,9 @@ fn a_stream_that_once_filled_a_superblock_has_no_say_in_it() {
     config.ftl.mapping_unit = Bytes::kib(16);
     config.ftl.multi_plane = false;
     config.controller.write_cache = WriteCache::Off;
-    let streams = outlast_ftl::ProtectedStreams::All;
-    config.protection = Some(protected((1, 0, streams, outlast_ftl::PartialPlace::Cache, Some(1), true), 1));
+    let streams = outlast_settings::ftl::ProtectedStreams::All;
+    config.protection =
+        Some(protected((1, 0, streams, outlast_settings::ftl::PartialPlace::Cache, Some(1), true), 1));
     config.reliability = Some(ReliabilityConfig { reread_history: false, ..weak_flash(Some(1), None) });
     config.scrub = Some(ScrubConfig { rereads_per_unit: Some(0.05), ..ScrubConfig::default() });
     torture(config, 17_981_709_397_409_804_650, 4000, 0);

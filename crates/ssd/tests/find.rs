@@ -5,12 +5,13 @@
 use crate::support;
 
 use outlast_device::{Device, NoticeKind, Op, Tag};
-use outlast_ftl::{PartialConfig, PartialPlace, ProtectionConfig, ReadCause};
+use outlast_ftl::ReadCause;
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{
-    Identifier, MountConfig, PredictConfig, Reason, Rebuild, RepairConfig, RepairScheme, Ssd, SsdConfig,
-    WriteCache,
+use outlast_settings::drive::{
+    Identifier, MountConfig, PredictConfig, Rebuild, RepairConfig, RepairScheme, SsdConfig, WriteCache,
 };
+use outlast_settings::ftl::{PartialConfig, PartialPlace, ProtectionConfig};
+use outlast_ssd::{Reason, Ssd};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use support::model::Model;

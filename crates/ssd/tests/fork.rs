@@ -7,7 +7,8 @@ use crate::support;
 
 use outlast_device::Op;
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use proptest::prelude::*;
@@ -127,7 +128,14 @@ proptest! {
 fn a_fork_goes_on_as_its_origin_would() {
     let config = drive(
         WriteCache::Volatile,
-        (3, 1, outlast_ftl::ProtectedStreams::All, outlast_ftl::PartialPlace::None, None, false),
+        (
+            3,
+            1,
+            outlast_settings::ftl::ProtectedStreams::All,
+            outlast_settings::ftl::PartialPlace::None,
+            None,
+            false,
+        ),
     );
     let mut origin = Life { model: Model::new(config, 5), rng: SplitMix::new(5, "origin") };
     origin.model.may_fail = true;

@@ -5,7 +5,10 @@
 use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, PowerCycle, QueueId, Tag};
-use outlast_ssd::{Arbitration, Class, CommandCosts, HostLatency, QueuesConfig, Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{
+    Arbitration, Class, CommandCosts, HostLatency, QueuesConfig, SsdConfig, WriteCache,
+};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Nanos};
 use proptest::prelude::*;

@@ -7,7 +7,8 @@ use crate::support;
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_ftl::ReadCause;
 use outlast_media::{Geometry, PageTimes};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_ssd::Ssd;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use support::{command, tiny};
 

@@ -7,7 +7,8 @@ use crate::support;
 
 use outlast_device::{Command, Device, LatencyCause, LatencyParts, Op, Outcome, Tag};
 use outlast_media::{Damage, Fault, Suspend, Tear};
-use outlast_ssd::{DecodeTimes, HostLatency, Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{DecodeTimes, HostLatency, SsdConfig, WriteCache};
+use outlast_ssd::Ssd;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;
 use support::life::{begun, drives};

@@ -6,9 +6,11 @@
 use crate::support;
 
 use outlast_device::{Device, Op, PowerCycle, Tag};
-use outlast_ftl::{MapFlushConfig, Pacing, ProgramCause, ProtectionConfig};
+use outlast_ftl::ProgramCause;
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_settings::ftl::{MapFlushConfig, Pacing, ProtectionConfig};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use support::{command, tiny};

@@ -7,7 +7,8 @@ use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_media::HazardConfig;
-use outlast_ssd::{MountConfig, Mounts, ScrubConfig, Ssd, SsdConfig, Trims, WriteCache};
+use outlast_settings::drive::{MountConfig, ScrubConfig, SsdConfig, Trims, WriteCache};
+use outlast_ssd::{Mounts, Ssd};
 use outlast_units::{Bytes, Nanos};
 use proptest::prelude::*;
 use support::torture::{configurations, frequencies, torture};

@@ -6,9 +6,11 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
-use outlast_ftl::{Allocation, GcConfig, ProgramCause, VictimPolicy, WearLeveling};
+use outlast_ftl::ProgramCause;
 use outlast_media::{ChannelOrder, PageTimes, PlaneReads, Suspend};
-use outlast_ssd::{HostLatency, Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{HostLatency, SsdConfig, WriteCache};
+use outlast_settings::ftl::{Allocation, GcConfig, VictimPolicy, WearLeveling};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 use proptest::prelude::*;

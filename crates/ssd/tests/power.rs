@@ -6,9 +6,11 @@
 use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
-use outlast_ftl::{ProgramCause, ProtectionConfig};
+use outlast_ftl::ProgramCause;
 use outlast_media::{Damage, Fault, HazardConfig};
-use outlast_ssd::{FlushPolicy, ScrubConfig, Ssd, SsdConfig, Trims, WriteCache};
+use outlast_settings::drive::{FlushPolicy, ScrubConfig, SsdConfig, Trims, WriteCache};
+use outlast_settings::ftl::ProtectionConfig;
+use outlast_ssd::Ssd;
 use outlast_units::{ByteRate, Nanos};
 use proptest::prelude::*;
 use support::torture::{Cuts, configurations, frequencies, torture};

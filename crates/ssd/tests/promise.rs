@@ -7,12 +7,12 @@
 use crate::support;
 
 use outlast_device::{Device, Op};
-use outlast_ftl::{
-    ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProgramCause, ProtectedStreams, ProtectionConfig,
-    RangeConfig,
-};
+use outlast_ftl::ProgramCause;
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{ScrubConfig, SsdConfig, WriteCache};
+use outlast_settings::drive::{ScrubConfig, SsdConfig, WriteCache};
+use outlast_settings::ftl::{
+    ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, Nanos};
 use proptest::prelude::*;

@@ -6,7 +6,8 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, Tag};
-use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
+use outlast_settings::drive::{FlushPolicy, SsdConfig, Trims, WriteCache};
+use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 use support::{command, tiny};
 

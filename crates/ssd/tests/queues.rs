@@ -6,7 +6,8 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, QueueId, Tag};
-use outlast_ssd::{Arbitration, Class, QueuesConfig, Ssd, SsdConfig};
+use outlast_settings::drive::{Arbitration, Class, QueuesConfig, SsdConfig};
+use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 use support::{command, tiny};
 

@@ -5,8 +5,10 @@
 use crate::support;
 
 use outlast_device::{Device, Op, Tag};
-use outlast_ftl::{ProgramCause, ProtectionConfig};
-use outlast_ssd::{Reason, Ssd, WriteCache};
+use outlast_ftl::ProgramCause;
+use outlast_settings::drive::WriteCache;
+use outlast_settings::ftl::ProtectionConfig;
+use outlast_ssd::{Reason, Ssd};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use support::command;

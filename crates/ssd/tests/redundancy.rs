@@ -4,9 +4,10 @@
 
 use crate::support;
 
-use outlast_ftl::{PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Reason, ScrubConfig, Ssd, WriteCache};
+use outlast_settings::drive::{ScrubConfig, WriteCache};
+use outlast_settings::ftl::{PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
+use outlast_ssd::{Reason, Ssd};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
 use proptest::prelude::*;

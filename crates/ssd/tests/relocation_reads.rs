@@ -5,9 +5,11 @@
 use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
-use outlast_ftl::{GcReads, ProgramCause, ReadCause};
+use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_media::PageTimes;
-use outlast_ssd::{Ssd, SsdConfig};
+use outlast_settings::drive::SsdConfig;
+use outlast_settings::ftl::GcReads;
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;

@@ -6,9 +6,11 @@
 use crate::support;
 
 use outlast_device::{Device, NoticeKind, Op};
-use outlast_ftl::{ClassConfig, PartialConfig, PartialPlace, ProgramCause, ProtectionConfig, RangeConfig};
+use outlast_ftl::ProgramCause;
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Migration, MountConfig, RepairConfig, RepairScheme, Ssd, SsdConfig};
+use outlast_settings::drive::{Migration, MountConfig, RepairConfig, RepairScheme, SsdConfig};
+use outlast_settings::ftl::{ClassConfig, PartialConfig, PartialPlace, ProtectionConfig, RangeConfig};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, CoreId, Nanos};
 use proptest::prelude::*;
@@ -31,7 +33,7 @@ fn drive(cores: u16, dies: u16, units: u64, migration: Migration) -> SsdConfig {
     config.repair = Some(RepairConfig {
         scheme: RepairScheme::Cooperative,
         // Takes no room on flash.
-        identifier: outlast_ssd::Identifier::L2pAllCores,
+        identifier: outlast_settings::drive::Identifier::L2pAllCores,
         migration,
         ..RepairConfig::default()
     });

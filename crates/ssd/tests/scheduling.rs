@@ -5,9 +5,10 @@
 use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
-use outlast_ftl::WearLeveling;
 use outlast_media::Suspend;
-use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
+use outlast_settings::ftl::WearLeveling;
+use outlast_ssd::Ssd;
 use outlast_units::Nanos;
 use support::{command, tiny};
 

@@ -7,7 +7,8 @@ use crate::support;
 
 use outlast_device::Device;
 use outlast_persist::{Damage as Unreadable, Reader, Restore, Writer};
-use outlast_ssd::{Ssd, SsdConfig};
+use outlast_settings::drive::SsdConfig;
+use outlast_ssd::Ssd;
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use support::life::{Life, begun, drives};

@@ -5,9 +5,11 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, PowerCycle, Tag};
-use outlast_ftl::{ProgramCause, ReadCause, WearLeveling};
+use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_media::reliability::{Ecc, PowerLaw, RberModel};
-use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig};
+use outlast_settings::drive::{ReliabilityConfig, ScrubConfig, SsdConfig};
+use outlast_settings::ftl::WearLeveling;
+use outlast_ssd::Ssd;
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use support::{command, tiny};

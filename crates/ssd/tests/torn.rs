@@ -7,7 +7,8 @@ use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_media::{Damage, Fault, Tear};
-use outlast_ssd::{MountConfig, Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{MountConfig, SsdConfig, WriteCache};
+use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
 use support::model::Model;

@@ -4,10 +4,11 @@
 
 use crate::support;
 
-use outlast_decisions::{Decides, Loaded, Makes};
+use outlast_decisions::{Collecting, Decides, Loaded, Makes, OwnPolicies};
 use outlast_device::{Device, Op};
-use outlast_ftl::{CodeConfig, Collecting, OwnPolicies, ProtectedStreams, ProtectionConfig, VictimPolicy};
-use outlast_ssd::{ScrubConfig, Ssd, SsdConfig};
+use outlast_settings::drive::{ScrubConfig, SsdConfig};
+use outlast_settings::ftl::{CodeConfig, ProtectedStreams, ProtectionConfig, VictimPolicy};
+use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 use std::sync::{Arc, Mutex};
 use support::own::Within;

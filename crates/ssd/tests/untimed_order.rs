@@ -5,8 +5,9 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, Tag};
-use outlast_ftl::{GcRelocation, MapFlushConfig, PartialConfig, PartialPlace, ProtectionConfig};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_settings::ftl::{GcRelocation, MapFlushConfig, PartialConfig, PartialPlace, ProtectionConfig};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
 use proptest::prelude::*;

@@ -8,7 +8,7 @@ use crate::recorded;
 use machines::{all, check_spans, compare, drive, is_allowed, live};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_serve::Input;
-use outlast_ssd::FlushPolicy;
+use outlast_settings::drive::FlushPolicy;
 use outlast_torture::CrashState;
 use outlast_torture::drive::What;
 use outlast_units::{Bytes, Nanos};

@@ -9,7 +9,7 @@ use drive::host::{SECTOR, stamp};
 use drive::model::{Content, Model};
 use drive::tiny;
 use outlast_device::{Op, Tag};
-use outlast_ssd::{Trims, WriteCache};
+use outlast_settings::drive::{Trims, WriteCache};
 use outlast_torture::contract::{Settings, state, states};
 use outlast_torture::{Builder, Data, FlushId, WriteId};
 use outlast_units::rng::SplitMix;

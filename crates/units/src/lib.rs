@@ -12,6 +12,7 @@ mod rate;
 pub mod rng;
 mod schema;
 pub mod slab;
+mod stream;
 mod tally;
 mod text;
 
@@ -26,4 +27,5 @@ pub use list_map::ListMap;
 pub use nanos::Nanos;
 pub use rate::ByteRate;
 pub use schema::JsonSchema;
+pub use stream::Stream;
 pub use text::ParseUnitError;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::placement::ShiftPlan;
-use crate::placement::{ParityLayout, Shares};
+use outlast_settings::array::{ParityLayout, Shares};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -2,10 +2,10 @@
 
 use super::{Array, command};
 use crate::bitmap::{Busy, PAGE_SECTORS};
-use crate::config::LogPlace;
 use crate::layout::Rows;
 use crate::op::{Sub, SubKind};
 use outlast_device::{Command, Device, Op as HostOp};
+use outlast_settings::array::LogPlace;
 use outlast_units::Nanos;
 use outlast_units::slab::NIL;
 

@@ -1,12 +1,12 @@
 //! The end of an operation: what it changes is written, and what it held goes back.
 
 use super::{Array, command};
-use crate::config::ChunkOrder;
 use crate::error::EventKind;
 use crate::layout::Rows;
 use crate::op::{Op, OpKind, Sub, SubKind};
 use crate::roles::roles;
 use outlast_device::{Command, Device, Op as HostOp, Outcome, StreamId};
+use outlast_settings::array::ChunkOrder;
 use outlast_units::Nanos;
 use outlast_units::slab::NIL;
 

@@ -2,11 +2,11 @@
 
 use super::plan::Plan;
 use super::{Array, command};
-use crate::config::ChunkOrder;
 use crate::layout::Rows;
 use crate::op::{Content, OpKind, Sub, SubKind};
 use crate::roles::roles;
 use outlast_device::{Device, Op as HostOp, Outcome, Tag};
+use outlast_settings::array::ChunkOrder;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {

@@ -33,7 +33,6 @@ mod untimed;
 mod window;
 
 use crate::accounts::Accounts;
-use crate::config::ArrayConfig;
 use crate::doubt::Doubt;
 use crate::layout::{Layout, Rows, lay_out_over};
 use crate::members::Members;
@@ -43,6 +42,7 @@ use flight::{Flight, Replies};
 use ledger::Ledger;
 use outlast_device::{Command, Completion, Device, Op as HostOp};
 use outlast_media::ConfigError;
+use outlast_settings::array::ArrayConfig;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use own::Deciders;
 use setup::Setup;

@@ -1,14 +1,14 @@
 //! Code of the user's that decides for the array: asked here, and nowhere else.
 
 use super::Array;
-use crate::config::{
-    Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision, RepairOrder, RepairWay,
-};
 use crate::passes::{HeldRate, Work};
 use crate::repairs::MemberRepair;
-use outlast_decisions::{Decider, Decides};
+use outlast_decisions::{
+    Decider, Decides, Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision, RepairWay,
+};
 use outlast_device::Device;
 use outlast_media::ConfigError;
+use outlast_settings::array::RepairOrder;
 use outlast_units::{ByteRate, Nanos};
 
 /// Time between two questions about the pace, where the settings do not say.
@@ -47,6 +47,14 @@ impl Deciders {
         repair
             .or_else(|| self.rebuild.as_ref().and_then(Decider::failure))
             .or_else(|| self.order.as_ref().and_then(Decider::failure))
+    }
+}
+
+/// Scores of rows in a built-in order.
+fn built_in_scores(order: RepairOrder, rows: &LostRows) -> Vec<f64> {
+    match order {
+        RepairOrder::Address => vec![0.0; rows.len()],
+        RepairOrder::Exposure => rows.exposure.iter().map(|&members| -f64::from(members)).collect(),
     }
 }
 
@@ -123,8 +131,7 @@ impl<D: Device> Array<D> {
                     .map_err(|error| format!("{error}; it saw {} rows of member {}", rows.len(), rows.member))
             })
         });
-        let by_settings = |mut order: RepairOrder| order.order(rows).unwrap_or_default();
-        scores.unwrap_or_else(|| by_settings(self.setup.config.repair.order))
+        scores.unwrap_or_else(|| built_in_scores(self.setup.config.repair.order, rows))
     }
 
     /// The rate that code of the user's gives work of a kind; it is asked where its last answer no longer holds. `None`: the settings

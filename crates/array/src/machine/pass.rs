@@ -1,13 +1,13 @@
 //! Passes over all groups: rebuild, resynchronisation, moving parity, scrub. One at a time, a window of groups under way.
 
 use super::Array;
-use crate::config::ShiftWay;
 use crate::error::EventKind;
 use crate::layout::{Map, Rows, Shift};
 use crate::op::{Op, OpKind};
 use crate::passes::{HeldRate, Leave, PassKind, Turn, View, Work};
 use crate::placement::{ShiftPlan, by_rank};
 use outlast_device::Device;
+use outlast_settings::array::ShiftWay;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {

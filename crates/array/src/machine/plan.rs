@@ -1,11 +1,11 @@
 //! What an operation must know before it can write, and how it gets to know it: decisions, no effects.
 
 use super::Array;
-use crate::config::StripeWrites;
 use crate::layout::Rows;
 use crate::op::{Content, Method, Op, OpKind};
 use crate::roles::roles;
 use outlast_device::Device;
+use outlast_settings::array::StripeWrites;
 
 /// What a window needs next.
 pub(super) enum Plan {

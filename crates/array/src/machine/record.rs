@@ -1,11 +1,11 @@
 //! Records of operations, which outlive a loss of power.
 
 use super::{Array, command};
-use crate::config::{Consistency, LogPlace};
 use crate::layout::Rows;
 use crate::op::{Content, Op, OpKind, Record, Sub, SubKind};
 use crate::roles::roles;
 use outlast_device::{Command, Device, Op as HostOp};
+use outlast_settings::array::{Consistency, LogPlace};
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 /// Sectors of a record's header (md's partial parity log has 4 KiB).

@@ -1,10 +1,10 @@
 //! What an array is set up with and never changes.
 
-use crate::config::{ArrayConfig, StripeWrites};
 use crate::layout::{Layout, Map, usable_sectors};
 use crate::parity::Code;
-use crate::placement::{Placement, Shares};
+use crate::placement::Placement;
 use outlast_media::ConfigError;
+use outlast_settings::array::{ArrayConfig, Shares, StripeWrites};
 use outlast_units::{Bytes, SECTOR_BYTES};
 
 /// Settings of an array and what follows from them.

@@ -5,7 +5,7 @@
 //! not made up for: md compares it with the same mean, counts whole seconds and sleeps half of one, which a member of terabytes does not notice
 //! and a small simulated one would.
 
-use crate::config::BackgroundConfig;
+use outlast_settings::array::BackgroundConfig;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use std::collections::VecDeque;
 

@@ -2,13 +2,10 @@
 
 mod layouts;
 mod moves;
-mod shares;
 mod spread;
 mod table;
 
-pub use layouts::ParityLayout;
 pub use moves::ShiftPlan;
-pub use shares::{MEMBERS_MAX, Shares};
 pub use spread::spread;
 pub use table::Placement;
 pub(crate) use table::by_rank;

@@ -121,8 +121,8 @@ fn path_to_sink(table: &Placement, source: usize, is_sink: impl Fn(usize) -> boo
 
 #[cfg(test)]
 mod tests {
-    use super::super::Shares;
     use super::*;
+    use outlast_settings::array::Shares;
     use proptest::prelude::*;
 
     fn surplus(from: &Placement, want: &[u32]) -> u32 {

@@ -1,6 +1,6 @@
 //! Which members hold parity in each stripe of a period: exact over the period and as even as can be within it.
 
-use super::shares::Shares;
+use outlast_settings::array::Shares;
 use std::cmp::Ordering;
 
 /// For each stripe of the period, the members that hold its parity chunks, as bits.

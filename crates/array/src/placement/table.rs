@@ -1,8 +1,8 @@
 //! The table itself.
 
-use super::layouts::{ParityLayout, Shape};
-use super::shares::Shares;
+use super::layouts::{Shape, columns, period};
 use super::spread::spread;
+use outlast_settings::array::{ParityLayout, Shares};
 
 /// For each stripe of a period, which column holds which *role*: roles `0..data` are the data chunks in the order of
 /// addresses, roles `data..` the parity chunks.
@@ -22,8 +22,8 @@ impl Placement {
     /// A named layout of `data` + `parities` columns.
     pub fn named(layout: ParityLayout, data: usize, parities: usize) -> Self {
         let shape = Shape { data, parities };
-        let period = if parities == 0 { 1 } else { layout.period(shape) };
-        let column_of = (0..period).flat_map(|stripe| layout.columns(shape, stripe)).collect();
+        let period = if parities == 0 { 1 } else { period(layout, shape) };
+        let column_of = (0..period).flat_map(|stripe| columns(layout, shape, stripe)).collect();
         Self::from_columns(shape.columns(), data, column_of)
     }
 

@@ -1,6 +1,6 @@
 //! What is told about a recovery.
 
-use crate::config::RepairWay;
+use outlast_decisions::RepairWay;
 use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 

@@ -1,9 +1,10 @@
 //! One recovery under way: what it has asked for, what it knows, and what it does next.
 
-use crate::config::{BackgroundConfig, RepairConfig, RepairWay};
 use crate::layout::Rows;
 use crate::passes::{Leave, Pacer};
 use crate::ranges::RangeSet;
+use outlast_decisions::RepairWay;
+use outlast_settings::array::{BackgroundConfig, RepairConfig};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::ops::Range;

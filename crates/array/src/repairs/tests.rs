@@ -1,6 +1,6 @@
 use super::*;
-use crate::config::RepairConfig;
 use crate::layout::Rows;
+use outlast_settings::array::RepairConfig;
 
 const LIMITS: Limits = Limits { ranges: 3, queries: 2, known_first: false, window: 1 };
 

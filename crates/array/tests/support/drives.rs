@@ -1,14 +1,15 @@
 //! Small drives that keep their bytes, and what every trial of an array of them does: random commands, losses of power, and a reckoning.
 
 use super::Host;
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig,
-    LogPlace, State,
-};
+use outlast_array::{Array, State};
 use outlast_device::{Command, Device, Op};
-use outlast_ftl::FtlConfig;
 use outlast_media::{DefectConfig, Geometry, HazardConfig, PageTimes, Timing};
-use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
+};
+use outlast_settings::drive::{ControllerConfig, SsdConfig};
+use outlast_settings::ftl::FtlConfig;
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 

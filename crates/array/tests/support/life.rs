@@ -1,12 +1,13 @@
 //! An array's life: random work of a host while members lose dies, fail, are replaced, and lose power.
 
 use super::{Host, command, plain};
-use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, Counters, EjectionConfig, Event, Level, MemberRepair,
-    PlainDevice, PlainFailure, RepairConfig, RepairWay,
-};
+use outlast_array::{Array, Counters, Event, MemberRepair, PlainDevice, PlainFailure};
+use outlast_decisions::RepairWay;
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_persist::{Reader, Restore, Writer};
+use outlast_settings::array::{
+    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, RepairConfig,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 

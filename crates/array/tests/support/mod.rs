@@ -6,8 +6,9 @@ pub(crate) mod failing;
 pub(crate) mod life;
 pub(crate) mod own;
 
-use outlast_array::{Array, ArrayConfig, Counters, PlainConfig, PlainDevice};
+use outlast_array::{Array, Counters, PlainDevice};
 use outlast_device::{Command, Completion, Device, LatencyCause, Op, Outcome, Tag};
+use outlast_settings::array::{ArrayConfig, PlainConfig};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Policies in the place of code of the user's.
 
-use outlast_array::{ArrayConfig, Failure, LostRows, OrdersRows, Pace};
-use outlast_decisions::{Decides, Loaded, Makes, Question};
+use outlast_decisions::{Decides, Failure, Loaded, LostRows, Makes, OrdersRows, Pace, Question};
+use outlast_settings::array::ArrayConfig;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 

@@ -1,7 +1,7 @@
 //! How many commands of members a request of an array becomes.
 
 use super::sample::Sample;
-use outlast_array::{ArrayConfig, Level};
+use outlast_settings::array::{ArrayConfig, Level};
 
 /// Commands of members for one of the host.
 #[derive(Clone, Copy, Debug)]

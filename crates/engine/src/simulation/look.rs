@@ -4,7 +4,8 @@ use super::{Built, Simulation};
 use crate::drives::AsDrives;
 use crate::summary::wear_table;
 use crate::table::{Column, Table};
-use outlast_ftl::{Cause, Ftl, State};
+use outlast_decisions::State;
+use outlast_ftl::{Cause, Ftl};
 use outlast_ssd::Ssd;
 use outlast_units::{Nanos, SECTOR_BYTES, SuperblockId};
 

@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::sequential::{flash_of, link_of};
 use outlast_device::Op;
-use outlast_ftl::{ProgramCause, VictimPolicy};
+use outlast_ftl::ProgramCause;
 use outlast_models::{bandwidth, write_amplification};
 use outlast_scenario::Overwrite;
 use outlast_workload::Pattern;
@@ -115,7 +115,7 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
         .config()
         .protection
         .as_ref()
-        .is_some_and(|p| p.streams != outlast_ftl::ProtectedStreams::All || p.classes.len() > 1)
+        .is_some_and(|p| p.streams != outlast_settings::ftl::ProtectedStreams::All || p.classes.len() > 1)
     {
         return Some("some superblocks hold parity and some do not");
     }

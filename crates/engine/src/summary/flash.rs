@@ -5,7 +5,7 @@ use crate::counts::Counts;
 use crate::facts::Facts;
 use crate::window::Window;
 use outlast_ftl::{PagesRead, ProgramCause, Programs};
-use outlast_ssd::SsdConfig;
+use outlast_settings::drive::SsdConfig;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

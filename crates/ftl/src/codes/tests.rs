@@ -1,8 +1,8 @@
 //! Tests of which code what is written gets.
 
 use super::*;
-use crate::config::FtlConfig;
 use outlast_media::Geometry;
+use outlast_settings::ftl::FtlConfig;
 use outlast_units::{Bytes, DieId, LaneIndex};
 
 const FREE: SuperblockId = SuperblockId(1);

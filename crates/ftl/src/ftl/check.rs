@@ -1,12 +1,11 @@
 //! The check of all invariants.
 
 use super::Ftl;
-use crate::streams::Stream;
-use crate::superblocks::State;
 use crate::table::Mapping;
 use crate::turns::Turns;
+use outlast_decisions::State;
 use outlast_persist::Extents;
-use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 use std::collections::BTreeMap;
 
 impl Ftl {

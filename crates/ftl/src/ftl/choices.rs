@@ -1,12 +1,11 @@
 //! Which superblock to empty: for its space, or since its data has lain too long.
 
 use super::Ftl;
-use crate::config::GcConfig;
-use crate::policy::{
-    CellColumns, Collecting, Deciders, Draws, NO_CANDIDATE, Own, SuperblockChoice, View, choose,
-};
+use crate::policy::{Deciders, Own, choose, choose_by};
 use crate::superblocks::Superblocks;
+use outlast_decisions::{CellColumns, Collecting, Draws, NO_CANDIDATE, View};
 use outlast_media::ConfigError;
+use outlast_settings::ftl::GcConfig;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Nanos, SuperblockId};
 
@@ -224,13 +223,11 @@ fn pick(
     must: bool,
 ) -> Option<SuperblockId> {
     let mut draws = Draws { choices: gc.choices, rng };
-    let mut built_in = gc.policy;
     let victim = match own {
         // Of a run that is about to end the drive must not come to a stop before.
-        Some(own) => choose(own, view, &mut draws, must).or_else(|| {
-            if own.has_failed() { built_in.choose(view, &mut draws).unwrap_or_default() } else { None }
-        }),
-        None => built_in.choose(view, &mut draws).unwrap_or_default(),
+        Some(own) => choose(own, view, &mut draws, must)
+            .or_else(|| if own.has_failed() { choose_by(gc.policy, view, &mut draws) } else { None }),
+        None => choose_by(gc.policy, view, &mut draws),
     };
     debug_assert!(victim.is_none_or(|victim| view.is_candidate(victim)), "a policy took no candidate");
     victim

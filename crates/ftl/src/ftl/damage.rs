@@ -2,11 +2,10 @@
 
 use super::{Ftl, Slot};
 use crate::causes::ProgramCause;
-use crate::streams::Stream;
 use crate::stripes::Role;
-use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, SuperblockId};
+use outlast_decisions::State;
+use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
 impl Ftl {
     /// Reports that programming `pu` failed: nothing is on flash there, and its blocks take no more data until they have been

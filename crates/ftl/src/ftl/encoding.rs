@@ -1,14 +1,14 @@
 //! Which code new superblocks get, and which old ones no longer have the code, or the dies, of new ones.
 
 use super::Ftl;
-use crate::config::{CodeConfig, ProtectionConfig};
-use crate::policy::{ChosenCode, Deciders, Opening};
-use crate::streams::{Cause, Stream};
+use crate::policy::Deciders;
+use crate::streams::Cause;
 use crate::stripes::LaneSet;
-use crate::superblocks::State;
 use crate::uses::Uses;
+use outlast_decisions::{ChosenCode, Opening, State};
 use outlast_media::ConfigError;
-use outlast_units::{Pu, SuperblockId};
+use outlast_settings::ftl::{CodeConfig, ProtectionConfig};
+use outlast_units::{Pu, Stream, SuperblockId};
 
 impl Ftl {
     /// The code that class `class` has now.

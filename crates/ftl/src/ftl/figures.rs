@@ -2,9 +2,9 @@
 
 use super::Ftl;
 use crate::causes::{PagesRead, UnitsWritten};
-use crate::config::VictimPolicy;
-use crate::superblocks::State;
+use outlast_decisions::State;
 use outlast_media::Blocks;
+use outlast_settings::ftl::VictimPolicy;
 use outlast_units::BlockIndex;
 use std::iter::Sum;
 

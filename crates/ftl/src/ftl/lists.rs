@@ -7,11 +7,11 @@
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::streams::{Cause, Stream};
+use crate::streams::Cause;
 use crate::stripes::Role;
-use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_decisions::State;
+use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 /// Reading what lists the owners of a failed die's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]

@@ -2,9 +2,8 @@
 
 use super::{Ftl, Slot};
 use crate::causes::ProgramCause;
-use crate::streams::Stream;
 use crate::table::Mapping;
-use outlast_units::{Lpn, Pu};
+use outlast_units::{Lpn, Pu, Stream};
 
 /// How much of a slot's number an entry has room for.
 const SLOT_BYTES: usize = size_of::<u32>();

@@ -2,8 +2,8 @@
 
 use super::Ftl;
 use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, OnFlash, rebuild};
-use crate::superblocks::State;
 use crate::table::Mapping;
+use outlast_decisions::State;
 use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId};
 
 /// How a mount finds the mapping.

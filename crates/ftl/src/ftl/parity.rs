@@ -3,8 +3,8 @@
 use super::{Ftl, shards};
 use crate::layout::Layout;
 use crate::stripes::{Role, Stripes};
-use crate::superblocks::State;
 use outlast_codes::Code;
+use outlast_decisions::State;
 use outlast_media::{Blank, Contents, Unit};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 

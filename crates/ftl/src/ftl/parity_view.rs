@@ -2,11 +2,11 @@
 
 use super::parity::Axis;
 use super::{Ftl, Member};
-use crate::config::{CodeConfig, PartialPlace};
-use crate::streams::{Cause, Stream};
-use crate::superblocks::State;
+use crate::streams::Cause;
+use outlast_decisions::State;
 use outlast_media::Unit;
-use outlast_units::{Ppn, Pu};
+use outlast_settings::ftl::{CodeConfig, PartialPlace};
+use outlast_units::{Ppn, Pu, Stream};
 
 /// Codes, and the lines of program units that they protect.
 #[derive(Clone, Copy, Debug)]

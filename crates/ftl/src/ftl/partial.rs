@@ -5,12 +5,12 @@
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::config::PartialPlace;
 use crate::partials::{Cover, OpenStripe};
-use crate::streams::{Cause, Stream};
+use crate::streams::Cause;
 use crate::stripes::Role;
 use crate::table::Mapping;
-use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
+use outlast_settings::ftl::PartialPlace;
+use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 
 impl Ftl {
     /// Data program units of the open stripe of `stream` that are full and that no parity on flash (or in a non-volatile cache)

@@ -2,10 +2,10 @@
 
 use super::{Ftl, ParityView, SpaceView, StreamView, SuperblockView};
 use crate::layout::Layout;
-use crate::streams::{Stream, Streams};
+use crate::streams::Streams;
 use crate::table::Mapping;
 use outlast_media::Unit;
-use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
 impl Ftl {
     /// The arithmetic of slots.

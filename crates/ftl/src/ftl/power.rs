@@ -4,11 +4,11 @@ use super::Ftl;
 use super::parity::Axis;
 use crate::causes::ProgramCause;
 use crate::origins::{LOST, Origins, is_copy};
-use crate::streams::{Cause, Stream};
+use crate::streams::Cause;
 use crate::stripes::Role;
-use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Lpn, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_decisions::State;
+use outlast_units::{Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 /// What a loss of power leaves to be done.
 #[derive(Clone, Debug, Default)]

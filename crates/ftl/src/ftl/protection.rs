@@ -3,12 +3,12 @@
 use super::Ftl;
 use super::parity::{Axis, Line};
 use crate::codes::data_units;
-use crate::config::PartialPlace;
 use crate::frontiers::DueParity;
-use crate::streams::{Cause, Stream};
+use crate::streams::Cause;
 use crate::stripes::{LaneSet, Role, Stripes};
-use crate::superblocks::State;
-use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
+use outlast_decisions::State;
+use outlast_settings::ftl::PartialPlace;
+use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 
 /// Where the unit of one member of a stripe is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

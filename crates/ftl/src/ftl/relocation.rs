@@ -2,10 +2,10 @@
 
 use super::Ftl;
 use crate::bits::{lowest, ones};
-use crate::streams::{Cause, Stream};
-use crate::superblocks::State;
+use crate::streams::Cause;
 use crate::table::Mapping;
-use outlast_units::{Ppn, Pu, PuWithin, SuperblockId, count_few};
+use outlast_decisions::State;
+use outlast_units::{Ppn, Pu, PuWithin, Stream, SuperblockId, count_few};
 
 /// Units of a stretch of slots, a bit each, and how many they are.
 #[derive(Clone, Copy, Debug)]

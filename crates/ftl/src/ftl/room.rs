@@ -1,10 +1,9 @@
 //! Room: how much data the core is to hold, and whether it can.
 
 use super::Ftl;
-use crate::streams::Stream;
 use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
-use outlast_units::{LocalDie, Lpn, Pu, SuperblockId};
+use outlast_units::{LocalDie, Lpn, Pu, Stream, SuperblockId};
 
 impl Ftl {
     /// Whether collection, once begun, goes on beyond the least that ends it.

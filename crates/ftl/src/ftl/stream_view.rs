@@ -2,8 +2,7 @@
 
 use super::Ftl;
 use crate::origins::is_copy;
-use crate::streams::Stream;
-use outlast_units::{Pu, SuperblockId};
+use outlast_units::{Pu, Stream, SuperblockId};
 
 /// One stream: what it has open.
 #[derive(Clone, Copy, Debug)]

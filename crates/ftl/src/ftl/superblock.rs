@@ -2,10 +2,10 @@
 
 use super::Ftl;
 use crate::frontiers::Frontier;
-use crate::streams::{Cause, Stream};
+use crate::streams::Cause;
 use crate::superblocks::Pick;
-use crate::superblocks::State;
-use outlast_units::{BlockIndex, Ppn, SuperblockId};
+use outlast_decisions::State;
+use outlast_units::{BlockIndex, Ppn, Stream, SuperblockId};
 
 impl Ftl {
     /// Whether `stream` may open a superblock.

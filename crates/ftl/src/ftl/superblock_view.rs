@@ -1,9 +1,9 @@
 //! A superblock as it is seen from outside.
 
 use super::Ftl;
-use crate::streams::{Cause, Stream};
-use crate::superblocks::State;
-use outlast_units::{BlockIndex, LaneIndex, LocalDie, SuperblockId};
+use crate::streams::Cause;
+use outlast_decisions::State;
+use outlast_units::{BlockIndex, LaneIndex, LocalDie, Stream, SuperblockId};
 
 /// One superblock.
 #[derive(Clone, Copy, Debug)]

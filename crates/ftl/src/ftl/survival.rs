@@ -1,11 +1,10 @@
 //! How many failures of dies data survives, and what a failure has left with less redundancy than new data gets.
 
 use super::{Ftl, Member};
-use crate::streams::Stream;
 use crate::stripes::{Role, Stripes};
-use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{LocalDie, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_decisions::State;
+use outlast_units::{LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 impl Ftl {
     /// How many dies may still fail, whichever they are, before data is lost that can be read now: data on flash by the parity that its own

@@ -2,9 +2,9 @@
 
 use super::{Ftl, Full};
 use crate::credit::{Credit, Work};
-use crate::streams::{Cause, Stream};
+use crate::streams::Cause;
 use crate::turns::{Turns, Victim};
-use outlast_units::Nanos;
+use outlast_units::{Nanos, Stream};
 
 /// Writes of the host that wait for collection, as a user's policy sees them: the next one.
 const WAITING: u32 = 1;

@@ -2,10 +2,10 @@
 
 use super::{Ftl, Slot};
 use crate::ftl::Map;
-use crate::streams::{Cause, Stream};
+use crate::streams::Cause;
 use crate::table::Mapping;
 use outlast_media::Unit;
-use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 
 /// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
 /// accepts comes here only by wearing out.

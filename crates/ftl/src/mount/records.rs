@@ -7,9 +7,8 @@ use super::rebuild::{newest_on_flash, rebuild};
 use super::{MAPPED_BYTES, OWNER_BYTES};
 use crate::bits::Bits;
 use crate::layout::Layout;
-use crate::streams::Stream;
 use outlast_media::Geometry;
-use outlast_units::{Bytes, IndexVec, Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{Bytes, IndexVec, Lpn, Ppn, Pu, Stream, SuperblockId};
 
 /// What the first page of a superblock says of it, and its list of owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]

@@ -2,11 +2,10 @@
 
 use super::journal::{Event, Journal};
 use super::{GivenUp, Marks, Records, rebuild};
-use crate::config::FtlConfig;
 use crate::layout::Layout;
-use crate::streams::Stream;
 use outlast_media::{DefectConfig, Geometry};
-use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Lpn, Ppn, Pu, SuperblockId};
+use outlast_settings::ftl::FtlConfig;
+use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 use std::collections::BTreeSet;
 
 /// A die of two planes with four blocks each.

@@ -1,7 +1,7 @@
 //! Codes by what superblocks have gone through: the built-in answer to which code a superblock gets.
 
-use super::{ChosenCode, Opening};
-use crate::config::{CodeRule, ProtectionConfig};
+use outlast_decisions::{ChosenCode, Opening};
+use outlast_settings::ftl::{CodeRule, ProtectionConfig};
 
 /// The rules of each class; none where each has one code.
 #[derive(Clone, Debug, Default)]

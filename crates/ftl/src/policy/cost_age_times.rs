@@ -1,7 +1,7 @@
 //! Cost-age-times: the largest (1 − u) / u · age / erasures (Chiang, Chang, "Cleaning policies in mobile computers using flash memory",
 //! Journal of Systems and Software 48, 1999). Cost-benefit that spares worn superblocks.
 
-use super::{Draws, View};
+use outlast_decisions::{Draws, View};
 use outlast_units::SuperblockId;
 
 pub(super) fn choose(view: &View<'_>, _: &mut Draws<'_>) -> Option<SuperblockId> {

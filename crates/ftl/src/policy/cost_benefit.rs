@@ -1,6 +1,6 @@
 //! Cost-benefit: the largest (1 − u) / 2u · age (Kawaguchi, Nishioka, Motoda, "A flash-memory based file system", USENIX 1995).
 
-use super::{Draws, View};
+use outlast_decisions::{Draws, View};
 use outlast_units::SuperblockId;
 
 pub(super) fn choose(view: &View<'_>, _: &mut Draws<'_>) -> Option<SuperblockId> {

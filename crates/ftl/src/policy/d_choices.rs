@@ -1,6 +1,7 @@
 //! d-choices ("random greedy"): the fewest valid units among d candidates drawn at random (Van Houdt, SIGMETRICS 2013).
 
-use super::{Draws, NO_CANDIDATE, View, greedy};
+use super::greedy;
+use outlast_decisions::{Draws, NO_CANDIDATE, View};
 use outlast_units::SuperblockId;
 
 /// Rounds of draws before every superblock is looked at.

@@ -1,6 +1,6 @@
 //! FIFO: the superblock sealed longest ago, whatever it holds.
 
-use super::{Draws, View};
+use outlast_decisions::{Draws, View};
 use outlast_units::SuperblockId;
 
 pub(super) fn choose(view: &View<'_>, _: &mut Draws<'_>) -> Option<SuperblockId> {

@@ -1,6 +1,6 @@
 //! Greedy: the fewest valid units.
 
-use super::{Draws, View};
+use outlast_decisions::{Draws, View};
 use outlast_units::SuperblockId;
 
 /// A plain scan: superblocks are few (hundreds to thousands) and a scan comes once per superblock written, so it costs less

@@ -1,78 +1,59 @@
 //! Which superblock garbage collection takes next. A policy is a pure decision over a view of the superblocks; the caller acts. One
-//! file for each policy, and one line in the list below; a policy of somebody else's comes in as [`OwnChoice`].
+//! file for each policy, and one line in the list of [`outlast_settings::victim_policies`]; a policy of somebody else's comes in as
+//! [`OwnChoice`](outlast_decisions::OwnChoice).
 
 mod by_figures;
 mod own;
-mod questions;
-mod view;
 
 pub(crate) use by_figures::ByFigures;
 pub(crate) use own::{Deciders, Own, choose};
-pub use own::{OwnChoice, OwnPolicies, SuperblockChoice};
-pub use questions::{ChosenCode, Collecting, Opening};
-pub(crate) use view::NO_CANDIDATE;
-pub use view::{CellColumns, Draws, View};
 
-use outlast_units::{JsonSchema, SuperblockId};
-use serde::{Deserialize, Serialize};
+use outlast_decisions::{Draws, SuperblockChoice, View};
+use outlast_settings::ftl::VictimPolicy;
+use outlast_units::SuperblockId;
 
-/// Makes the enumeration of the policies, their names in scenario files and their documentation from one list, and calls each by its
-/// module's `choose`.
+/// Calls each policy by its module's `choose`.
 macro_rules! policies {
     ($($(#[$doc:meta])* $name:ident = $module:ident;)*) => {
         $(mod $module;)*
 
-        /// Which superblock garbage collection takes next.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum VictimPolicy {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl VictimPolicy {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-        }
-
-        impl SuperblockChoice for VictimPolicy {
-            fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {
-                Ok(match self {
-                    $(Self::$name => $module::choose(view, draws),)*
-                })
-            }
-
-            fn fork(&self) -> Box<dyn SuperblockChoice> {
-                Box::new(*self)
+        /// The choice of `policy`.
+        pub(crate) fn choose_by(policy: VictimPolicy, view: &View<'_>, draws: &mut Draws<'_>) -> Option<SuperblockId> {
+            match policy {
+                $(VictimPolicy::$name => $module::choose(view, draws),)*
             }
         }
     };
 }
 
-policies! {
-    /// The one with the fewest valid units.
-    Greedy = greedy;
-    /// The one with the largest (1 − u) / 2u · age (Kawaguchi, Nishioka, Motoda, USENIX 1995).
-    CostBenefit = cost_benefit;
-    /// The one with the largest (1 − u) / u · age / erasures (Chiang, Chang, Journal of Systems and Software 48, 1999).
-    CostAgeTimes = cost_age_times;
-    /// The one filled longest ago.
-    Fifo = fifo;
-    /// The one with the fewest valid units among `choices` random ones (Van Houdt, SIGMETRICS 2013).
-    DChoices = d_choices;
+outlast_settings::victim_policies!(policies);
+
+/// A built-in policy behind the interface of the user's.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn(pub VictimPolicy);
+
+impl SuperblockChoice for BuiltIn {
+    fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {
+        Ok(choose_by(self.0, view, draws))
+    }
+
+    fn fork(&self) -> Box<dyn SuperblockChoice> {
+        Box::new(*self)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outlast_decisions::NO_CANDIDATE;
     use outlast_units::rng::SplitMix;
 
-    fn choose(mut policy: VictimPolicy, view: &View<'_>, rng: &mut SplitMix) -> Option<SuperblockId> {
-        policy.choose(view, &mut Draws { choices: 3, rng }).expect("no policy of ours goes wrong")
+    fn choose(policy: VictimPolicy, view: &View<'_>, rng: &mut SplitMix) -> Option<SuperblockId> {
+        choose_by(policy, view, &mut Draws { choices: 3, rng })
     }
 
     /// How many words a choice of `policy` among superblocks with `valid` of eight units takes from the generator.
-    fn draws_of(mut policy: VictimPolicy, choices: u32, valid: &[u32], seed: u64) -> u32 {
+    fn draws_of(policy: VictimPolicy, choices: u32, valid: &[u32], seed: u64) -> u32 {
         let order: Vec<u64> = (0..valid.len() as u64).collect();
         let view = View {
             valid,
@@ -87,7 +68,7 @@ mod tests {
         };
         let mut rng = SplitMix::new(seed, "test");
         let mut begun = rng.clone();
-        policy.choose(&view, &mut Draws { choices, rng: &mut rng }).expect("no policy of ours goes wrong");
+        choose_by(policy, &view, &mut Draws { choices, rng: &mut rng });
         let next = rng.next_u64();
         (0..u32::MAX).find(|_| begun.next_u64() == next).expect("the generator has gone on from where it was")
     }

@@ -1,55 +1,12 @@
 //! A policy that is not in the list: code of the user's, behind an interface.
 
-use super::{ByFigures, CellColumns, Collecting, Draws, Opening, View};
-use crate::config::ProtectionConfig;
-use outlast_decisions::{Decider, Decides, Forks, Loaded};
+use super::ByFigures;
+use outlast_decisions::{
+    CellColumns, Collecting, Decider, Decides, Draws, Loaded, Opening, OwnPolicies, SuperblockChoice, View,
+};
 use outlast_media::ConfigError;
+use outlast_settings::ftl::ProtectionConfig;
 use outlast_units::SuperblockId;
-use std::fmt;
-
-/// Which superblock is emptied next: a decision that sees a view of the superblocks and changes nothing. Garbage collection asks for the
-/// one that gains space, static wear levelling for one whose data has lain too long, scrubbing for those whose data goes bad.
-///
-/// The built-in policies of collection are those of [`VictimPolicy`].
-pub trait SuperblockChoice: fmt::Debug + Send + Sync {
-    /// A candidate of `view`; `None` where none is worth it now. Anything random is drawn from `draws`, so that runs repeat.
-    ///
-    /// # Errors
-    /// What went wrong, in one line: the run ends.
-    fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String>;
-
-    /// Whether it is to see [`View::cells`], which takes a look at every block.
-    fn sees_cells(&self) -> bool {
-        false
-    }
-
-    /// Another one in the same state, for a drive that is forked.
-    fn fork(&self) -> Box<dyn SuperblockChoice>;
-}
-
-/// A policy of superblocks of the user's, in the place of a built-in one.
-pub type OwnChoice = Loaded<dyn SuperblockChoice>;
-
-impl Forks for dyn SuperblockChoice {
-    fn fork(&self) -> Box<Self> {
-        SuperblockChoice::fork(self)
-    }
-}
-
-/// Code of the user's that decides in the place of built-in policies.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OwnPolicies {
-    /// Which superblock garbage collection takes, in the place of `gc.policy`.
-    pub gc: Option<OwnChoice>,
-    /// Which superblock static wear levelling moves, in the place of `wear_leveling.static_gap`.
-    pub wear_leveling: Option<OwnChoice>,
-    /// Which superblock scrubbing moves, beside its built-in policies.
-    pub scrub: Option<OwnChoice>,
-    /// Which code a superblock gets when it is opened, in the place of that of its class.
-    pub code: Option<Loaded<dyn Decides<Opening>>>,
-    /// Which part of what collection lets in the host may write.
-    pub pacing: Option<Loaded<dyn Decides<Collecting>>>,
-}
 
 /// The user's policies on one flash core.
 #[derive(Clone, Debug)]

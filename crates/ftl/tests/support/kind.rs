@@ -1,10 +1,10 @@
 //! Protected translation layers of many kinds, on few superblocks.
 
-use outlast_ftl::{
-    ClassConfig, Ftl, FtlConfig, FtlOptions, MapFlushConfig, PartialConfig, PartialPlace, ProtectionConfig,
-    WearLeveling,
-};
+use outlast_ftl::{Ftl, FtlOptions};
 use outlast_media::{DefectConfig, Geometry};
+use outlast_settings::ftl::{
+    ClassConfig, FtlConfig, MapFlushConfig, PartialConfig, PartialPlace, ProtectionConfig, WearLeveling,
+};
 use outlast_units::{Bytes, DieId};
 use proptest::prelude::*;
 

@@ -1,8 +1,10 @@
 //! Data on the move, superblocks that are erased, dies and power that fail.
 
 use super::rig::{Page, Rig};
-use outlast_ftl::{Cause, PartialPlace, State, Stream};
-use outlast_units::{BlockIndex, LocalDie, Pu, PuWithin, SuperblockId};
+use outlast_decisions::State;
+use outlast_ftl::Cause;
+use outlast_settings::ftl::PartialPlace;
+use outlast_units::{BlockIndex, LocalDie, Pu, PuWithin, Stream, SuperblockId};
 
 impl Rig {
     /// The superblock that a task moves next, and to which stream.

@@ -1,10 +1,10 @@
 //! A translation layer with parity, and what surrounds it: queues of lanes, programs that fail, losses of power.
 
 use super::kind::{Kind, UNIT};
-use outlast_ftl::{Cause, Ftl, Stream};
+use outlast_ftl::{Cause, Ftl};
 use outlast_media::Unit;
 use outlast_units::rng::SplitMix;
-use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a page is, as far as anyone may know.

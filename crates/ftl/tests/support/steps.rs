@@ -2,8 +2,9 @@
 
 use super::kind::{DIES, UNITS};
 use super::rig::{Page, Rig};
-use outlast_ftl::{Axis, Cause, CodeConfig, Member, Stream};
-use outlast_units::{Lpn, Ppn};
+use outlast_ftl::{Axis, Cause, Member};
+use outlast_settings::ftl::CodeConfig;
+use outlast_units::{Lpn, Ppn, Stream};
 use proptest::prelude::*;
 
 impl Rig {

@@ -3,9 +3,9 @@
 use super::pages::{domain, rber_model};
 use super::{Column, Out, copied, free, refused};
 use numpy::IntoPyArray;
-use outlast_array::ShiftWay;
 use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
 use outlast_models::Sector;
+use outlast_settings::array::ShiftWay;
 use outlast_units::Bytes;
 use pyo3::prelude::*;
 

@@ -1,8 +1,7 @@
 //! A Python object that answers questions of a few values.
 
 use super::{Maker, asked, in_a_line};
-use outlast_array::{RepairDecision, RepairWay};
-use outlast_decisions::{Decides, Makes, Question, Value};
+use outlast_decisions::{Decides, Makes, Question, RepairDecision, RepairWay, Value};
 use outlast_units::Nanos;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -2,8 +2,7 @@
 
 use super::{Maker, asked, in_a_line};
 use numpy::{Element, PyArray1, PyArrayMethods};
-use outlast_decisions::Makes;
-use outlast_ftl::{CellColumns, Draws, SuperblockChoice, View};
+use outlast_decisions::{CellColumns, Draws, Makes, SuperblockChoice, View};
 use outlast_units::SuperblockId;
 use outlast_units::rng::SplitMix;
 use pyo3::exceptions::PyValueError;

@@ -10,10 +10,8 @@ pub(crate) use form::load_form;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
-use outlast_array::OwnDecisions;
-use outlast_decisions::Loaded;
+use outlast_decisions::{Loaded, OwnChoice, OwnDecisions};
 use outlast_engine::{Decision, OwnPolicy, Provenance, Scenario};
-use outlast_ftl::OwnChoice;
 use outlast_workload::OwnPlacement;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;

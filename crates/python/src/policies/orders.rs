@@ -3,8 +3,7 @@
 use super::decider::Failed;
 use super::{Maker, asked, in_a_line};
 use numpy::{PyArray1, PyArrayMethods};
-use outlast_array::{LostRows, OrdersRows};
-use outlast_decisions::Makes;
+use outlast_decisions::{LostRows, Makes, OrdersRows};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::split_override;
-use outlast_ftl::VictimPolicy;
+use outlast_settings::ftl::VictimPolicy;
 use outlast_units::{Bytes, Nanos};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{json_schema, parse_text, presets};
-use outlast_ftl::FtlConfig;
+use outlast_settings::ftl::FtlConfig;
 
 fn preset(name: &str) -> Scenario {
     load(&[Layer::Preset(name.to_owned())], &[], &|_| unreachable!("presets read no files")).unwrap().0

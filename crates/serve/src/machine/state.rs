@@ -1,7 +1,8 @@
 //! How a machine is, for people and their programs.
 
 use super::memo::Memo;
-use outlast_array::{Condition, MemberRepair, PassKind, RepairWay};
+use outlast_array::{Condition, MemberRepair, PassKind};
+use outlast_decisions::RepairWay;
 use outlast_device::Device;
 use outlast_engine::InService;
 use outlast_ssd::{BufferView, DieView, RedundancyLoss, RedundancyView, Ssd, SuperblockCounts};

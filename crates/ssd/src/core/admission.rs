@@ -1,12 +1,11 @@
 //! Admission: which host writes enter the buffer, and when those go on that wait.
 
 use super::{Core, Due, WaitingWrite};
-use crate::config::WriteCache;
 use crate::op::{Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{LatencyCause, Outcome};
-use outlast_ftl::Stream;
-use outlast_units::{CoreId, Nanos, SECTOR_BYTES};
+use outlast_settings::drive::WriteCache;
+use outlast_units::{CoreId, Nanos, SECTOR_BYTES, Stream};
 
 impl Core {
     #[inline]

@@ -3,11 +3,11 @@
 use super::coalescing::capacity_of;
 use super::pacing::Pacer;
 use super::tasks::Tasks;
-use crate::config::SsdConfig;
 use crate::op::{Task, UnitWork};
-use outlast_ftl::{Ftl, Stream, Work};
+use outlast_ftl::{Ftl, Work};
 use outlast_media::ConfigError;
-use outlast_units::{Nanos, Pu, SuperblockId};
+use outlast_settings::drive::SsdConfig;
+use outlast_units::{Nanos, Pu, Stream, SuperblockId};
 use std::collections::VecDeque;
 
 /// A host write that waits for room.

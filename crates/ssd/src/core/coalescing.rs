@@ -1,11 +1,11 @@
 //! What fits into the buffer, and writes that coalesce there: they take the place of older data, and full program units are held back for that.
 
 use super::WaitingWrite;
-use crate::config::SsdConfig;
 use crate::op::{Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
+use outlast_settings::drive::SsdConfig;
 use outlast_units::{Bytes, CoreId, Nanos, Pu};
 
 /// Units that the buffer of a core with translation layer `ftl` holds.

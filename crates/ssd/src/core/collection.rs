@@ -2,12 +2,11 @@
 
 use super::tasks::Next;
 use super::{Core, Due};
-use crate::config::WriteCache;
 use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
-use outlast_ftl::Stream;
-use outlast_units::{BlockIndex, CoreId, LaneIndex, Nanos, PuWithin, SuperblockId};
+use outlast_settings::drive::WriteCache;
+use outlast_units::{BlockIndex, CoreId, LaneIndex, Nanos, PuWithin, Stream, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.

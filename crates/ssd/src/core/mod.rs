@@ -24,13 +24,13 @@ pub(crate) use recent::Recent;
 pub(crate) use tasks::{NextRead, Tasks};
 pub(crate) use victim::Part;
 
-use crate::config::SsdConfig;
 use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
 use outlast_persist::Extents;
+use outlast_settings::drive::SsdConfig;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
 
 /// The flash cores of a drive.

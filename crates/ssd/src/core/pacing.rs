@@ -4,8 +4,9 @@
 //! marks.
 
 use super::tokens::Tokens;
-use crate::config::SsdConfig;
-use outlast_ftl::{Credit, Ftl, Pacing, Work};
+use outlast_ftl::{Credit, Ftl, Work};
+use outlast_settings::drive::SsdConfig;
+use outlast_settings::ftl::Pacing;
 use outlast_units::{Nanos, SuperblockId};
 
 /// How fast the host may write while collection runs.

@@ -1,12 +1,12 @@
 //! Program units on their way to flash: which queue they go through, who waits for them, what follows when they are there.
 
 use super::Due;
-use crate::config::WriteCache;
 use crate::op::{Op, OpKind, Purpose, Task};
 use crate::ssd::Ssd;
 use outlast_flash::Queue;
-use outlast_ftl::{Cause, Stream};
-use outlast_units::{CoreId, Nanos, Pu};
+use outlast_ftl::Cause;
+use outlast_settings::drive::WriteCache;
+use outlast_units::{CoreId, Nanos, Pu, Stream};
 
 impl Ssd {
     /// Programs `pu`, full or filled up, with `units` units of the host's data; where writes coalesce, when its turn comes.

@@ -2,8 +2,9 @@
 
 use super::victim::{Former, Part, ReadList, Span, Victim, erased_first, width_of};
 use crate::op::Task;
-use outlast_ftl::{Ftl, GcConfig, Stream, Work};
-use outlast_units::{LaneIndex, LocalDie, Pu, SuperblockId, count_few};
+use outlast_ftl::{Ftl, Work};
+use outlast_settings::ftl::GcConfig;
+use outlast_units::{LaneIndex, LocalDie, Pu, Stream, SuperblockId, count_few};
 
 /// What an internal task has under way.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]

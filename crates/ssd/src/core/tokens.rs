@@ -1,6 +1,7 @@
 //! The rate at which host writes enter while collection runs.
 
-use outlast_ftl::{ONE, TokenConfig};
+use outlast_ftl::ONE;
+use outlast_settings::ftl::TokenConfig;
 use outlast_units::Nanos;
 
 /// A bucket of tokens, one for each unit that the host writes, that is filled at a rate which follows the host's.

@@ -1,14 +1,13 @@
 //! What a flash core does for one unit of a command: look it up, read it, write it.
 
 use super::{Due, WaitingWrite};
-use crate::config::Trims;
 use crate::host::Part;
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
-use outlast_ftl::Stream;
 use outlast_media::Unit;
-use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
+use outlast_settings::drive::Trims;
+use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
 
 impl Ssd {
     /// A flash core acts on one unit of a command.

@@ -7,8 +7,9 @@
 //!    └──► given up: not all of it found room
 //! ```
 
-use outlast_ftl::{Ftl, GcReads, Stream};
-use outlast_units::{IndexVec, LaneIndex, LocalDie, Pu, PuWithin, SuperblockId};
+use outlast_ftl::Ftl;
+use outlast_settings::ftl::GcReads;
+use outlast_units::{IndexVec, LaneIndex, LocalDie, Pu, PuWithin, Stream, SuperblockId};
 
 /// The victim that a task moves, or erases: read valid units, write them to a stream, erase.
 #[derive(Clone, Debug, outlast_persist::Persist)]

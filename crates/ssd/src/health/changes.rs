@@ -1,6 +1,6 @@
 //! Changes of protection that are to be made at a time, or when the drive has come to a state.
 
-use crate::config::ChangeConfig;
+use outlast_settings::drive::ChangeConfig;
 use outlast_units::Nanos;
 use std::cmp::Reverse;
 

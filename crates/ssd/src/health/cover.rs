@@ -1,7 +1,6 @@
 //! Stripes that are not full: for how long their data has no parity, and when a cover is due.
 
-use outlast_ftl::Stream;
-use outlast_units::Nanos;
+use outlast_units::{Nanos, Stream};
 
 /// What is known about the open stripe of a stream.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]

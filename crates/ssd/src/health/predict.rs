@@ -1,6 +1,6 @@
 //! Dies that are expected to fail: their data is moved away while it can be read, which needs no host.
 
-use crate::config::PredictConfig;
+use outlast_settings::drive::PredictConfig;
 use outlast_units::{DieId, IndexVec, Nanos};
 use std::collections::VecDeque;
 

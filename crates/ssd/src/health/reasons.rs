@@ -1,12 +1,11 @@
 //! Why superblocks are moved, and the record of decisions to move them.
 
-use crate::health::scrub::scrub_policies;
 use outlast_ftl::Cause;
 use outlast_units::{Nanos, SuperblockId};
 use serde::Serialize;
 
 macro_rules! reasons {
-    ($($(#[$meta:meta])* $setting:ident: $Setting:ty => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
+    ($($(#[$meta:meta])* $setting:ident: $Setting:ty, $check:ident => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
         /// Why a superblock was chosen to be moved.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
         #[serde(rename_all = "kebab-case")]
@@ -60,7 +59,7 @@ macro_rules! reasons {
     };
 }
 
-scrub_policies!(reasons);
+outlast_settings::scrub_policies!(reasons);
 
 /// A decision to move a superblock, with what was known: the trace of the policies in force.
 #[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]

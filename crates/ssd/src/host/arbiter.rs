@@ -4,8 +4,8 @@
 //! it has no command. What a class does not use in a round is gone. A queue has its turn until its burst, or its class's credits, are
 //! spent or it has no command.
 
-use crate::config::{Arbitration, Class, QueuesConfig};
 use outlast_device::QueueId;
+use outlast_settings::drive::{Arbitration, Class, QueuesConfig};
 
 /// Queues.
 const QUEUES: usize = 256;
@@ -158,7 +158,7 @@ impl Arbiter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Weights;
+    use outlast_settings::drive::Weights;
     use outlast_units::rng::SplitMix;
 
     /// The words of the specification, over a plain list of how many commands each queue has.

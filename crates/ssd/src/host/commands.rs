@@ -1,12 +1,12 @@
 //! The way of a command: over the link, through the master core, unit by unit to the flash cores, and out again.
 
 use super::{Part, Progress, Request, Then};
-use crate::config::WriteCache;
 use crate::core::CoreWork;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
 use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
 use outlast_flash::Source;
+use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 use std::ops::Range;
 

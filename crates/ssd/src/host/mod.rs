@@ -21,7 +21,6 @@ mod waiting;
 pub(crate) use bytes::Part;
 pub(crate) use requests::{Progress, Then};
 
-use crate::config::{ControllerConfig, SsdConfig};
 use arrivals::Arrivals;
 use bytes::HostBytes;
 use completions::Completions;
@@ -32,6 +31,7 @@ use in_order::InOrder;
 use late::LateFlushes;
 use link::Link;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
+use outlast_settings::drive::{ControllerConfig, SsdConfig};
 use outlast_units::Nanos;
 use requests::{Life, Request, Requests};
 use waiting::Waiting;
@@ -238,7 +238,17 @@ struct CommandTimes([Nanos; 5]);
 impl CommandTimes {
     fn new(config: &ControllerConfig) -> Option<Self> {
         let ops = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus];
-        let times = ops.map(|op| config.cost_of(op));
+        let costs = config.command_costs;
+        let times = ops.map(|op| {
+            let own = match op {
+                Op::Read => costs.read,
+                Op::Write => costs.write,
+                Op::Trim => costs.trim,
+                Op::Flush => costs.flush,
+                Op::LbaStatus => None,
+            };
+            own.unwrap_or(config.master_cost)
+        });
         times.iter().any(|&time| time != Nanos::ZERO).then_some(Self(times))
     }
 

@@ -2,8 +2,8 @@
 
 use super::Submission;
 use super::arbiter::Arbiter;
-use crate::config::QueuesConfig;
 use outlast_device::{QueueId, Tag};
+use outlast_settings::drive::QueuesConfig;
 use std::collections::VecDeque;
 
 /// Submission queues.
@@ -195,8 +195,8 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Arbitration;
     use outlast_device::{Command, Op};
+    use outlast_settings::drive::Arbitration;
     use outlast_units::Lba;
     use outlast_units::rng::SplitMix;
 

@@ -1,7 +1,7 @@
 //! By address: a class has the writes to its `ranges`. A namespace is a range.
 
 use super::{Placement, Write};
-use outlast_ftl::ClassConfig;
+use outlast_settings::ftl::ClassConfig;
 use outlast_units::SECTOR_BYTES;
 
 /// Sectors that belong to a class.

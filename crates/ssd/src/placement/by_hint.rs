@@ -1,7 +1,7 @@
 //! By stream hint: a class has the writes whose commands carry one of its `hints`.
 
 use super::{Placement, Write};
-use outlast_ftl::ClassConfig;
+use outlast_settings::ftl::ClassConfig;
 
 /// The class of each stream hint that a class asks for.
 #[derive(Clone, Debug, outlast_persist::Persist)]

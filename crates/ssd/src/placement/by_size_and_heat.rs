@@ -3,7 +3,7 @@
 
 use super::{Placement, Write};
 use outlast_device::{Heat, heat_bytes};
-use outlast_ftl::ClassConfig;
+use outlast_settings::ftl::ClassConfig;
 
 /// The conditions of a class.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]

@@ -3,9 +3,9 @@
 //! A placement decides by one thing that a write shows: its stream hint, its address, its size and the heat of its place. The placements
 //! are asked in the order of the list below, and the first that has an answer decides. A new one is a new file and a line in the list.
 
-use crate::config::SsdConfig;
 use outlast_device::Command;
-use outlast_ftl::ClassConfig;
+use outlast_settings::drive::SsdConfig;
+use outlast_settings::ftl::ClassConfig;
 use outlast_units::SECTOR_BYTES;
 
 /// A unit of a command of the host, as placements see it.
@@ -107,7 +107,7 @@ impl Classifier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outlast_ftl::RangeConfig;
+    use outlast_settings::ftl::RangeConfig;
     use outlast_units::Bytes;
     use proptest::prelude::*;
 

@@ -1,9 +1,9 @@
 //! What one flash core keeps about its cells.
 
 use super::places::{block_and_row, units};
-use crate::config::{ReliabilityConfig, SsdConfig};
 use outlast_ftl::{Ftl, Layout};
 use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
+use outlast_settings::drive::{ReliabilityConfig, SsdConfig};
 use outlast_units::{BlockIndex, Group, IndexVec, Lpn, Nanos, Ppn, Pu, SuperblockId};
 
 /// The cells of a flash core, and what the controller remembers of them.

@@ -30,10 +30,10 @@ pub(crate) use retries::Retries;
 pub(crate) use sense::{Attempt, Sensed};
 pub use tails::ExactTails;
 
-use crate::config::{CodewordsChecked, ReliabilityConfig, SsdConfig};
 use crate::op::OpKind;
 use histogram::Histogram;
 use outlast_media::reliability::{Ecc, FailTable, ReadLadder};
+use outlast_settings::drive::{CodewordsChecked, ReliabilityConfig, SsdConfig};
 use tails::Tails;
 use turns::Turns;
 

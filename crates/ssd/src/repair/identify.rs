@@ -3,17 +3,10 @@
 //! A query costs the processors time, which host commands share. The answer goes to the host in a descriptor of 16 bytes a run, whose
 //! time on the link is neglected. Between the search and the answer units may be written: those are left out.
 
-use crate::config::{Identifier, Rebuild, RepairConfig, SsdConfig};
 use outlast_ftl::{Axis, Ftl};
 use outlast_media::TimingTable;
+use outlast_settings::drive::{Identifier, Rebuild, RepairConfig, SsdConfig};
 use outlast_units::{Bytes, CoreId, IndexVec, ListMap, Nanos, Pu, Row};
-
-impl Identifier {
-    /// Whether it reads lists of the neighbouring die.
-    pub(crate) fn reads_lists(self) -> bool {
-        matches!(self, Self::P2lPage | Self::P2lBlock)
-    }
-}
 
 /// A query under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]

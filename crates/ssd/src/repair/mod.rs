@@ -19,8 +19,8 @@ pub use record::RepairRecord;
 pub(crate) use redirect::Redirection;
 pub use space::{adjustment, fair_shares};
 
-use crate::config::RepairConfig;
 use crate::health::{Detector, DieLayout, Predictor};
+use outlast_settings::drive::RepairConfig;
 use outlast_units::{BlockIndex, CoreId, DieId};
 
 /// What can still be repaired.

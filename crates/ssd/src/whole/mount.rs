@@ -1,6 +1,6 @@
 //! A mount from flash: what it finds, what it reads, how long that takes.
 
-use crate::assemble::flash_of;
+use crate::assemble::{flash_of, mount_options};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Demand, Event, Flash, Next, Op, Place, Queue, Source};
@@ -67,7 +67,7 @@ impl Ssd {
     /// If flash says something else than the tables.
     pub(crate) fn mount_from_flash(&mut self, now: Nanos, parity: &[(CoreId, Pu)], dumped: bool) {
         let Some(mount) = &self.config.mount else { return };
-        let options = mount.options(self.config.controller.flash_cores);
+        let options = mount_options(mount, self.config.controller.flash_cores);
         let page = self.config.geometry.page_size.0;
         let mut steps =
             Steps { journal: 0, checkpoint: 0, headers: 0, lists: 0, spare_areas: parity.to_vec(), dump: 0 };

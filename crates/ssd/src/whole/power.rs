@@ -4,7 +4,6 @@
 //! setting `write_cache`: with [`WriteCache::Protected`] all that was acknowledged; else what is on flash, and of every mapping
 //! unit the newest copy there. Trims are kept by all drives, whether or not a flush came after them.
 
-use crate::config::WriteCache;
 use crate::core::{Core, Due};
 use crate::counters::PowerCuts;
 use crate::ledger::Ledger;
@@ -13,8 +12,10 @@ use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue, Source};
-use outlast_ftl::{Aftermath, Cause, PartialPlace};
+use outlast_ftl::{Aftermath, Cause};
 use outlast_media::Tear;
+use outlast_settings::drive::WriteCache;
+use outlast_settings::ftl::PartialPlace;
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
@@ -219,8 +220,9 @@ impl Ssd {
     fn mount(&mut self, now: Nanos, core: CoreId, abandoned: &[SuperblockId]) {
         let ftl = &self.cores[core].ftl;
         let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
-        let filled =
-            superblocks.filter(|&at| ftl.superblock(at).state() == outlast_ftl::State::Sealed).count() as u64;
+        let filled = superblocks
+            .filter(|&at| ftl.superblock(at).state() == outlast_decisions::State::Sealed)
+            .count() as u64;
         self.power_cuts.mount_pages += filled;
         for stream in self.cores[core].ftl.streams().all() {
             self.program_parity(now, core, stream);

@@ -1,9 +1,9 @@
 //! What further failures of dies a drive bears. This takes the whole drive: the units of one core may go to all others.
 
-use crate::config::RepairScheme;
 use crate::repair::Prospects;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind};
+use outlast_settings::drive::RepairScheme;
 use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 
 impl Ssd {

@@ -1,7 +1,6 @@
 //! Redirection: where units live after a die has failed, and whether there is room. This takes the whole drive: a unit moves from one core
 //! to another, and writes that wait in one core go to the other.
 
-use crate::config::{Migration, RepairScheme};
 use crate::core::Due;
 use crate::core::WaitingWrite;
 use crate::op::UnitWork;
@@ -10,6 +9,7 @@ use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
 use outlast_ftl::{Figures, ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
+use outlast_settings::drive::{Migration, RepairScheme};
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos};
 

@@ -5,8 +5,8 @@ use crate::core::{Core, Due};
 use crate::health::{RedundancyLoss, Scrub};
 use crate::op::Task;
 use crate::ssd::Ssd;
-use outlast_ftl::{Ftl, Stream};
-use outlast_units::{CoreId, LocalDie, Nanos};
+use outlast_ftl::Ftl;
+use outlast_units::{CoreId, LocalDie, Nanos, Stream};
 use serde::Serialize;
 
 /// The redundancy of a drive's data.

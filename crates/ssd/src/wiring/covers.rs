@@ -3,8 +3,8 @@
 use crate::core::Due;
 use crate::health::Look;
 use crate::ssd::Ssd;
-use outlast_ftl::{Cause, Stream};
-use outlast_units::{CoreId, Nanos};
+use outlast_ftl::Cause;
+use outlast_units::{CoreId, Nanos, Stream};
 
 impl Ssd {
     /// A program unit of `stream` has been filled, or a stripe ended, or a cover has come.

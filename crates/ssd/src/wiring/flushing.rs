@@ -1,9 +1,9 @@
 //! What the drive makes of flushes: whether there is anything to do, and when it is done.
 
-use crate::config::{FlushPolicy, Trims, WriteCache};
 use crate::host::Then;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Outcome, Tag};
+use outlast_settings::drive::{FlushPolicy, Trims, WriteCache};
 use outlast_units::Nanos;
 
 impl Ssd {

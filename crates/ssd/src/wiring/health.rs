@@ -1,10 +1,10 @@
 //! Housekeeping: the drive carries out what the parts of its health ask for when their time has come.
 
-use crate::config::ChangeConfig;
 use crate::health::{Change, FaultEvent};
 use crate::ssd::Ssd;
 use outlast_flash::Source;
 use outlast_media::{Damage, Fault};
+use outlast_settings::drive::ChangeConfig;
 use outlast_units::{DieId, Nanos};
 
 impl Ssd {

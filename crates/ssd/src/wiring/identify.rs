@@ -1,13 +1,14 @@
 //! Queries of the host for the units that it is to write again: the drive waits for lists, searches, and answers.
 
-use crate::config::{Identifier, Migration, WriteCache};
 use crate::core::CoreWork;
 use crate::op::{Op, OpKind, Task};
 use crate::read::broken_units;
 use crate::repair::{ListStep, Search, rebuilds};
 use crate::ssd::Ssd;
+use outlast_decisions::State;
 use outlast_device::{Command, LbaRun, Tag};
-use outlast_ftl::{Axis, ListRead, Member, State};
+use outlast_ftl::{Axis, ListRead, Member};
+use outlast_settings::drive::{Identifier, Migration, WriteCache};
 use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, Pu};
 
 impl Ssd {

@@ -3,13 +3,13 @@
 //! The read waits among the background operations of its die; the write then enters the home core's buffer by the way of a partial
 //! write with no sectors, which takes whatever is current at that moment.
 
-use crate::config::Migration;
 use crate::core::{Due, WaitingWrite};
 use crate::host::Then;
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::repair::NextMove;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op as HostOp, Outcome, Tag};
+use outlast_settings::drive::Migration;
 use outlast_units::{CoreId, Lba, Lpn, Nanos};
 
 impl Ssd {

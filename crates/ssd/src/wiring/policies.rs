@@ -4,7 +4,7 @@ use super::scrub_view::expected_errors;
 use crate::core::Core;
 use crate::health::Scrub;
 use crate::ssd::Ssd;
-use outlast_ftl::{CellColumns, State};
+use outlast_decisions::{CellColumns, State};
 use outlast_units::{CoreId, Nanos, SuperblockId};
 
 impl Ssd {

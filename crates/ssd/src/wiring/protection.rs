@@ -2,8 +2,8 @@
 
 use crate::core::Due;
 use crate::ssd::Ssd;
-use outlast_ftl::CodeConfig;
 use outlast_media::ConfigError;
+use outlast_settings::ftl::CodeConfig;
 use outlast_units::{CoreId, DieId, Nanos};
 
 impl Ssd {

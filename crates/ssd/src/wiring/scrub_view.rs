@@ -1,12 +1,13 @@
 //! What scrubbing sees of a flash core: the translation layer, the cells, and what is known about the dies.
 
 use super::block_parts::{holds_data, valid_in_block};
-use crate::config::{ScrubUnit, SsdConfig};
 use crate::health::{Reason, Row, View};
 use crate::read::CoreCells;
 use crate::repair::{Watch, rebuilds};
-use outlast_ftl::{Ftl, State};
+use outlast_decisions::State;
+use outlast_ftl::Ftl;
 use outlast_media::{Cells, TimingTable};
+use outlast_settings::drive::{ScrubUnit, SsdConfig};
 use outlast_units::{BlockIndex, DieId, Group, IndexVec, LocalDie, Nanos, Pu, PuWithin, SuperblockId};
 
 /// A flash core as its scrubbing sees it.

@@ -6,10 +6,11 @@ use super::torture::{coalesces, map_flushes};
 use super::{tiny, weak_flash};
 use outlast_device::{Device, Op};
 use outlast_media::{ChannelOrder, Damage, Fault, HazardConfig, PageTimes, PlaneReads, Suspend};
-use outlast_ssd::{
-    DecodeTimes, HostLatency, Identifier, MountConfig, RepairConfig, RepairScheme, ScrubConfig, Ssd,
-    SsdConfig, WriteCache,
+use outlast_settings::drive::{
+    DecodeTimes, HostLatency, Identifier, MountConfig, RepairConfig, RepairScheme, ScrubConfig, SsdConfig,
+    WriteCache,
 };
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;

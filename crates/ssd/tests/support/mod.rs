@@ -13,10 +13,11 @@ pub(crate) mod torture;
 pub(crate) mod unit;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
-use outlast_ftl::FtlConfig;
 use outlast_media::reliability::{Ecc, Rereads};
 use outlast_media::{DefectConfig, Geometry, InitialState, PageTimes, Timing};
-use outlast_ssd::{ControllerConfig, ReliabilityConfig, Ssd, SsdConfig};
+use outlast_settings::drive::{ControllerConfig, ReliabilityConfig, SsdConfig};
+use outlast_settings::ftl::FtlConfig;
+use outlast_ssd::Ssd;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 
 /// 2 channels × 2 dies × 2 planes × 16 blocks × 8 pages of 4 KiB: 4 MiB, 16 superblocks of 64 units.

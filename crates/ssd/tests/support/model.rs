@@ -4,7 +4,8 @@ use super::host::{SECTOR, stamp};
 pub(crate) use super::unit::{Content, Pending, Unit};
 use outlast_device::{Command, Device, LatencyParts, Op, Outcome, StreamId, Tag};
 use outlast_media::Tear;
-use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
+use outlast_settings::drive::{FlushPolicy, SsdConfig, Trims, WriteCache};
+use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeMap;
 

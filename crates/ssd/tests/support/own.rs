@@ -1,8 +1,11 @@
 //! Code of the user's that draws its answers by lot.
 
-use outlast_decisions::{Decides, Loaded, Makes};
-use outlast_ftl::{ChosenCode, Collecting, Draws, Opening, SuperblockChoice, VictimPolicy, View};
-use outlast_ssd::SsdConfig;
+use outlast_decisions::{
+    ChosenCode, Collecting, Decides, Draws, Loaded, Makes, Opening, SuperblockChoice, View,
+};
+use outlast_ftl::BuiltIn;
+use outlast_settings::drive::SsdConfig;
+use outlast_settings::ftl::VictimPolicy;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Nanos, SuperblockId};
 
@@ -24,11 +27,11 @@ pub(crate) fn decide_some(config: &mut SsdConfig, seed: u64) {
 
 /// Checks that no superblock is told of as more than full; then takes what a built-in policy takes, or nothing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Within(Option<VictimPolicy>);
+pub(crate) struct Within(Option<BuiltIn>);
 
 impl Within {
     pub(crate) fn of(policy: VictimPolicy) -> Self {
-        Self(Some(policy))
+        Self(Some(BuiltIn(policy)))
     }
 
     pub(crate) fn nothing() -> Self {

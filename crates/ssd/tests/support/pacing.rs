@@ -1,7 +1,7 @@
 //! Collection and pacing of every kind, for random drives.
 
-use outlast_ftl::{GcReads, GcRelocation, Pacing, TokenConfig};
-use outlast_ssd::{SsdConfig, WriteCache};
+use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_settings::ftl::{GcReads, GcRelocation, Pacing, TokenConfig};
 use outlast_units::{Bytes, Nanos};
 use proptest::prelude::*;
 

@@ -1,7 +1,9 @@
 //! Random protection.
 
-use outlast_ftl::{ClassConfig, CodeRule, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
-use outlast_ssd::SsdConfig;
+use outlast_settings::drive::SsdConfig;
+use outlast_settings::ftl::{
+    ClassConfig, CodeRule, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig,
+};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 

@@ -3,9 +3,10 @@
 use super::host::{SECTOR, stamp};
 use super::{command, tiny};
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
-use outlast_ftl::ProtectionConfig;
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Reason, Ssd, SsdConfig, WriteCache};
+use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_settings::ftl::ProtectionConfig;
+use outlast_ssd::{Reason, Ssd};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 

@@ -3,7 +3,7 @@
 use crate::error::TortureError;
 use outlast_engine::Scenario;
 use outlast_media::{FaultKind, FaultSpec};
-use outlast_ssd::FlushPolicy;
+use outlast_settings::drive::FlushPolicy;
 use outlast_units::Nanos;
 use std::fmt;
 use std::str::FromStr;

@@ -4,10 +4,10 @@
 //! go to both, so that the donor has whatever the new member lacks. What the donor has lost, or refuses to take, counts as bad sectors.
 
 use super::super::Array;
-use crate::config::RepairWay;
 use crate::error::EventKind;
 use crate::layout::Rows;
 use crate::op::Sub;
+use outlast_decisions::RepairWay;
 use outlast_device::Device;
 use outlast_units::Nanos;
 

@@ -1,10 +1,10 @@
 //! Asking members which of their sectors have failed, range by range.
 
 use super::super::{Array, command};
-use crate::config::RepairWay;
 use crate::layout::Rows;
 use crate::op::{Sub, SubKind};
 use crate::repairs::Item;
+use outlast_decisions::RepairWay;
 use outlast_device::{Command, Device, LbaRun, Op as HostOp, Outcome, Tag};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use std::ops::Range;

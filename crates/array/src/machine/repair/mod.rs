@@ -5,10 +5,10 @@ mod identify;
 mod recover;
 
 use super::Array;
-use crate::config::{RepairDecision, RepairWay};
 use crate::error::{EventKind, RepairStep};
 use crate::passes::PassKind;
 use crate::repairs::{MemberRepair, PutOff, Repair, Waiting};
+use outlast_decisions::{RepairDecision, RepairWay};
 use outlast_device::{Device, Notice, NoticeKind};
 use outlast_units::Nanos;
 

@@ -1,13 +1,14 @@
 //! Recovering listed rows: when each is begun, what it counts, and when all is done.
 
 use super::super::Array;
-use crate::config::{FakeWay, LostRows, RepairConfig, RepairWay};
 use crate::layout::Rows;
 use crate::op::{Op, OpKind, SubKind};
 use crate::passes::{HeldRate, Leave, PassKind, Work};
 use crate::repairs::{Item, Limits, Repair, Turn};
 use crate::status::Progress;
+use outlast_decisions::{LostRows, RepairWay};
 use outlast_device::Device;
+use outlast_settings::array::{FakeWay, RepairConfig};
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use std::cmp::Ordering;
 

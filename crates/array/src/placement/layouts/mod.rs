@@ -1,7 +1,6 @@
-//! The layouts that have a name: one file each, and one line in the list below.
+//! The layouts that have a name: one file each, and one line in the list of [`outlast_settings::parity_layouts`].
 
-use outlast_units::JsonSchema;
-use serde::{Deserialize, Serialize};
+use outlast_settings::array::ParityLayout;
 
 /// Chunks of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,48 +40,28 @@ impl Shape {
     }
 }
 
-/// Every layout: its name in scenarios, the file that says where its chunks lie, and what the reference says of it.
+/// Calls each layout by its file.
 macro_rules! layouts {
     ($($(#[$attribute:meta])? $name:ident = $file:ident, $doc:literal;)+) => {
         $(mod $file;)+
 
-        /// The common ways to rotate parity, named as in Linux md (`md(4)`, `raid5.h`). "Left" moves parity from the last member
-        /// towards the first, "right" the other way; "symmetric" starts the data after the parity, "asymmetric" at the first member.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum ParityLayout {
-            $(#[doc = $doc] $(#[$attribute])? $name,)+
+        /// Stripes after which `layout` repeats.
+        pub(super) fn period(layout: ParityLayout, shape: Shape) -> usize {
+            match layout {
+                $(ParityLayout::$name => $file::period(shape),)+
+            }
         }
 
-        impl ParityLayout {
-            /// Every layout.
-            pub const ALL: &[Self] = &[$(Self::$name),+];
-
-            /// Stripes after which the layout repeats.
-            pub(super) fn period(self, shape: Shape) -> usize {
-                match self {
-                    $(Self::$name => $file::period(shape),)+
-                }
-            }
-
-            /// The column of each role in stripe `stripe` of the period: data roles first, then parity.
-            pub(super) fn columns(self, shape: Shape, stripe: usize) -> Vec<u8> {
-                match self {
-                    $(Self::$name => $file::columns(shape, stripe),)+
-                }
+        /// The column of each role in stripe `stripe` of the period of `layout`: data roles first, then parity.
+        pub(super) fn columns(layout: ParityLayout, shape: Shape, stripe: usize) -> Vec<u8> {
+            match layout {
+                $(ParityLayout::$name => $file::columns(shape, stripe),)+
             }
         }
     };
 }
 
-layouts! {
-    #[default] LeftSymmetric = left_symmetric, "Parity moves left, data follows it: the usual choice, since long reads then use every member.";
-    LeftAsymmetric = left_asymmetric, "Parity moves left, data stays in order of members.";
-    RightSymmetric = right_symmetric, "Parity moves right, data follows it.";
-    RightAsymmetric = right_asymmetric, "Parity moves right, data stays in order of members.";
-    ParityFirst = parity_first, "Parity always on the first members.";
-    ParityLast = parity_last, "Parity always on the last members: RAID-4.";
-}
+outlast_settings::parity_layouts!(layouts);
 
 #[cfg(test)]
 mod tests {

@@ -10,11 +10,10 @@ mod protection;
 mod tests;
 mod view;
 
-pub(crate) use policies::scrub_policies;
 pub(crate) use view::{Row, View};
 
 use super::Reason;
-use crate::config::{ScrubConfig, SsdConfig};
+use outlast_settings::drive::{ScrubConfig, SsdConfig};
 use outlast_units::{BlockIndex, ByteRate, Bytes, IndexVec, Nanos, Pu, SuperblockId};
 use policies::Policies;
 

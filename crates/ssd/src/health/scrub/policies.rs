@@ -4,45 +4,14 @@
 //! which results name it. The settings, the reasons and the calls of all policies follow from the list.
 
 use super::view::{Row, View};
-use crate::config::ScrubConfig;
 use crate::health::Reason;
-use outlast_media::ConfigError;
+use outlast_settings::drive::ScrubConfig;
 use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
-
-/// Hands the list to a macro.
-macro_rules! scrub_policies {
-    ($with:ident) => {
-        $with! {
-            /// Read reclaim: a superblock is moved when one of its blocks has been read this often since its erase.
-            reads: u32 => reads::Reads, Reads = "reads";
-            /// Read refresh: a superblock is moved when its oldest data has this age. Checked a hundred times in that period.
-            age: Nanos => age::Age, Age = "age";
-            /// Oracle: a superblock is moved when the expected wrong bits of a codeword anywhere in it exceed this (HRM, section 4.3).
-            /// No real drive can know.
-            expected_errors: f64 => expected_errors::Oracle, ExpectedErrors = "expected-errors";
-            /// Cost and benefit (HRM, section 5): a superblock is moved when its re-reads since its erasure, for each unit that would have
-            /// to be moved, reach this; the one with the most first.
-            rereads_per_unit: f64 => rereads::Rereads, Rereads = "rereads";
-            /// Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more wrong bits than
-            /// `patrol_errors`.
-            patrol: Nanos => patrol::Patrol, Patrol = "patrol";
-            /// Interval at which your own policy (`policies.scrub`) is asked which superblocks to move. Default: 10 ms, if there is one.
-            own: Nanos => own::Asked, Own = "own";
-        }
-    };
-}
-pub(crate) use scrub_policies;
 
 /// A policy: it keeps what it needs between calls, sees the flash core through a view, and says what is to be moved. It does nothing else.
 pub(super) trait Policy: Sized {
     /// Its setting.
-    type Setting: Copy + std::fmt::Display;
-
-    /// Checks the setting, which is `field`, by itself.
-    ///
-    /// # Errors
-    /// A setting out of range.
-    fn check(setting: Self::Setting, field: &str) -> Result<(), ConfigError>;
+    type Setting: Copy;
 
     /// For a core of `superblocks` superblocks.
     fn new(setting: Self::Setting, superblocks: u32) -> Self;
@@ -120,23 +89,8 @@ pub(super) trait Policy: Sized {
 }
 
 macro_rules! policies {
-    ($($(#[$meta:meta])* $setting:ident: $Setting:ty => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
+    ($($(#[$meta:meta])* $setting:ident: $Setting:ty, $check:ident => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
         $(mod $file;)+
-
-        impl ScrubConfig {
-            /// The settings of policies, and whether each is given.
-            pub(crate) fn policies(&self) -> Vec<(&'static str, bool)> {
-                vec![$((stringify!($setting), self.$setting.is_some()),)+]
-            }
-
-            /// Checks the setting of each policy by itself.
-            pub(crate) fn check_policies(&self) -> Result<(), ConfigError> {
-                $(if let Some(setting) = self.$setting {
-                    <$file::$Policy as Policy>::check(setting, concat!("device.scrub.", stringify!($setting)))?;
-                })+
-                Ok(())
-            }
-        }
 
         /// The policies in force.
         #[derive(Clone, Debug, outlast_persist::Persist)]
@@ -241,4 +195,4 @@ macro_rules! policies {
     };
 }
 
-scrub_policies!(policies);
+outlast_settings::scrub_policies!(policies);

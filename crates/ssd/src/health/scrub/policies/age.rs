@@ -1,7 +1,6 @@
 //! Read refresh: the oldest data of a superblock has lain there for so long that it has leaked.
 
 use super::{Policy, View};
-use outlast_media::ConfigError;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
 /// Looks at all superblocks every hundredth of the age at which they are moved.
@@ -13,10 +12,6 @@ pub(super) struct Age {
 
 impl Policy for Age {
     type Setting = Nanos;
-
-    fn check(age: Nanos, field: &str) -> Result<(), ConfigError> {
-        if age < Nanos::secs(1) { Err(ConfigError::new(field, age, "must be at least 1s")) } else { Ok(()) }
-    }
 
     fn new(age: Nanos, _superblocks: u32) -> Self {
         Self { age, next: Nanos::MAX }

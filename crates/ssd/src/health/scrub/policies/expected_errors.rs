@@ -4,7 +4,6 @@
 //! data is half as old again, or when the data will be bad without being read, whichever is earlier.
 
 use super::{Policy, Row, View};
-use outlast_media::ConfigError;
 use outlast_units::{IndexVec, Nanos, SuperblockId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -39,14 +38,6 @@ pub(super) struct Oracle {
 
 impl Policy for Oracle {
     type Setting = f64;
-
-    fn check(errors: f64, field: &str) -> Result<(), ConfigError> {
-        if errors.is_finite() && errors > 0.0 {
-            Ok(())
-        } else {
-            Err(ConfigError::new(field, errors, "must be a number above 0"))
-        }
-    }
 
     fn new(threshold: f64, superblocks: u32) -> Self {
         let lives = IndexVec::filled(0, superblocks as usize);

@@ -2,7 +2,6 @@
 //! superblocks; what is here is when it is asked.
 
 use super::{Policy, View};
-use outlast_media::ConfigError;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
 /// Asks every such time.
@@ -15,14 +14,6 @@ pub(super) struct Asked {
 
 impl Policy for Asked {
     type Setting = Nanos;
-
-    fn check(every: Nanos, field: &str) -> Result<(), ConfigError> {
-        if every < Nanos::micros(1) {
-            Err(ConfigError::new(field, every, "must be at least 1us"))
-        } else {
-            Ok(())
-        }
-    }
 
     fn new(every: Nanos, _superblocks: u32) -> Self {
         Self { every, next: Nanos::MAX, is_due: false }

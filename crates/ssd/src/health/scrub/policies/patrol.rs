@@ -1,7 +1,6 @@
 //! Patrol: all program units are read in turn, and a superblock is moved when one of its codewords has too many wrong bits.
 
 use super::{Policy, View};
-use outlast_media::ConfigError;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
@@ -17,14 +16,6 @@ pub(super) struct Patrol {
 
 impl Policy for Patrol {
     type Setting = Nanos;
-
-    fn check(period: Nanos, field: &str) -> Result<(), ConfigError> {
-        if period < Nanos::secs(1) {
-            Err(ConfigError::new(field, period, "must be at least 1s"))
-        } else {
-            Ok(())
-        }
-    }
 
     fn new(period: Nanos, _superblocks: u32) -> Self {
         Self { period, next: Nanos::MAX, pu: Pu(0), is_reading: false }

@@ -1,7 +1,6 @@
 //! Read reclaim: a block has been read so often since its erasure that reading has disturbed it.
 
 use super::{Policy, Row, View};
-use outlast_media::ConfigError;
 use outlast_units::BlockIndex;
 
 /// The least reads of a block at which its superblock is moved.
@@ -10,10 +9,6 @@ pub(super) struct Reads(u32);
 
 impl Policy for Reads {
     type Setting = u32;
-
-    fn check(reads: u32, field: &str) -> Result<(), ConfigError> {
-        if reads == 0 { Err(ConfigError::new(field, reads, "must be at least 1")) } else { Ok(()) }
-    }
 
     fn new(reads: u32, _superblocks: u32) -> Self {
         Self(reads)

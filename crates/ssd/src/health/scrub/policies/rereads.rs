@@ -1,7 +1,6 @@
 //! Cost and benefit (HRM, section 5): the re-reads that a superblock has cost exceed what moving it would cost.
 
 use super::{Policy, View};
-use outlast_media::ConfigError;
 use outlast_units::SuperblockId;
 
 /// Re-reads for each valid unit at which a superblock is moved.
@@ -10,14 +9,6 @@ pub(super) struct Rereads(f64);
 
 impl Policy for Rereads {
     type Setting = f64;
-
-    fn check(ratio: f64, field: &str) -> Result<(), ConfigError> {
-        if ratio.is_finite() && ratio > 0.0 {
-            Ok(())
-        } else {
-            Err(ConfigError::new(field, ratio, "must be a number above 0"))
-        }
-    }
 
     fn new(ratio: f64, _superblocks: u32) -> Self {
         Self(ratio)

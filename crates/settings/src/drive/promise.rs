@@ -1,7 +1,7 @@
 //! What a drive makes of its promises: flushes that are kept or not, trims that last or not.
 
 use super::{ControllerConfig, WriteCache};
-use outlast_ftl::{GcConfig, GcRelocation, PartialPlace, ProtectedStreams, ProtectionConfig};
+use crate::ftl::{GcConfig, GcRelocation, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{JsonSchema, Nanos};
 use serde::de::Error;
@@ -39,7 +39,7 @@ impl FlushPolicy {
     }
 
     /// Whether whoever waits for a flush waits until it has been carried out.
-    pub(crate) fn is_honoured(self) -> bool {
+    pub fn is_honoured(self) -> bool {
         self == Self::Honour
     }
 }

@@ -1,6 +1,6 @@
-//! What code of the user's is asked beside which superblock is next.
+//! Decisions of a drive: what code of the user's is asked beside which superblock is next, and the code itself.
 
-use outlast_decisions::question;
+use crate::{Decides, Loaded, OwnChoice, question};
 use outlast_units::Nanos;
 
 question! {
@@ -62,4 +62,19 @@ question! {
         /// The time.
         now_ns: Nanos,
     }
+}
+
+/// Code of the user's that decides in the place of built-in policies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OwnPolicies {
+    /// Which superblock garbage collection takes, in the place of `gc.policy`.
+    pub gc: Option<OwnChoice>,
+    /// Which superblock static wear levelling moves, in the place of `wear_leveling.static_gap`.
+    pub wear_leveling: Option<OwnChoice>,
+    /// Which superblock scrubbing moves, beside its built-in policies.
+    pub scrub: Option<OwnChoice>,
+    /// Which code a superblock gets when it is opened, in the place of that of its class.
+    pub code: Option<Loaded<dyn Decides<Opening>>>,
+    /// Which part of what collection lets in the host may write.
+    pub pacing: Option<Loaded<dyn Decides<Collecting>>>,
 }

@@ -31,7 +31,7 @@ impl DecodeTimes {
 
     /// The time of what re-read number `rereads` (0: the plain read) gave; `is_last` if no more are allowed.
     #[inline]
-    pub(crate) fn of(&self, rereads: u16, is_last: bool) -> Nanos {
+    pub fn of(&self, rereads: u16, is_last: bool) -> Nanos {
         match self.soft {
             _ if rereads == 0 => self.hard,
             Some(soft) if is_last => soft,

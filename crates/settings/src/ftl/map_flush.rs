@@ -32,12 +32,12 @@ impl Default for MapFlushConfig {
 
 impl MapFlushConfig {
     /// Entries in a page of the table, of `unit` bytes.
-    pub(crate) fn entries(&self, unit: Bytes) -> u32 {
+    pub fn entries(&self, unit: Bytes) -> u32 {
         (unit.0 / self.entry.0.max(1)) as u32
     }
 
     /// Pages of the table of a flash core with `units` mapping units of `unit` bytes.
-    pub(crate) fn pages(&self, units: u64, unit: Bytes) -> u64 {
+    pub fn pages(&self, units: u64, unit: Bytes) -> u64 {
         units.div_ceil(u64::from(self.entries(unit).max(1)))
     }
 
@@ -45,7 +45,7 @@ impl MapFlushConfig {
     ///
     /// # Errors
     /// No moment at which a flush is due, or a size out of range.
-    pub(crate) fn validate(&self, unit: Bytes) -> Result<(), ConfigError> {
+    pub fn validate(&self, unit: Bytes) -> Result<(), ConfigError> {
         let error = |setting: &str, value: String, limit: &str| {
             Err(ConfigError::new(&format!("device.ftl.map_flush.{setting}"), value, limit))
         };

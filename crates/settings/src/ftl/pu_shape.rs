@@ -1,24 +1,28 @@
 //! How mapping units, pages and planes make up a program unit.
 
-use crate::config::FtlConfig;
+use super::FtlConfig;
 use outlast_media::{ConfigError, Geometry};
 
 /// What a program unit consists of.
-pub(crate) struct Shape {
-    /// Pages that a unit takes, and units that a page takes; at least one of them is 1.
-    pub(crate) pages_per_unit: u32,
-    pub(crate) units_per_page: u32,
+#[derive(Clone, Copy, Debug)]
+pub struct PuShape {
+    /// Pages that a unit takes; this or `units_per_page` is 1.
+    pub pages_per_unit: u32,
+    /// Units that a page takes.
+    pub units_per_page: u32,
     /// Page rows of a program unit.
-    pub(crate) rows_per_pu: u32,
+    pub rows_per_pu: u32,
     /// Units of a program unit.
-    pub(crate) units_per_pu: u32,
+    pub units_per_pu: u32,
 }
 
-impl Shape {
+impl PuShape {
+    /// The shape that the settings give.
+    ///
     /// # Errors
     /// More units or page rows to a program unit than are tracked, or rows that do not divide a block. Units and pages must divide each
     /// other.
-    pub(crate) fn of(geometry: &Geometry, config: &FtlConfig) -> Result<Self, ConfigError> {
+    pub fn of(geometry: &Geometry, config: &FtlConfig) -> Result<Self, ConfigError> {
         let (unit, one_shot) = (config.mapping_unit, u32::from(config.one_shot));
         let planes_per_lane = if config.multi_plane { u32::from(geometry.planes_per_die) } else { 1 };
         let (page, bytes) = (geometry.page_size.0, unit.0);

@@ -30,7 +30,7 @@ pub struct CodeRule {
 
 impl CodeRule {
     /// The code, with `block` within blocks.
-    pub(crate) fn code(&self, block: Option<u16>) -> CodeConfig {
+    pub fn code(&self, block: Option<u16>) -> CodeConfig {
         CodeConfig { data: self.data, parity: self.parity, block }
     }
 
@@ -43,7 +43,7 @@ impl CodeRule {
     ///
     /// # Errors
     /// No figure; a figure that is out of range; a code that is out of range, or weaker than the one before.
-    pub(crate) fn validate(&self, at: &str, before: CodeConfig) -> Result<(), ConfigError> {
+    pub fn validate(&self, at: &str, before: CodeConfig) -> Result<(), ConfigError> {
         let counts =
             [("pe_cycles", self.pe_cycles), ("rereads", self.rereads), ("uncorrectable", self.uncorrectable)];
         if counts.iter().all(|(_, given)| given.is_none()) && self.expected_errors.is_none() {

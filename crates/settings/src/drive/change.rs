@@ -1,7 +1,7 @@
 //! Changes that a drive makes to its protection while data is live.
 
 use super::SsdConfig;
-use outlast_ftl::CodeConfig;
+use crate::ftl::CodeConfig;
 use outlast_media::ConfigError;
 use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl ChangeConfig {
     }
 
     /// The code after the change of one that was `now`.
-    pub(crate) fn code(&self, now: CodeConfig) -> CodeConfig {
+    pub fn code(&self, now: CodeConfig) -> CodeConfig {
         CodeConfig {
             data: self.data.unwrap_or(now.data),
             parity: self.parity.unwrap_or(now.parity),

@@ -1,8 +1,8 @@
 //! Code of the user's that decides for an array in the place of settings: what it is told, and what it may answer.
 
-use super::{RepairOrder, RepairWay};
-use outlast_decisions::{Decides, Forks, Loaded};
-use outlast_units::Nanos;
+use crate::{Decides, Forks, Loaded};
+use outlast_units::{JsonSchema, Nanos};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Code of the user's that decides in the place of built-in policies.
@@ -17,6 +17,37 @@ pub struct OwnDecisions {
     pub repair_order: Option<Loaded<dyn OrdersRows>>,
 }
 
+/// What is recovered, and where to.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairWay {
+    /// The failed sectors are computed from the other members and written back to the same member: Reparo, section 4.2.
+    #[default]
+    Die,
+    /// A spare takes the member's place and is filled from the member where that can be read, from the others elsewhere; then the
+    /// member leaves: Rebuild Assist, Reparo's baseline. Waits for a spare.
+    Assist,
+    /// The member counts as failed, and is rebuilt on a spare from the others. Waits until the array can do without the member, and for
+    /// members that report to be beyond repair and are replaced with their help.
+    Rebuild,
+}
+
+impl RepairWay {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Die, Self::Assist, Self::Rebuild];
+
+    /// The way as it is written in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Die => "die",
+            Self::Assist => "assist",
+            Self::Rebuild => "rebuild",
+        }
+    }
+}
+
 /// What is done about a failed die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairDecision {
@@ -26,7 +57,7 @@ pub enum RepairDecision {
     Later(Nanos),
 }
 
-outlast_decisions::question! {
+crate::question! {
     /// A die of a member has failed: when is that repaired, and how? Asked when the member tells of it, and again whenever the time of a
     /// [`RepairDecision::Later`] is over. Not asked where a member is beyond repair, nor without redundancy: nothing is to be decided there.
     pub struct Failure -> RepairDecision {
@@ -57,7 +88,7 @@ outlast_decisions::question! {
     }
 }
 
-outlast_decisions::question! {
+crate::question! {
     /// A member is being rebuilt, or rows of it recovered: how many bytes a second may that be? Each member may take so many; the answer holds
     /// until the next question. A fraction of a byte is dropped.
     pub struct Pace -> f64 {
@@ -110,7 +141,7 @@ impl LostRows {
 /// In which order the rows that a member has lost are recovered. Asked once everything that it has lost is known, and again when another
 /// member's losses become known: with rows that are left.
 ///
-/// The built-in orders are those of [`RepairOrder`].
+/// The built-in orders are those that `array.repair.order` names.
 pub trait OrdersRows: fmt::Debug + Send + Sync {
     /// A score for each of `rows`, the least first; of equal ones the one with the lower address.
     ///
@@ -125,18 +156,5 @@ pub trait OrdersRows: fmt::Debug + Send + Sync {
 impl Forks for dyn OrdersRows {
     fn fork(&self) -> Box<Self> {
         OrdersRows::fork(self)
-    }
-}
-
-impl OrdersRows for RepairOrder {
-    fn order(&mut self, rows: &LostRows) -> Result<Vec<f64>, String> {
-        Ok(match self {
-            Self::Address => vec![0.0; rows.len()],
-            Self::Exposure => rows.exposure.iter().map(|&members| -f64::from(members)).collect(),
-        })
-    }
-
-    fn fork(&self) -> Box<dyn OrdersRows> {
-        Box::new(*self)
     }
 }

@@ -1,7 +1,6 @@
 //! The way between the host and the drive's queue, and what a command costs the controller.
 
 use super::ControllerConfig;
-use outlast_device::Op;
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
@@ -49,19 +48,6 @@ impl CommandCosts {
 }
 
 impl ControllerConfig {
-    /// Time of the master core for a command.
-    pub(crate) fn cost_of(&self, op: Op) -> Nanos {
-        let CommandCosts { read, write, trim, flush } = self.command_costs;
-        let own = match op {
-            Op::Read => read,
-            Op::Write => write,
-            Op::Trim => trim,
-            Op::Flush => flush,
-            Op::LbaStatus => None,
-        };
-        own.unwrap_or(self.master_cost)
-    }
-
     /// Checks the way to the host and the costs of commands.
     pub(super) fn check_host(&self) -> Result<(), ConfigError> {
         let HostLatency { submit, complete } = self.host_latency;

@@ -1,12 +1,28 @@
-//! What a policy of collection sees, and what it draws lots with.
+//! Decisions about superblocks: what a policy sees, what it draws lots with, and its interface.
 
-use crate::streams::Stream;
-use crate::superblocks::State;
-use outlast_units::SuperblockId;
+use crate::{Forks, Loaded};
 use outlast_units::rng::SplitMix;
+use outlast_units::{Stream, SuperblockId};
+use std::fmt;
 
 /// In a count of valid units: the superblock is no candidate (free, open, being collected, retired).
-pub(crate) const NO_CANDIDATE: u32 = 1 << 31;
+pub const NO_CANDIDATE: u32 = 1 << 31;
+
+/// State of a superblock. Policies of the user's see them as these numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
+#[repr(u8)]
+pub enum State {
+    /// Erased.
+    Free,
+    /// A stream's frontier, or filled and not wholly programmed yet.
+    Open,
+    /// Programmed; a candidate for collection.
+    Sealed,
+    /// Being relocated, then erased.
+    Collecting,
+    /// Given up: a block went bad and no spare was left.
+    Retired,
+}
 
 /// The superblocks of a flash core: of each column, one entry for each superblock, in order.
 #[derive(Clone, Copy, Debug)]
@@ -96,4 +112,33 @@ pub struct Draws<'a> {
     pub choices: u32,
     /// The generator of the core; anything random comes from here, so that runs repeat.
     pub rng: &'a mut SplitMix,
+}
+
+/// Which superblock is emptied next: a decision that sees a view of the superblocks and changes nothing. Garbage collection asks for the
+/// one that gains space, static wear levelling for one whose data has lain too long, scrubbing for those whose data goes bad.
+///
+/// The built-in policies of collection are those that `device.ftl.gc.policy` names.
+pub trait SuperblockChoice: fmt::Debug + Send + Sync {
+    /// A candidate of `view`; `None` where none is worth it now. Anything random is drawn from `draws`, so that runs repeat.
+    ///
+    /// # Errors
+    /// What went wrong, in one line: the run ends.
+    fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String>;
+
+    /// Whether it is to see [`View::cells`], which takes a look at every block.
+    fn sees_cells(&self) -> bool {
+        false
+    }
+
+    /// Another one in the same state, for a drive that is forked.
+    fn fork(&self) -> Box<dyn SuperblockChoice>;
+}
+
+/// A policy of superblocks of the user's, in the place of a built-in one.
+pub type OwnChoice = Loaded<dyn SuperblockChoice>;
+
+impl Forks for dyn SuperblockChoice {
+    fn fork(&self) -> Box<Self> {
+        SuperblockChoice::fork(self)
+    }
 }

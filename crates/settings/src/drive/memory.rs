@@ -6,14 +6,14 @@ use outlast_units::Bytes;
 
 impl SsdConfig {
     /// Units of the read cache of each flash core, if there is one.
-    pub(crate) fn read_cache_units(&self) -> Option<u32> {
+    pub fn read_cache_units(&self) -> Option<u32> {
         let bytes = self.controller.read_cache?;
         let units = bytes.0 / self.ftl.mapping_unit.0 / u64::from(self.controller.flash_cores);
         u32::try_from(units).ok()
     }
 
     /// Where writes coalesce: units of each flash core in full program units that are held back, at most.
-    pub(crate) fn units_held_back(&self) -> Option<u32> {
+    pub fn units_held_back(&self) -> Option<u32> {
         let units =
             self.controller.hold_back.0 / self.ftl.mapping_unit.0 / u64::from(self.controller.flash_cores);
         self.controller.coalesce.then_some(u32::try_from(units).unwrap_or(u32::MAX))

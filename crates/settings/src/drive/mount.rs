@@ -1,7 +1,6 @@
 //! How a drive finds its data again when power is back.
 
 use super::{SsdConfig, Trims};
-use outlast_ftl::MountOptions;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
@@ -31,7 +30,7 @@ impl MountConfig {
     ///
     /// # Errors
     /// Checkpoints that follow each other faster than superpages, and trims that are not in the journal at once.
-    pub(crate) fn validate(&self, drive: &SsdConfig) -> Result<(), ConfigError> {
+    pub fn validate(&self, drive: &SsdConfig) -> Result<(), ConfigError> {
         if drive.controller.trims == Trims::Volatile {
             let limit =
                 "needs trims that are kept: without [device.mount], or with controller.trims = \"kept\"";
@@ -45,11 +44,5 @@ impl MountConfig {
             }
             _ => Ok(()),
         }
-    }
-
-    /// The same for one of `cores` flash cores.
-    pub(crate) fn options(&self, cores: u16) -> MountOptions {
-        let share = |every: Bytes| Bytes(every.0 / u64::from(cores));
-        MountOptions { checkpoint_every: self.checkpoint_every.map(share), lists: self.lists }
     }
 }

@@ -1,6 +1,6 @@
 //! Settings of garbage collection.
 
-use crate::policy::VictimPolicy;
+use super::VictimPolicy;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::de::{Error, Unexpected, Visitor};

@@ -168,7 +168,7 @@ pub struct CodeConfig {
 }
 
 /// Parities of a stripe at most.
-pub(crate) const MOST_PARITY: u8 = 16;
+const MOST_PARITY: u8 = 16;
 
 impl CodeConfig {
     /// Checks the code by itself.
@@ -221,7 +221,7 @@ impl ProtectionConfig {
     }
 
     /// The code of class `class` where no rule holds.
-    pub(crate) fn plain_code(&self, class: u8) -> CodeConfig {
+    pub fn plain_code(&self, class: u8) -> CodeConfig {
         let own = self.classes.get(usize::from(class));
         CodeConfig {
             data: own.and_then(|own| own.data).unwrap_or(self.data),
@@ -284,7 +284,7 @@ impl ProtectionConfig {
     }
 
     /// What `device.protection` calls the rules of class `class`.
-    pub(crate) fn rules_at(&self, class: u8) -> String {
+    pub fn rules_at(&self, class: u8) -> String {
         match self.classes.get(usize::from(class)) {
             Some(ClassConfig { codes: Some(_), .. }) => format!("device.protection.classes[{class}].codes"),
             _ => "device.protection.codes".to_owned(),

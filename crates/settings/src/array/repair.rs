@@ -1,5 +1,6 @@
 //! What the array does when a member tells of a failed die: the `[array.repair]` section.
 
+use outlast_decisions::RepairWay;
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
@@ -26,37 +27,6 @@ pub struct RepairConfig {
     pub order: RepairOrder,
     /// What is done with sectors that are to be written again though they can be read.
     pub fakes: FakeWay,
-}
-
-/// What is recovered, and where to.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepairWay {
-    /// The failed sectors are computed from the other members and written back to the same member: Reparo, section 4.2.
-    #[default]
-    Die,
-    /// A spare takes the member's place and is filled from the member where that can be read, from the others elsewhere; then the
-    /// member leaves: Rebuild Assist, Reparo's baseline. Waits for a spare.
-    Assist,
-    /// The member counts as failed, and is rebuilt on a spare from the others. Waits until the array can do without the member, and for
-    /// members that report to be beyond repair and are replaced with their help.
-    Rebuild,
-}
-
-impl RepairWay {
-    /// All.
-    pub const ALL: [Self; 3] = [Self::Die, Self::Assist, Self::Rebuild];
-
-    /// The way as it is written in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Die => "die",
-            Self::Assist => "assist",
-            Self::Rebuild => "rebuild",
-        }
-    }
 }
 
 /// What is recovered first.
@@ -126,12 +96,12 @@ impl RepairConfig {
     }
 
     /// From the beginning of one run to that of the next, at least.
-    pub(crate) fn run_time(&self) -> Nanos {
+    pub fn run_time(&self) -> Nanos {
         self.share.map_or(self.run_cost, |share| Nanos((self.run_cost.0 as f64 / share) as u64))
     }
 
     /// What recovery may use of a link, in whole bytes per second, at least one.
-    pub(crate) fn rate_of(&self, link: Option<ByteRate>) -> Option<ByteRate> {
+    pub fn rate_of(&self, link: Option<ByteRate>) -> Option<ByteRate> {
         let bytes_per_s = link?.bytes_per_s() as f64 * self.share?;
         ByteRate::new((bytes_per_s as u64).max(1))
     }

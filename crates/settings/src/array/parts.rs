@@ -67,7 +67,7 @@ pub struct BackgroundConfig {
 
 impl BackgroundConfig {
     /// Groups worked on at once.
-    pub(crate) fn groups_at_once(&self) -> u32 {
+    pub fn groups_at_once(&self) -> u32 {
         if self.chunks.is_together() { self.window.into() } else { 1 }
     }
 }
@@ -87,8 +87,9 @@ pub enum ChunkOrder {
 }
 
 impl ChunkOrder {
+    /// Whether all chunks of a group are read or written at once.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(crate) fn is_together(&self) -> bool {
+    pub fn is_together(&self) -> bool {
         *self == Self::Together
     }
 }

@@ -1,7 +1,7 @@
 //! Checks of settings, and how they go together.
 
-use super::{ArrayConfig, BackgroundConfig, Consistency, Level, RepairWay};
-use crate::placement::MEMBERS_MAX;
+use super::{ArrayConfig, BackgroundConfig, Consistency, Level, MEMBERS_MAX};
+use outlast_decisions::RepairWay;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 

@@ -12,6 +12,7 @@ mod promise;
 mod queues;
 mod reliability;
 mod repair;
+mod scrub;
 
 pub use change::ChangeConfig;
 pub use chip::is_chip_file;
@@ -22,10 +23,11 @@ pub use host::{CommandCosts, HostLatency};
 pub use mount::MountConfig;
 pub use promise::{FlushPolicy, Trims};
 pub use queues::{Arbitration, Class, QueuesConfig, Weights};
-pub use reliability::{CodewordsChecked, ReliabilityConfig, ScrubConfig, ScrubUnit};
+pub use reliability::{CodewordsChecked, ReliabilityConfig};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
+pub use scrub::{ScrubConfig, ScrubUnit};
 
-use outlast_ftl::{FtlConfig, ProtectionConfig};
+use crate::ftl::{FtlConfig, ProtectionConfig};
 use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +84,7 @@ pub struct SsdConfig {
 
 impl SsdConfig {
     /// Whether scrubbing moves blocks one by one.
-    pub(crate) fn scrubs_blocks(&self) -> bool {
+    pub fn scrubs_blocks(&self) -> bool {
         self.scrub.is_some_and(|scrub| scrub.unit == ScrubUnit::Block)
     }
 
@@ -148,7 +150,7 @@ impl SsdConfig {
 
     /// Whether superblocks are moved in the background for what they have been through: by settings of scrubbing, or to get data off
     /// dies that have failed or will.
-    pub(crate) fn scrubs(&self) -> bool {
+    pub fn scrubs(&self) -> bool {
         let moves = |own: &RepairConfig| {
             own.predict.is_some() || (self.protection.is_some() && own.rebuild != Rebuild::Host)
         };
@@ -156,12 +158,12 @@ impl SsdConfig {
     }
 
     /// Whether the drive moves what has lost redundancy with a die by itself, without `device.repair`.
-    pub(crate) fn rebuilds(&self) -> bool {
+    pub fn rebuilds(&self) -> bool {
         self.repair.is_none() && self.protection.as_ref().is_some_and(|own| own.rebuild)
     }
 
     /// Whether anything moves what has lost redundancy with a die.
-    pub(crate) fn moves_degraded(&self) -> bool {
+    pub fn moves_degraded(&self) -> bool {
         let by_repair = self.repair.as_ref().is_some_and(|own| own.rebuild != Rebuild::Host);
         let by_scrub = self.scrub.is_some_and(|own| own.reprotect);
         self.rebuilds() || (self.protection.is_some() && (by_repair || by_scrub))

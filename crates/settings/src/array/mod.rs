@@ -1,20 +1,24 @@
 //! Settings of an array: the `[array]` section of a scenario.
 
+mod layouts;
 mod light;
-mod own;
 mod parts;
+mod plain;
 mod repair;
+mod shares;
 mod validate;
 
+pub use layouts::ParityLayout;
 pub use light::LightConfig;
-pub use own::{Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision};
 pub use parts::{
     BackgroundConfig, ChunkOrder, EjectionConfig, LogConfig, LogPlace, MemberConfig, ReplacementConfig,
     ShiftWay,
 };
-pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
+pub use plain::PlainConfig;
+pub use repair::{FakeWay, RepairConfig, RepairOrder};
+pub use shares::{MEMBERS_MAX, Shares};
 
-use crate::placement::{ParityLayout, Shares};
+use outlast_decisions::OwnDecisions;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
@@ -161,7 +165,7 @@ pub enum StripeWrites {
 impl StripeWrites {
     /// Whether a part of a stripe is written from the rest of the stripe, which takes `complete` reads, rather than from old data and old
     /// parity, which take `delta`. Of two that cost the same the former, as md has it (`rcw <= rmw` in `handle_stripe_dirtying`).
-    pub(crate) fn reconstructs(self, complete: u32, delta: u32) -> bool {
+    pub fn reconstructs(self, complete: u32, delta: u32) -> bool {
         self == Self::Cheapest && complete <= delta
     }
 }
@@ -187,7 +191,7 @@ pub enum Consistency {
 
 impl Consistency {
     /// Whether writes leave a record before they begin.
-    pub(crate) fn keeps_records(self) -> bool {
+    pub fn keeps_records(self) -> bool {
         matches!(self, Self::Ppl | Self::Journal)
     }
 }
@@ -260,19 +264,22 @@ impl ArrayConfig {
     }
 
     /// Whether stripes have parity, which writes must keep right.
-    pub(crate) fn has_parity(&self) -> bool {
+    pub fn has_parity(&self) -> bool {
         matches!(self.level, Level::Raid4 | Level::Raid5 | Level::Raid6 | Level::Code)
     }
 
     /// Parity shares, where percentages are set.
-    pub(crate) fn shares(&self) -> Result<Option<Shares>, ConfigError> {
+    ///
+    /// # Errors
+    /// Percentages that no placement has.
+    pub fn shares(&self) -> Result<Option<Shares>, ConfigError> {
         let parities = usize::from(self.redundancy());
         let shares = self.parity_percent.as_ref();
         shares.map(|percent| Shares::from_percent("array.parity_percent", percent, parities)).transpose()
     }
 
     /// Bytes at the end of each member that hold records.
-    pub(crate) fn reserved(&self) -> Bytes {
+    pub fn reserved(&self) -> Bytes {
         if self.log.place == LogPlace::Controller {
             return Bytes(0);
         }

@@ -1,6 +1,6 @@
 //! Members that are carried lightly: latency and bandwidth, no flash.
 
-use crate::plain::PlainConfig;
+use super::PlainConfig;
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};

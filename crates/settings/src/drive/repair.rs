@@ -78,6 +78,13 @@ pub enum Identifier {
     P2lBlock,
 }
 
+impl Identifier {
+    /// Whether it reads lists of the neighbouring die.
+    pub fn reads_lists(self) -> bool {
+        matches!(self, Self::P2lPage | Self::P2lBlock)
+    }
+}
+
 /// How data moves to the core to which it now belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -1,9 +1,9 @@
-//! Settings of bit errors, of what reading does about them, and of scrubbing.
+//! Settings of bit errors, and of what reading does about them.
 
 use outlast_media::reliability::measured::{Fit, Measured};
 use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, Rereads};
-use outlast_media::{ConfigError, Geometry, InitialState, ReadScope, Timing};
-use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
+use outlast_media::{ConfigError, Geometry, InitialState, ReadScope};
+use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 /// How the flash errs and what reading does about it. Independence assumed: bits err independently at their page's rate, and pages
@@ -159,140 +159,5 @@ impl ReliabilityConfig {
             "must divide the {decoded} bits that are decoded at once: a mapping unit, or a page if that is smaller"
         );
         Err(ConfigError::new("device.reliability.ecc.data_bits", self.ecc.data_bits, limit))
-    }
-}
-
-macro_rules! scrub_config {
-    ($($(#[$meta:meta])* $setting:ident: $Setting:ty => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
-        /// Scrubbing: when data is moved before it becomes unreadable. Triggers work independently; any number may be given.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields, default)]
-        pub struct ScrubConfig {
-            $(
-                $(#[$meta])*
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub $setting: Option<$Setting>,
-            )+
-            /// See `patrol`; absent: half of what the ECC corrects.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub patrol_errors: Option<u32>,
-            /// Move data whose protection is no longer what new data gets: its stripes have lost a die, its class has another code now, or
-            /// dies have been added. The most exposed first.
-            pub reprotect: bool,
-            /// What is moved at once: a whole superblock, or the one block of it that `reads`, `expected_errors` or
-            /// `rereads_per_unit` finds bad; the superblock's other data stays, and it is erased when nothing is left in it. Default:
-            /// `superblock`.
-            #[serde(skip_serializing_if = "ScrubUnit::is_superblock")]
-            pub unit: ScrubUnit,
-            /// Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub bandwidth: Option<ByteRate>,
-        }
-    };
-}
-
-crate::health::scrub::scrub_policies!(scrub_config);
-
-/// What scrubbing moves at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ScrubUnit {
-    /// A superblock.
-    #[default]
-    Superblock,
-    /// A block of one plane of one die.
-    Block,
-}
-
-impl ScrubUnit {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_superblock(&self) -> bool {
-        *self == Self::Superblock
-    }
-}
-
-impl ScrubConfig {
-    /// Refuses thresholds that data just moved would pass again in the course of ordinary use, so that scrubbing would never end.
-    pub(super) fn check_pace(
-        &self,
-        geometry: &Geometry,
-        timing: &Timing,
-        one_shot: u8,
-    ) -> Result<(), ConfigError> {
-        if let Some(reads) = self.reads.filter(|&reads| reads <= geometry.pages_per_block) {
-            let limit = format!(
-                "must be above the {} pages of a block: reading it once would have it moved, for ever",
-                geometry.pages_per_block
-            );
-            return Err(ConfigError::new("device.scrub.reads", reads, limit));
-        }
-        // All dies at work, nothing else to do.
-        let rows = f64::from(geometry.blocks_per_plane) * f64::from(geometry.pages_per_block);
-        let rewrite = Nanos((rows / f64::from(one_shot) * timing.program.mean_ns()) as u64);
-        if let Some(age) = self.age.filter(|&age| age < rewrite) {
-            let limit =
-                format!("must be at least the {rewrite} that it takes to write all pages of the drive once");
-            return Err(ConfigError::new("device.scrub.age", age, limit));
-        }
-        Ok(())
-    }
-
-    /// Checks the settings by themselves.
-    ///
-    /// # Errors
-    /// No trigger, or one out of range.
-    pub fn validate(&self, reliability: Option<&ReliabilityConfig>) -> Result<(), ConfigError> {
-        let error = |name: &str, value: &dyn std::fmt::Display, limit: &str| {
-            Err(ConfigError::new(&format!("device.scrub.{name}"), value, limit))
-        };
-        let policies = self.policies();
-        if !policies.iter().any(|&(_, given)| given) && !self.reprotect {
-            let names: Vec<&str> = policies.iter().map(|&(name, _)| name).collect();
-            let limit = format!("needs a trigger: {} or reprotect", names.join(", "));
-            return Err(ConfigError::new("device.scrub", "empty", limit));
-        }
-        self.check_policies()?;
-        let by_block =
-            self.reads.is_some() || self.expected_errors.is_some() || self.rereads_per_unit.is_some();
-        if self.unit == ScrubUnit::Block && !by_block {
-            let limit = "needs a trigger that tells blocks apart: reads, expected_errors or rereads_per_unit";
-            return error("unit", &"block", limit);
-        }
-        if let (Some(errors), Some(reliability)) = (self.expected_errors, reliability) {
-            let half = f64::from(reliability.ecc.codeword_bits()) / 2.0;
-            if errors > half {
-                let limit =
-                    format!("must be at most {half}, half of a codeword: more wrong bits are never expected");
-                return error("expected_errors", &errors, &limit);
-            }
-            let (_, fresh) = reliability.fresh_errors(0);
-            if errors <= fresh {
-                let limit = format!(
-                    "must be above the {fresh:.3} that are expected in data just written to new flash: it would be moved for ever"
-                );
-                return error("expected_errors", &errors, &limit);
-            }
-        }
-        if self.patrol_errors.is_some() && self.patrol.is_none() {
-            return error("patrol_errors", &self.patrol_errors.unwrap_or(0), "needs patrol");
-        }
-        if reliability.is_none() {
-            let needs = "needs device.reliability, which says how the flash errs";
-            if let Some((name, _)) = policies.iter().find(|(_, given)| *given) {
-                return error(name, &"given", needs);
-            }
-        }
-        if let Some(reliability) = reliability
-            && self.patrol.is_some()
-            && self.patrol_errors.is_none()
-            && reliability.ecc.strength.is_none()
-        {
-            return error(
-                "patrol_errors",
-                &"absent",
-                "must be given where the ECC corrects any number of errors",
-            );
-        }
-        Ok(())
     }
 }

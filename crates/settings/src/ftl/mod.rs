@@ -4,6 +4,8 @@ mod codes;
 mod gc;
 mod map_flush;
 mod protection;
+mod pu_shape;
+mod victims;
 
 pub use codes::CodeRule;
 pub use gc::{GcConfig, GcReads, GcRelocation, Pacing, TokenConfig};
@@ -12,10 +14,10 @@ pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
 };
 
-pub use crate::policy::VictimPolicy;
+pub use pu_shape::PuShape;
+pub use victims::VictimPolicy;
 
-use crate::policy::OwnPolicies;
-use crate::shape::Shape;
+use outlast_decisions::OwnPolicies;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
@@ -188,7 +190,7 @@ impl Default for WearLeveling {
 
 impl FtlConfig {
     /// Whether data that has lain too long is moved.
-    pub(crate) fn levels_wear(&self) -> bool {
+    pub fn levels_wear(&self) -> bool {
         self.wear_leveling.static_gap.is_some() || self.own.wear_leveling.is_some()
     }
 
@@ -211,7 +213,7 @@ impl FtlConfig {
             let limit = "must be between 1 and 8 page rows: those of a word line";
             return Err(ConfigError::new("device.ftl.one_shot", self.one_shot, limit));
         }
-        Shape::of(geometry, self)?;
+        PuShape::of(geometry, self)?;
         match (self.capacity, self.over_provisioning) {
             (Some(_), Some(over)) => {
                 let limit = "give either capacity or over_provisioning, not both";
@@ -247,7 +249,7 @@ impl FtlConfig {
     }
 
     /// Units that a flash core with `units` of the host's is to hold: these, and pages of the mapping table where they are written to flash.
-    pub(crate) fn held_units(&self, units: u64) -> u64 {
+    pub fn held_units(&self, units: u64) -> u64 {
         units + self.map_flush.map_or(0, |own| own.pages(units, self.mapping_unit))
     }
 
