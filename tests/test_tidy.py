@@ -158,3 +158,31 @@ def test_every_file_of_rust_tests_is_in_its_crates_program() -> None:
         assert files <= modules, f"{whole.relative_to(ROOT)} lacks {', '.join(sorted(files - modules))}"
         listed += len(files)
     assert listed > 100
+
+
+def test_crates_depend_only_on_those_below_them() -> None:
+    rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    # A row that begins with a folder of tests has a crate for them, which may use all others.
+    order = [name for row in rows if row.startswith("`crates/") for name in re.findall(r"crates/([a-z-]+)/", row)]
+    free = {name for row in rows if not row.startswith("`crates/") for name in re.findall(r"crates/([a-z-]+)/", row)}
+    manifests = {path.parent.name: tomllib.loads(path.read_text()) for path in (ROOT / "crates").glob("*/Cargo.toml")}
+    assert set(manifests) == set(order) | free, "ARCHITECTURE.md has a row for each crate"
+    arrows = 0
+    for name in order:
+        used = {crate.removeprefix("outlast-") for crate in manifests[name].get("dependencies", {})} & set(order)
+        above = {other for other in used if order.index(other) < order.index(name)}
+        assert not above, f"ARCHITECTURE.md has {', '.join(sorted(above))} above {name}, which depends on it"
+        arrows += len(used)
+    assert arrows > 100
+
+
+def test_scenarios_are_read_without_the_machines() -> None:
+    reached, ahead = set[str](), ["scenario"]
+    while ahead:
+        name = ahead.pop()
+        reached.add(name)
+        used = tomllib.loads((ROOT / "crates" / name / "Cargo.toml").read_text()).get("dependencies", {})
+        ahead += {crate.removeprefix("outlast-") for crate in used if crate.startswith("outlast-")} - reached
+    assert "settings" in reached
+    machines = {"flash", "ftl", "ssd", "array", "engine"} & reached
+    assert not machines, f"a line in {', '.join(sorted(machines))} compiles scenario anew"

@@ -64,42 +64,50 @@ pub struct CellColumns {
 
 impl View<'_> {
     /// Superblocks, be they candidates or not.
+    #[inline]
     pub fn superblocks(&self) -> u32 {
         self.valid.len() as u32
     }
 
     /// Those that may be taken, in order, with their valid units.
+    #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = (SuperblockId, u32)> {
         let all = (0u32..).map(SuperblockId).zip(self.valid.iter().copied());
         all.filter(|&(_, valid)| valid & NO_CANDIDATE == 0)
     }
 
     /// Valid units of a superblock.
+    #[inline]
     pub fn valid(&self, superblock: SuperblockId) -> u32 {
         self.valid[superblock.0 as usize] & !NO_CANDIDATE
     }
 
     /// Whether `superblock` may be taken.
+    #[inline]
     pub fn is_candidate(&self, superblock: SuperblockId) -> bool {
         self.valid.get(superblock.0 as usize).is_some_and(|valid| valid & NO_CANDIDATE == 0)
     }
 
     /// Whether the collection of some candidate would gain space.
+    #[inline]
     pub fn gains(&self) -> bool {
         self.candidates().any(|(_, valid)| valid < self.units)
     }
 
     /// Units that the host has written since a superblock was sealed.
+    #[inline]
     pub fn age(&self, superblock: SuperblockId) -> u64 {
         self.clock - self.sealed_at[superblock.0 as usize]
     }
 
     /// The order in which superblocks were sealed.
+    #[inline]
     pub fn order(&self, superblock: SuperblockId) -> u64 {
         self.sealed_order[superblock.0 as usize]
     }
 
     /// P/E cycles of a superblock, the mean of its blocks.
+    #[inline]
     pub fn cycles(&self, superblock: SuperblockId) -> u32 {
         self.cycles[superblock.0 as usize]
     }

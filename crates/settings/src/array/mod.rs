@@ -165,6 +165,7 @@ pub enum StripeWrites {
 impl StripeWrites {
     /// Whether a part of a stripe is written from the rest of the stripe, which takes `complete` reads, rather than from old data and old
     /// parity, which take `delta`. Of two that cost the same the former, as md has it (`rcw <= rmw` in `handle_stripe_dirtying`).
+    #[inline]
     pub fn reconstructs(self, complete: u32, delta: u32) -> bool {
         self == Self::Cheapest && complete <= delta
     }
@@ -191,6 +192,7 @@ pub enum Consistency {
 
 impl Consistency {
     /// Whether writes leave a record before they begin.
+    #[inline]
     pub fn keeps_records(self) -> bool {
         matches!(self, Self::Ppl | Self::Journal)
     }
@@ -252,6 +254,7 @@ impl ArrayConfig {
     }
 
     /// Chunks of each group that may be lost without loss of data.
+    #[inline]
     pub fn redundancy(&self) -> u16 {
         match self.level {
             Level::Raid0 => 0,
@@ -264,6 +267,7 @@ impl ArrayConfig {
     }
 
     /// Whether stripes have parity, which writes must keep right.
+    #[inline]
     pub fn has_parity(&self) -> bool {
         matches!(self.level, Level::Raid4 | Level::Raid5 | Level::Raid6 | Level::Code)
     }

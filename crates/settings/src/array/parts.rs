@@ -67,6 +67,7 @@ pub struct BackgroundConfig {
 
 impl BackgroundConfig {
     /// Groups worked on at once.
+    #[inline]
     pub fn groups_at_once(&self) -> u32 {
         if self.chunks.is_together() { self.window.into() } else { 1 }
     }
@@ -89,6 +90,7 @@ pub enum ChunkOrder {
 impl ChunkOrder {
     /// Whether all chunks of a group are read or written at once.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    #[inline]
     pub fn is_together(&self) -> bool {
         *self == Self::Together
     }

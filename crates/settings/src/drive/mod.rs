@@ -84,6 +84,7 @@ pub struct SsdConfig {
 
 impl SsdConfig {
     /// Whether scrubbing moves blocks one by one.
+    #[inline]
     pub fn scrubs_blocks(&self) -> bool {
         self.scrub.is_some_and(|scrub| scrub.unit == ScrubUnit::Block)
     }
@@ -158,11 +159,13 @@ impl SsdConfig {
     }
 
     /// Whether the drive moves what has lost redundancy with a die by itself, without `device.repair`.
+    #[inline]
     pub fn rebuilds(&self) -> bool {
         self.repair.is_none() && self.protection.as_ref().is_some_and(|own| own.rebuild)
     }
 
     /// Whether anything moves what has lost redundancy with a die.
+    #[inline]
     pub fn moves_degraded(&self) -> bool {
         let by_repair = self.repair.as_ref().is_some_and(|own| own.rebuild != Rebuild::Host);
         let by_scrub = self.scrub.is_some_and(|own| own.reprotect);

@@ -39,6 +39,7 @@ impl FlushPolicy {
     }
 
     /// Whether whoever waits for a flush waits until it has been carried out.
+    #[inline]
     pub fn is_honoured(self) -> bool {
         self == Self::Honour
     }

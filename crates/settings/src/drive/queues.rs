@@ -85,6 +85,7 @@ pub enum Class {
 
 impl QueuesConfig {
     /// The class of queue `queue`; none where all are equal.
+    #[inline]
     pub fn class_of(&self, queue: u8) -> Option<Class> {
         self.classes.get(usize::from(queue) % self.classes.len().max(1)).copied()
     }

@@ -80,6 +80,7 @@ pub enum Identifier {
 
 impl Identifier {
     /// Whether it reads lists of the neighbouring die.
+    #[inline]
     pub fn reads_lists(self) -> bool {
         matches!(self, Self::P2lPage | Self::P2lBlock)
     }
