@@ -6,6 +6,7 @@ use outlast_device::Op;
 use outlast_ftl::ProgramCause;
 use outlast_models::{bandwidth, write_amplification};
 use outlast_scenario::Overwrite;
+use outlast_settings::ftl::VictimPolicy;
 use outlast_workload::Pattern;
 use serde::Serialize;
 
