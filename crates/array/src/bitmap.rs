@@ -1,25 +1,14 @@
 //! The write-intent bitmap: regions are marked before they are written and unmarked long after.
 
+mod check;
+mod region;
+
 use outlast_units::Nanos;
+use region::Region;
 use std::collections::VecDeque;
 
 /// Sectors of one write of the bitmap: a page of 4 KiB.
 pub(crate) const PAGE_SECTORS: u32 = 8;
-
-#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
-#[allow(clippy::struct_excessive_bools, reason = "a mark can be any of these at once")]
-struct Region {
-    /// The mark is on the members.
-    durable: bool,
-    /// A write of the bitmap with the mark is wanted, or under way.
-    wanted: bool,
-    writing: bool,
-    /// Operations that write in the region.
-    writers: u32,
-    /// A loss of power left the region in doubt.
-    in_doubt: bool,
-    last_write: Nanos,
-}
 
 /// What the bitmap is doing with the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -100,37 +89,6 @@ impl Bitmap {
     /// Commands to members under way.
     pub(crate) fn left(&self) -> usize {
         self.left as usize
-    }
-
-    /// Whether marks that were read are on their way if their regions say so, and have as many writers as `writers` says.
-    pub(crate) fn check(&self, writers: &[u32]) -> Result<(), String> {
-        let mut noted = vec![(false, false); self.regions.len()];
-        for &index in &self.next {
-            noted.get_mut(index as usize).ok_or_else(|| format!("region {index} is to be marked"))?.0 = true;
-        }
-        for &index in &self.batch {
-            noted.get_mut(index as usize).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
-        }
-        let is_right = |((region, &noted), &writers): ((&Region, &(bool, bool)), &u32)| {
-            (region.wanted, region.writing) == noted
-                && region.writers == writers
-                && !(region.writing && region.durable)
-        };
-        let durable = self.regions.iter().filter(|region| region.durable).count() as u64;
-        let is_once = noted.iter().filter(|own| own.0).count() == self.next.len()
-            && noted.iter().filter(|own| own.1).count() == self.batch.len();
-        let sets = self.busy == Busy::Setting || self.batch.is_empty() && self.waiting.is_empty();
-        let is_busy = self.busy != Busy::No || self.left == 0;
-        if self.regions.iter().zip(&noted).zip(writers).all(is_right)
-            && durable == self.durable
-            && is_once
-            && sets
-            && is_busy
-        {
-            Ok(())
-        } else {
-            Err(format!("marks of {} regions do not fit what is done with them", self.regions.len()))
-        }
     }
 
     /// An operation is about to write `group`. Returns whether it may; else it will be resumed.

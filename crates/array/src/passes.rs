@@ -2,7 +2,9 @@
 //!
 //! Everything here is a decision over plain data; what it takes to carry one out is the machine's part.
 
+mod check;
 mod pace;
+mod pass;
 mod wanted;
 
 pub(crate) use pace::{HeldRate, HeldRates, Leave, Pacer, Work};
@@ -10,6 +12,8 @@ pub(crate) use pace::{HeldRate, HeldRates, Leave, Pacer, Work};
 use crate::placement::ShiftPlan;
 use outlast_settings::array::BackgroundConfig;
 use outlast_units::{Bytes, Nanos};
+use pass::AHEAD;
+pub(crate) use pass::Pass;
 use serde::Serialize;
 
 /// What a pass does.
@@ -26,28 +30,6 @@ pub enum PassKind {
     Scrub,
     /// Gives a member back what it has lost with a die. Not a pass over groups: it goes on beside a rebuild.
     Repair,
-}
-
-/// Groups that a pass may be ahead of the first that is not done: bits of one word.
-const AHEAD: u64 = 64;
-
-/// A pass under way.
-#[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Pass {
-    pub(crate) kind: PassKind,
-    /// Groups below this are done; bits of `done` tell which of the next 64 are.
-    pub(crate) base: u64,
-    done: u64,
-    next: u64,
-    in_flight: u32,
-    pacer: Pacer,
-}
-
-impl Pass {
-    /// Whether work on a group has begun and not ended.
-    pub(crate) fn has_begun(&self, group: u64) -> bool {
-        (self.base..self.next).contains(&group) && self.done >> (group - self.base) & 1 == 0
-    }
 }
 
 /// A scrub that is wanted or under way.
@@ -113,13 +95,6 @@ pub(crate) struct Passes {
     pub(crate) rates: HeldRates,
 }
 
-impl Pass {
-    /// As [`Pacer::done_lately`] has it, with groups of `group` bytes of each member.
-    pub(crate) fn done_lately(&self, group: Bytes) -> Option<(Bytes, Nanos)> {
-        self.pacer.done_lately(Bytes(group.0 * u64::from(self.in_flight)))
-    }
-}
-
 impl Passes {
     pub(crate) fn new(settings: &BackgroundConfig) -> Self {
         Self {
@@ -135,34 +110,6 @@ impl Passes {
             shifting: false,
             window: settings.groups_at_once(),
             rates: HeldRates::default(),
-        }
-    }
-
-    /// Whether what was read is of these settings and `groups` groups, of which a pass is where its bits say; `mismatches`: how many were found.
-    pub(crate) fn check(
-        &self,
-        settings: &BackgroundConfig,
-        groups: u64,
-        mismatches: u64,
-    ) -> Result<(), String> {
-        if (self.window, self.scrub_interval) != (settings.groups_at_once(), settings.scrub_interval) {
-            return Err("work in the background is not as the settings say".to_owned());
-        }
-        if self.epoch > 1 << 31 {
-            return Err(format!("{} passes have begun", self.epoch));
-        }
-        if let Some(scrub) = self.scrub
-            && (scrub.base > groups || scrub.mismatches_before > mismatches)
-        {
-            return Err(format!("a scrub is at group {} of {groups}", scrub.base));
-        }
-        let Some(pass) = &self.under_way else { return Ok(()) };
-        let ahead = pass.next.checked_sub(pass.base).filter(|&ahead| ahead <= AHEAD);
-        let is_ahead = ahead.is_some_and(|ahead| pass.done.checked_shr(ahead as u32).unwrap_or(0) == 0);
-        if pass.next <= groups && is_ahead {
-            Ok(())
-        } else {
-            Err(format!("a pass is at group {} to {} of {groups}", pass.base, pass.next))
         }
     }
 

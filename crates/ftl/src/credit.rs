@@ -4,9 +4,12 @@
 //! the host's streams itself, that is the host's share of the slots that the victim gains; else the room that host streams have left, such that it ends when the
 //! next superblock has been gained.
 
+mod shares;
+
 use crate::ftl::Ftl;
 use outlast_settings::ftl::{GcConfig, Pacing};
 use outlast_units::{Nanos, SuperblockId};
+use shares::{host_room, kept_back, share_of};
 
 /// Credit is counted in 2^-16 units.
 pub const ONE: u64 = 1 << 16;
@@ -275,28 +278,6 @@ impl Credit {
         self.amount = (self.amount + share).min(most);
         share
     }
-}
-
-/// Of the host's open superblocks, which have room for `room` units, the share that goes with `progress`, in 2^-16 units, such that they are full when the next one has
-/// been gained. `kept_back` of them are kept back for the time of the erasure and of estimates that were off; then host writes go on at the pace of the estimate.
-#[inline]
-fn share_of(room: u32, kept_back: u32, progress: Progress) -> u64 {
-    let Progress { units, work } = progress;
-    debug_assert!(units <= work, "collection has done {units} of {work} units");
-    let spendable = u64::from(room.saturating_sub(kept_back));
-    spendable * ONE * u64::from(units) / u64::from(work)
-}
-
-/// Room in the open superblocks of the host's streams.
-#[inline]
-fn host_room(ftl: &Ftl) -> u32 {
-    ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum()
-}
-
-/// A sixteenth of a superblock.
-#[inline]
-fn kept_back(ftl: &Ftl) -> u32 {
-    ftl.layout().units_per_superblock() / 16
 }
 
 #[cfg(test)]

@@ -219,7 +219,6 @@ impl Ftl {
         let mut layout = Layout::new(geometry, config, dies, config.held_units(logical_units))?;
         let FtlOptions { keep_bytes, protection, scrub, rebuild, lists, erases_late, absent, mount, .. } =
             options;
-        let seed = options.seed;
         let whole = options.tables == Tables::Built;
         if lists {
             layout.keep_lists(geometry)?;
@@ -227,7 +226,7 @@ impl Ftl {
         let place = protection.as_ref().map(|protection| protection.partial.place);
         let in_blocks = place == Some(PartialPlace::Blocks);
         check_pages(geometry, &layout, erases_late, in_blocks)?;
-        let seed = mix(seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
+        let seed = mix(options.seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
         check_bad(geometry, &layout, defects, seed)?;
         let physical = physical_of(geometry, &layout, defects, seed, whole)?;
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);

@@ -16,7 +16,7 @@ pub(crate) struct Turns {
     pub(crate) ahead: u32,
     /// The superblock that wear levelling empties.
     pub(crate) cold: Option<Cold>,
-    /// Operations for which it has not had its turn yet, but for programs after the first so many.
+    /// Operations for which wear levelling has not had its turn yet, without the programs after the first few.
     pub(crate) owed: u64,
     pub(crate) programmed: u64,
 }

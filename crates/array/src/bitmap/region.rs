@@ -1,0 +1,19 @@
+//! The mark of one region.
+
+use outlast_units::Nanos;
+
+/// The mark of a region: where it is, and who writes there.
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
+#[allow(clippy::struct_excessive_bools, reason = "a mark can be any of these at once")]
+pub(super) struct Region {
+    /// The mark is on the members.
+    pub(super) durable: bool,
+    /// A write of the bitmap with the mark is wanted, or under way.
+    pub(super) wanted: bool,
+    pub(super) writing: bool,
+    /// Operations that write in the region.
+    pub(super) writers: u32,
+    /// A loss of power left the region in doubt.
+    pub(super) in_doubt: bool,
+    pub(super) last_write: Nanos,
+}

@@ -1,0 +1,34 @@
+//! Whether the state of passes that was read can be.
+
+use super::{AHEAD, Passes};
+use outlast_settings::array::BackgroundConfig;
+
+impl Passes {
+    /// Whether what was read is of these settings and `groups` groups, of which a pass is where its bits say; `mismatches`: how many were found.
+    pub(crate) fn check(
+        &self,
+        settings: &BackgroundConfig,
+        groups: u64,
+        mismatches: u64,
+    ) -> Result<(), String> {
+        if (self.window, self.scrub_interval) != (settings.groups_at_once(), settings.scrub_interval) {
+            return Err("work in the background is not as the settings say".to_owned());
+        }
+        if self.epoch > 1 << 31 {
+            return Err(format!("{} passes have begun", self.epoch));
+        }
+        if let Some(scrub) = self.scrub
+            && (scrub.base > groups || scrub.mismatches_before > mismatches)
+        {
+            return Err(format!("a scrub is at group {} of {groups}", scrub.base));
+        }
+        let Some(pass) = &self.under_way else { return Ok(()) };
+        let ahead = pass.next.checked_sub(pass.base).filter(|&ahead| ahead <= AHEAD);
+        let is_ahead = ahead.is_some_and(|ahead| pass.done.checked_shr(ahead as u32).unwrap_or(0) == 0);
+        if pass.next <= groups && is_ahead {
+            Ok(())
+        } else {
+            Err(format!("a pass is at group {} to {} of {groups}", pass.base, pass.next))
+        }
+    }
+}
