@@ -74,7 +74,7 @@ def test_a_rebuild_that_outlives_the_workload_is_apart(outlived_result: Path) ->
     assert result.flash.programs == sum(result.tables["timeseries"]["flash_programs"])
     assert alone.summary["scenario"]["device"]["geometry"]["page_size"] == "16KiB"
     rebuilt = result.summary["array"]["rebuild"]["bytes_written"]
-    # The workload's own part has what was rebuilt beside it, and nothing of the rest; collection is held up by that, if anything.
+    # The workload's own part has what was rebuilt beside it, and nothing of the rest. Collection is held up, if at all.
     beside = (rebuilt - after.bytes_written) / result.host.bytes_written
     amplified = result.write_amplification
     assert alone.write_amplification.array == 1

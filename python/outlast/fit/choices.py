@@ -28,16 +28,18 @@ class Pacing:
 
 
 def kept_free(low: int, high: int, share: float) -> float:
-    """Superblocks' worth of space that is free when bursts take a victim, beyond the one that smooth pacing has.
+    """Superblocks' worth of space that is free when bursts take a victim, beyond what smooth pacing has.
 
     For a low mark above the reserve and a share below one. A burst begins when the host has just opened a superblock:
     `low` are free and that one is empty, `low + 1` in all. It ends with `high` free and the host's superblock half
     full on average or, where the host has no share, still empty: `high + 1/2` or `high + 1`. What the victim gains
-    counts when it is erased, half a superblock after the mean. Smooth pacing takes its victims with one free
-    superblock and the host's full.
+    counts when it is erased, half a superblock after the mean. Smooth pacing takes its victims with one superblock
+    free, the first when the host has just opened its own and the others while it fills that: with a write
+    amplification of W there are W for each superblock gained, and (W + 1)/2W of the host's is empty on average. That
+    is 2/3 for 3, and 0.75 to 0.6 for 2 to 5.
     """
     in_open = 1.0 if share == 0 else 0.5
-    return (low + 1 + high + in_open) / 2 - 0.5 - 1
+    return (low + 1 + high + in_open) / 2 - 0.5 - (1 + 2 / 3)
 
 
 def _burst(share: float) -> Pacing:

@@ -30,8 +30,9 @@ SCENARIO: dict[str, Any] = {
         "repair": {"scheme": "cooperative", "identifier": "l2p-all-cores"},
     },
     "workload": {"synthetic": {"requests": 1}},
+    "precondition": {"fill": "none", "overwrite": "none"},
 }
-"""A page is a unit, and blocks are few: as in the drawings. Ten times Figure 8's addresses, since fewer do not fill "
+"""A page is a unit, and blocks are few: as in the drawings. Nothing was written before, so that dies are filled from the first. Ten times Figure 8's addresses, since fewer do not fill "
 "blocks."""
 
 
