@@ -32,8 +32,8 @@ SCENARIO: dict[str, Any] = {
     "workload": {"synthetic": {"requests": 1}},
     "precondition": {"fill": "none", "overwrite": "none"},
 }
-"""A page is a unit, and blocks are few: as in the drawings. Nothing was written before, so that dies are filled from the first. Ten times Figure 8's addresses, since fewer do not fill "
-"blocks."""
+"""A page is a unit, and blocks are few: as in the drawings. Nothing was written before: dies are filled from the
+first. Ten times Figure 8's addresses, since fewer do not fill blocks."""
 
 
 def _failed() -> Drive:
