@@ -29,6 +29,11 @@ def first_seed(request: pytest.FixtureRequest) -> int:
     return number // 100 * 100
 
 
+def test_a_flush_of_the_map_does_not_starve_a_host_whose_data_shares_superblocks_with_what_is_moved() -> None:
+    """Both waited for the superblock that collection gained; the host never had it."""
+    assert judge(60225).violations == []
+
+
 def test_random_scenarios_are_refused_in_one_line_or_keep_every_law(first_seed: int) -> None:
     found = [judge(seed) for seed in range(first_seed, first_seed + SCENARIOS)]
     kinds = [verdict.kind for verdict in found]
