@@ -84,7 +84,7 @@ struct Mark {
 pub(crate) struct Pacer {
     /// Bytes of a member begun so far.
     begun: u64,
-    /// Those that needed nothing.
+    /// Groups that needed nothing.
     skipped: u64,
     /// When the last piece was begun, and what had been before it.
     last: Option<Mark>,

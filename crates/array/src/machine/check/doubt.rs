@@ -1,4 +1,4 @@
-//! What a loss of power would leave in doubt.
+//! Checks of regions that a loss of power would leave in doubt.
 
 use super::{Found, must};
 use crate::machine::Array;

@@ -1,4 +1,4 @@
-//! What is under way: each command to a member belongs to something that waits for it, and each operation to rows that are there.
+//! Checks of commands and operations under way: each command to a member belongs to something that waits for it, and each operation to rows that are there.
 
 use super::{Found, must};
 use crate::layout::Rows;
@@ -10,7 +10,7 @@ use outlast_units::SECTOR_BYTES;
 use outlast_units::slab::NIL;
 use std::collections::BTreeMap;
 
-/// What is under way for hosts' commands and operations, by their numbers.
+/// Commands of hosts and operations under way, by their numbers.
 #[derive(Default)]
 struct Parts {
     of_hosts: BTreeMap<u32, u32>,

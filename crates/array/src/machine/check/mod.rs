@@ -17,7 +17,7 @@ use outlast_units::SECTOR_BYTES;
 /// Of anything that was counted over a life: less than this.
 const MOST: u64 = 1 << 60;
 
-/// What was found where something else must be.
+/// Outcome of a check; the error says where state is not what it must be.
 type Found = Result<(), String>;
 
 /// Refuses, unless `holds`, with the words that `why` has.

@@ -1,4 +1,4 @@
-//! What the array does for itself: passes over groups, and recoveries.
+//! Checks of work in the background: passes over groups, and recoveries.
 
 use super::{Found, MOST, must};
 use crate::machine::Array;
