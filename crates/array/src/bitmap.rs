@@ -24,6 +24,7 @@ pub(crate) enum Busy {
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Bitmap {
     regions: Vec<Region>,
+    #[persist(fixed)]
     groups_per_region: u64,
     busy: Busy,
     left: u32,

@@ -28,8 +28,10 @@ enum Mark {
 pub(crate) struct Doubt {
     policy: Consistency,
     /// Whether there is redundancy that a loss of power can leave wrong, and no record that makes it right.
+    #[persist(fixed)]
     tracked: bool,
     /// Time without a write after which an active array is marked clean; zero: never.
+    #[persist(fixed)]
     delay: Nanos,
     mark: Mark,
     /// Host writes and trims accepted and not yet answered.

@@ -81,6 +81,7 @@ pub(crate) struct Passes {
     /// Look as soon as the event at hand is done.
     pump: bool,
     scrub: Option<Scrub>,
+    #[persist(fixed)]
     scrub_interval: Option<Nanos>,
     /// When the next scrub is due.
     next_scrub: Nanos,

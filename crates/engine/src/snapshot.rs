@@ -8,11 +8,10 @@ use crate::clock::Stopwatch;
 use crate::member::Makings;
 use crate::precondition::Prepared;
 use outlast_media::ConfigError;
-use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
+use outlast_persist::{Damage, Persist, Reader, Restore, Writer, restore_foreign, shape};
 use outlast_scenario::{OtherSetting, Scenario, other_setting, shape_of_machine};
 use std::any::Any;
 use std::io::{self, Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use thiserror::Error;
 
 const MAGIC: [u8; 8] = *b"\x8boutlast";
@@ -111,14 +110,8 @@ pub fn read_snapshot<S: Restore>(
     if head.settings != settings {
         return Err(SnapshotError::Settings);
     }
-    contained(|| state.restore(&mut reader))?;
+    restore_foreign(state, &mut reader)?;
     Ok(reader.end()?)
-}
-
-/// Has state taken over. What its checks stumble over is damage, too: such a machine is thrown away.
-fn contained(restore: impl FnOnce() -> Result<(), Damage>) -> Result<(), Damage> {
-    let refused = |_| Err(Damage::State("a check of it came upon what no machine can be".to_owned()));
-    catch_unwind(AssertUnwindSafe(restore)).unwrap_or_else(refused)
 }
 
 /// What stands before the state.
@@ -263,7 +256,7 @@ pub(crate) fn prepare_from<M: Restore>(
     let mut file = open(path)?;
     let read = begin(&mut file, &context).and_then(|(head, mut reader)| {
         judge::<M>(scenario, head)?;
-        contained(|| PreparedMachine { prepared: &mut prepared, machine }.restore(&mut reader))?;
+        restore_foreign(&mut PreparedMachine { prepared: &mut prepared, machine }, &mut reader)?;
         Ok(reader.end()?)
     });
     read.map_err(|error| refusal(path, &error))?;

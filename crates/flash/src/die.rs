@@ -33,7 +33,9 @@ pub(crate) struct Suspended {
 /// One die: what it does now and what waits for it.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Die {
+    #[persist(fixed)]
     pub(crate) channel: ChannelId,
+    #[persist(fixed)]
     pub(crate) core: CoreId,
     pub(crate) phase: Phase,
     /// Tasks that may want to read from it, one bit each.

@@ -39,10 +39,13 @@ pub struct Flash<T> {
     /// Whether reads that were left waiting when an operation began or went on suspend it.
     #[persist(skip)]
     pub(crate) suspends_for_waiting: bool,
+    #[persist(skip)]
     pub(crate) program_every: u8,
+    #[persist(skip)]
     pub(crate) background_every: u8,
     /// Slots of internal operations that are taken, and how many there are.
     pub(crate) internal: u32,
+    #[persist(skip)]
     pub(crate) internal_max: u32,
     pub(crate) thinking: Thinking,
     /// Dies that have internal work and wait until one more internal operation may start.

@@ -6,7 +6,9 @@ use outlast_units::{BlockId, LocalDie, SuperblockId};
 /// Superblock `s` consists of block `s` of every plane, except where a spare block replaces a bad one.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct BlockTable {
+    #[persist(skip)]
     planes_per_die: u16,
+    #[persist(skip)]
     planes: usize,
     /// `[superblock][plane]`, row by row.
     #[persist(each)]

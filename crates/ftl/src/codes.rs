@@ -19,8 +19,10 @@ pub(crate) struct Codes {
     known: Vec<(CodeConfig, Stripes)>,
     of_class: Vec<CodeConfig>,
     /// Which streams are protected.
+    #[persist(fixed)]
     protected: ProtectedStreams,
     /// What each stream writes from now on: a number in `known`, or [`NO_CODE`].
+    #[persist(fixed)]
     of_stream: IndexVec<Stream, u8>,
     /// What each superblock has had since it was opened.
     of: IndexVec<SuperblockId, u8>,

@@ -18,16 +18,22 @@ pub const ONE: u64 = 1 << 16;
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
 pub struct Credit {
+    #[persist(fixed)]
     paces: bool,
     /// Whether the next victim is read while the last one is erased.
+    #[persist(fixed)]
     overlaps: bool,
     /// Whether what collection moves goes among the host's data.
+    #[persist(fixed)]
     is_mixed: bool,
     /// Whether the room of the host's open superblocks is all that is shared out: neither marks nor room in superblocks that are still to come.
+    #[persist(fixed)]
     is_smooth: bool,
     /// The same, whether or not a policy of the user's cuts it.
+    #[persist(fixed)]
     is_plain: bool,
     /// Of what collection gains on its way to the high mark, the share of the host, in 2^-16; absent without such a mark.
+    #[persist(fixed)]
     share: Option<u64>,
     /// Host units that may be written while collection runs, in 2^-16 units.
     amount: u64,

@@ -21,6 +21,7 @@ struct Gaps {
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Lanes {
     /// Number of lanes.
+    #[persist(fixed)]
     count: u32,
     /// Lanes that are gone for good, their die or plane having failed, or are not there yet.
     dead: LaneSet,

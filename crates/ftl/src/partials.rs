@@ -45,6 +45,7 @@ struct Log {
 /// All covers of a flash core, and what none protects.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Partials {
+    #[persist(skip)]
     place: Option<PartialPlace>,
     /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
     spent: Bits,

@@ -14,6 +14,7 @@ pub(crate) struct Physical {
     /// How far each lane of each superblock is programmed, in program units.
     order: ProgramOrder,
     /// P/E cycles after which a block is retired.
+    #[persist(skip)]
     endurance: Option<u32>,
 }
 

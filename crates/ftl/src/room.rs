@@ -7,10 +7,14 @@ pub(crate) struct Room {
     /// Units that there must be room for.
     logical_units: u64,
     /// Free superblocks held back for each relocating stream: one, and one more where the next victim may begin before the last is erased.
+    #[persist(fixed)]
     held_back: u32,
+    #[persist(fixed)]
     erases_late: bool,
     /// Collection begins when so many superblocks are free, or fewer, and goes on until so many are.
+    #[persist(fixed)]
     start_free: u32,
+    #[persist(fixed)]
     stop_free: u32,
     /// Whether collection has begun and is to go on.
     collects: bool,

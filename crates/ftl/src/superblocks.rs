@@ -12,6 +12,7 @@ use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Superblocks {
     /// Program units of a superblock.
+    #[persist(skip)]
     pus: u32,
     #[persist(each)]
     state: IndexVec<SuperblockId, State>,

@@ -1,6 +1,6 @@
 //! State that somebody has forged: a number in it is another one, and the checksums around it are right.
 
-use outlast_persist::{Damage, Reader, Restore, Writer};
+use outlast_persist::{Damage, Reader, Restore, Writer, restore_foreign};
 use outlast_units::rng::SplitMix;
 
 /// Bytes in front of the blocks of a snapshot or a checkpoint: what it is, and its format.
@@ -52,7 +52,7 @@ pub fn take_over(part: &mut impl Restore, state: &[u8]) -> Result<(), Damage> {
     let blocks = blocks(state);
     let mut from = &blocks[..];
     let mut reader = Reader::new(&mut from);
-    part.restore(&mut reader)?;
+    restore_foreign(part, &mut reader)?;
     reader.end()
 }
 

@@ -48,7 +48,9 @@ pub struct BlockAddress {
 /// [`ProgramOrder`](crate::ProgramOrder).
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Blocks {
+    #[persist(skip)]
     planes_per_die: usize,
+    #[persist(skip)]
     per_plane: usize,
     /// P/E cycles.
     #[persist(each)]

@@ -95,6 +95,7 @@ pub struct Cells {
     #[persist(each)]
     row_alarms: Vec<u32>,
     /// Types of rows, which alternate from row to row.
+    #[persist(skip)]
     types: usize,
     /// Blocks whose alarm has gone off.
     alarms: VecDeque<BlockIndex>,

@@ -71,9 +71,13 @@ impl Fault {
 /// or chip fails every sensing, program and erasure for ever. With nothing broken, a question costs one comparison.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub struct Faults {
+    #[persist(fixed)]
     planes_per_die: u16,
+    #[persist(fixed)]
     blocks_per_plane: u32,
+    #[persist(fixed)]
     pages_per_block: u32,
+    #[persist(fixed)]
     pages_per_wordline: u32,
     /// Whether any row or plane is broken.
     broken: bool,
@@ -302,8 +306,10 @@ fn use_up<K: Copy + Ord>(counts: &mut ListMap<K, u32>, key: K) -> bool {
 /// Independent draws with one probability: the n-th is a pure function of the seed and n.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 struct Chance {
+    #[persist(fixed)]
     seed: u64,
     /// A random word below it is a hit.
+    #[persist(fixed)]
     threshold: u64,
     drawn: u64,
 }

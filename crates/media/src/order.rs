@@ -9,6 +9,7 @@ pub struct ProgramOrder {
     /// The row that must be programmed next, of each column.
     #[persist(each)]
     next: Vec<u32>,
+    #[persist(skip)]
     rows: u32,
 }
 

@@ -9,7 +9,8 @@ use syn::{
 
 /// A value that is written and read by itself: every field, in order; of an enum the number of the variant, too.
 ///
-/// `#[persist(skip)]`: a field that is not written, and is `Default::default()` when read. Of the whole: `#[persist(check)]`, as for
+/// `#[persist(skip)]`: a field that is not written, and is `Default::default()` when read. `#[persist(fixed)]`: one that follows from the
+/// settings; where the value takes the place of one that was built from them, what was read must equal it. Of the whole: `#[persist(check)]`, as for
 /// [`Restore`](macro@Restore).
 #[proc_macro_derive(Persist, attributes(persist))]
 pub fn persist(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -37,6 +38,7 @@ enum Way {
     Each,
     Grow,
     Skip,
+    Fixed,
 }
 
 fn way(attributes: &[Attribute]) -> Result<Way> {
@@ -47,7 +49,8 @@ fn way(attributes: &[Attribute]) -> Result<Way> {
                 () if meta.path.is_ident("skip") => Way::Skip,
                 () if meta.path.is_ident("each") => Way::Each,
                 () if meta.path.is_ident("grow") => Way::Grow,
-                () => return Err(meta.error("skip, each or grow")),
+                () if meta.path.is_ident("fixed") => Way::Fixed,
+                () => return Err(meta.error("skip, fixed, each or grow")),
             };
             Ok(())
         })?;
@@ -118,31 +121,38 @@ fn shape(name: &str, parts: &[(String, TokenStream)]) -> TokenStream {
 
 fn value(input: &DeriveInput) -> Result<TokenStream> {
     let name = &input.ident;
-    let mut parts = Vec::new();
-    let mut of =
-        |scope: &str, fields: &Fields| -> Result<(Vec<TokenStream>, Vec<TokenStream>, Vec<TokenStream>)> {
-            let (mut patterns, mut writes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
-            for (at, (member, field, way)) in named(fields)?.into_iter().enumerate() {
-                let (ty, bound) = (&field.ty, format_ident!("field_{at}"));
-                match way {
-                    Way::Each | Way::Grow => {
-                        return Err(Error::new_spanned(field, "each is of parts, which Restore derives"));
-                    }
-                    Way::Skip => {
-                        patterns.push(quote!(#member: _));
-                        reads.push(quote!(#member: ::core::default::Default::default()));
-                    }
-                    Way::Whole => {
-                        patterns.push(quote!(#member: #bound));
-                        writes.push(quote!(::outlast_persist::Persist::write(#bound, to);));
-                        reads.push(quote!(#member: <#ty as ::outlast_persist::Persist>::read(from)?));
-                        let own = format!("{scope}{}", quote!(#member));
-                        parts.push((own, quote!(<#ty as ::outlast_persist::Persist>::SHAPE)));
-                    }
+    let (mut parts, mut fits) = (Vec::new(), Vec::new());
+    let mut of = |scope: &str,
+                  fields: &Fields|
+     -> Result<(Vec<TokenStream>, Vec<TokenStream>, Vec<TokenStream>)> {
+        let (mut patterns, mut writes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, (member, field, way)) in named(fields)?.into_iter().enumerate() {
+            let (ty, bound) = (&field.ty, format_ident!("field_{at}"));
+            match way {
+                Way::Each | Way::Grow => {
+                    return Err(Error::new_spanned(field, "each is of parts, which Restore derives"));
+                }
+                Way::Skip => {
+                    patterns.push(quote!(#member: _));
+                    reads.push(quote!(#member: ::core::default::Default::default()));
+                }
+                Way::Whole | Way::Fixed => {
+                    let own = format!("{}.{}", input.ident, quote!(#member));
+                    fits.push(if way == Way::Fixed {
+                            quote!(if self.#member != read.#member { return Err(::outlast_persist::Damage::Setting(#own)); })
+                        } else {
+                            quote!(::outlast_persist::Persist::fits(&self.#member, &read.#member)?;)
+                        });
+                    patterns.push(quote!(#member: #bound));
+                    writes.push(quote!(::outlast_persist::Persist::write(#bound, to);));
+                    reads.push(quote!(#member: <#ty as ::outlast_persist::Persist>::read(from)?));
+                    let own = format!("{scope}{}", quote!(#member));
+                    parts.push((own, quote!(<#ty as ::outlast_persist::Persist>::SHAPE)));
                 }
             }
-            Ok((patterns, writes, reads))
-        };
+        }
+        Ok((patterns, writes, reads))
+    };
     let (write, read) = match &input.data {
         Data::Struct(data) => {
             let (patterns, writes, reads) = of("", &data.fields)?;
@@ -165,6 +175,10 @@ fn value(input: &DeriveInput) -> Result<TokenStream> {
         }
         Data::Union(_) => return Err(Error::new_spanned(name, "a union has no fields to write")),
     };
+    // The fields of an enum's variants are what the machine does, and no settings.
+    if matches!(input.data, Data::Enum(_)) {
+        fits.clear();
+    }
     let shape = shape(&name.to_string(), &parts);
     let whole = Whole::of(input)?;
     let read = whole.checked(read);
@@ -179,6 +193,8 @@ fn value(input: &DeriveInput) -> Result<TokenStream> {
             const SHAPE: u64 = #shape;
             fn write(&self, to: &mut ::outlast_persist::Writer<'_>) { #write }
             fn read(from: &mut ::outlast_persist::Reader<'_>) -> ::core::result::Result<Self, ::outlast_persist::Damage> { #read }
+            #[inline]
+            fn fits(&self, read: &Self) -> ::core::result::Result<(), ::outlast_persist::Damage> { #(#fits)* Ok(()) }
         }
     })
 }
@@ -193,6 +209,9 @@ fn part(input: &DeriveInput) -> Result<TokenStream> {
         let own = quote!(#member).to_string();
         match way {
             Way::Skip => {}
+            Way::Fixed => {
+                return Err(Error::new_spanned(field, "what follows from settings is skipped in a part"));
+            }
             Way::Whole => {
                 let ty = &field.ty;
                 saves.push(quote!(::outlast_persist::Restore::save(&self.#member, to);));

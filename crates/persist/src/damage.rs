@@ -43,6 +43,9 @@ pub enum Damage {
         /// How many there are.
         count: u64,
     },
+    /// A value that follows from the settings, and is another one.
+    #[error("{0} is not what the settings say")]
+    Setting(&'static str),
     /// Values that do not fit each other.
     #[error("its parts do not fit each other: {0}")]
     State(String),

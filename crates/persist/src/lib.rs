@@ -6,8 +6,10 @@
 //! refused before it could matter. Both are derived from the types, so that a new field is written because it is there.
 //!
 //! What is read comes from other people's disks, so nothing in it is believed. Numbers that index tables are compared with the [`Extents`] of the
-//! machine as they are read (`#[persist(within)]` says which part knows them), and a part whose fields must agree looks at them when it has all
-//! (`#[persist(check)]`). State that passes is that of a machine that runs.
+//! machine as they are read (`#[persist(within)]` says which part knows them), what follows from the settings but lies within a value is compared
+//! with what they gave (`#[persist(fixed)]`), and a part whose fields must agree looks at them when it has all
+//! (`#[persist(check)]`). State that passes is that of a machine that runs. Such a check takes for granted what those before it have seen, and may
+//! stumble over numbers that no machine can have: [`restore_foreign`] makes damage of that, too.
 //!
 //! How types are laid out is itself summed up in a number, [`Restore::SHAPE`], so that state written by a program with other types is told
 //! from state that can be read.
@@ -28,6 +30,8 @@ pub use shape::shape;
 pub use table::Table;
 pub use writer::Writer;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 /// A value that is written and read by itself.
 pub trait Persist: Sized {
     /// What this type is made of: differs where names, order or types of fields do.
@@ -41,6 +45,14 @@ pub trait Persist: Sized {
     /// # Errors
     /// What was read is no such value, or nothing more can be read.
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage>;
+
+    /// Whether `read` may take the place of this value, which was built from the settings: all that follows from them alone is equal in both.
+    ///
+    /// # Errors
+    /// Something differs.
+    fn fits(&self, _read: &Self) -> Result<(), Damage> {
+        Ok(())
+    }
 }
 
 /// A part of a machine, which takes over the state of another that was built from the same settings.
@@ -68,7 +80,18 @@ impl<T: Persist> Restore for T {
 
     #[inline]
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        *self = T::read(from)?;
+        let read = T::read(from)?;
+        self.fits(&read)?;
+        *self = read;
         Ok(())
     }
+}
+
+/// Has `state` take over what a file says that anybody may have written: where its checks stumble, the file is damaged.
+///
+/// # Errors
+/// What is read is not the state of such a part. The part is then good for nothing any more.
+pub fn restore_foreign(state: &mut impl Restore, from: &mut Reader<'_>) -> Result<(), Damage> {
+    let stumbled = |_| Err(Damage::State("a check of it came upon what no machine can be".to_owned()));
+    catch_unwind(AssertUnwindSafe(|| state.restore(from))).unwrap_or_else(stumbled)
 }

@@ -100,6 +100,14 @@ impl<T: Persist> Persist for Option<T> {
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         Ok(if bool::read(from)? { Some(T::read(from)?) } else { None })
     }
+
+    #[inline]
+    fn fits(&self, read: &Self) -> Result<(), Damage> {
+        match (self, read) {
+            (Some(own), Some(read)) => own.fits(read),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<T: Persist> Persist for Box<T> {
@@ -111,6 +119,11 @@ impl<T: Persist> Persist for Box<T> {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         T::read(from).map(Self::new)
+    }
+
+    #[inline]
+    fn fits(&self, read: &Self) -> Result<(), Damage> {
+        (**self).fits(read)
     }
 }
 

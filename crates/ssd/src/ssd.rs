@@ -67,11 +67,13 @@ pub struct Ssd {
     /// Dies, channels, and what is due.
     pub(crate) flash: Flash<Purpose>,
     /// The flash core of each die.
+    #[persist(skip)]
     pub(crate) places: IndexVec<DieId, DiePlace>,
     /// Reads in the flash room that carry more than a tag holds.
     pub(crate) reads: Slab<Op>,
     pub(crate) host: HostSide,
     pub(crate) master: Processor<u32>,
+    #[persist(skip)]
     pub(crate) size: Size,
     /// What is to be looked at before the next event.
     pub(crate) unsettled: Unsettled,
@@ -80,10 +82,12 @@ pub struct Ssd {
     /// Whether anything can fail: errors are modelled, or faults expected.
     pub(crate) fallible: bool,
     /// Whether any data has parity.
+    #[persist(skip)]
     pub(crate) striped: bool,
     /// Dies that are not there yet.
     pub(crate) absent: Vec<DieId>,
     /// Which class writes belong to; absent where there is one only.
+    #[persist(each)]
     pub(crate) classifier: Option<Box<Classifier>>,
     /// Absent where the flash never errs.
     #[persist(each)]

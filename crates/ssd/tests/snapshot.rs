@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_device::Device;
-use outlast_persist::{Damage as Unreadable, Reader, Restore, Writer};
+use outlast_persist::{Damage as Unreadable, Reader, Restore, Writer, restore_foreign};
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::Ssd;
 use outlast_units::Nanos;
@@ -24,7 +24,7 @@ fn written(ssd: &Ssd) -> Vec<u8> {
 fn read(config: &SsdConfig, seed: u64, mut bytes: &[u8]) -> Result<Ssd, Unreadable> {
     let mut ssd = Ssd::new(config.clone(), seed).unwrap();
     let mut reader = Reader::new(&mut bytes);
-    ssd.restore(&mut reader)?;
+    restore_foreign(&mut ssd, &mut reader)?;
     reader.end()?;
     Ok(ssd)
 }

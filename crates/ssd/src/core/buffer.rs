@@ -25,6 +25,7 @@ pub(crate) struct WaitingWrite {
 pub(crate) struct Buffer {
     /// Host units that are not on flash, and how many fit.
     held: u32,
+    #[persist(fixed)]
     capacity: u32,
     /// Host writes that wait for the buffer, for space, or for credit, in order.
     waiting: VecDeque<WaitingWrite>,

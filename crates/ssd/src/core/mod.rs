@@ -49,13 +49,16 @@ pub(crate) struct Core {
     pub(crate) cells: Option<CoreCells>,
     /// What is broken; absent where nothing ever is.
     pub(crate) faults: Option<Faults>,
+    #[persist(each)]
     pub(crate) scrub: Option<Scrub>,
     /// Units that the host has read, kept in memory; absent where none are.
+    #[persist(each)]
     pub(crate) read_cache: Option<Box<Recent>>,
     pub(crate) covers: Covers,
     /// What a flush of the mapping table has under way.
     pub(crate) maps: MapPrograms,
     /// First die (over the drive) of each local die.
+    #[persist(skip)]
     pub(crate) dies: IndexVec<LocalDie, DieId>,
     /// What is to be looked at before the next event.
     pub(crate) dirty: Dirty,

@@ -24,6 +24,7 @@ pub(crate) struct Tasks {
     under_way: [UnderWay; Task::COUNT],
     /// Relocated units that are being read or are not on flash, and how many there may be.
     relocating: u32,
+    #[persist(fixed)]
     relocating_max: u32,
     /// Units of relocation reads that are further down the recovery ladder than the die that read them.
     recovering: u32,
@@ -35,6 +36,7 @@ pub(crate) struct Tasks {
     /// How much of a program unit one read takes.
     span: Span,
     /// Whether the next victim of a task begins while the last one is erased.
+    #[persist(fixed)]
     overlaps: bool,
 }
 

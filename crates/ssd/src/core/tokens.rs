@@ -10,10 +10,13 @@ use outlast_units::Nanos;
 /// granted in the window before, and one bucket a window, so that no write waits for ever. Nothing happens between two calls: what has come is worked out.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Tokens {
+    #[persist(fixed)]
     window: u64,
     /// Rate of tokens over the host's, in 2^-16.
+    #[persist(fixed)]
     factor: u64,
     /// All amounts are in 2^-16 units. What the bucket holds at most, and what it held at `at`.
+    #[persist(fixed)]
     depth: u64,
     level: u64,
     at: Nanos,

@@ -40,6 +40,7 @@ pub(crate) enum Look {
 pub(crate) struct Covers {
     stripes: Vec<OpenStripe>,
     /// After how long a pause an open stripe is covered.
+    #[persist(fixed)]
     after: Nanos,
 }
 

@@ -80,11 +80,13 @@ impl Ring {
 /// What is known of the queues: which have commands, and who has had how much of its turn.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Arbiter {
+    #[persist(fixed)]
     burst: u32,
     /// Class of each queue, cyclic.
     classes: Vec<Class>,
     /// By class.
     rings: [Ring; 4],
+    #[persist(fixed)]
     weights: [u32; 3],
     /// Which of the weighted classes the round serves, and what it may still give in it.
     serves: u8,

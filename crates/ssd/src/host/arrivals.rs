@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 /// no place in the drive's queue, which knows nothing of them.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Arrivals {
+    #[persist(fixed)]
     takes: Nanos,
     /// With the times of their arrival.
     coming: VecDeque<(Nanos, Submission)>,

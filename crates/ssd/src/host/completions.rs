@@ -11,6 +11,7 @@ pub(crate) struct Completions {
     linked: VecDeque<Completion>,
     direct: VecDeque<Completion>,
     /// What the way to the host takes, and those on it, with the times at which the host has them: in order.
+    #[persist(fixed)]
     takes: Nanos,
     going: VecDeque<Completion>,
     /// When the first of them is due: kept, as it is asked for at every event.

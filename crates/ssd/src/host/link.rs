@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 /// The link, full duplex; each direction carries one transfer after the other. A drive may have none: then data is there at once.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Link {
+    #[persist(fixed)]
     rate: Option<ByteRate>,
     in_free: Nanos,
     out_free: Nanos,

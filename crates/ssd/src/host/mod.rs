@@ -50,6 +50,7 @@ pub(crate) struct HostSide {
     arrivals: Arrivals,
     pub(crate) link: Link,
     /// What commands cost the master core; absent: nothing.
+    #[persist(fixed)]
     costs: Option<CommandTimes>,
     pub(crate) requests: Requests,
     pub(crate) flushes: Flushes,
@@ -61,6 +62,7 @@ pub(crate) struct HostSide {
     /// Present where firmware hands commands over in order.
     in_order: Option<InOrder>,
     /// Whether commands that have come are split at once: neither do they cost anything, nor is there an order to keep.
+    #[persist(fixed)]
     is_direct: bool,
     door: Door,
     in_flight: u32,
@@ -232,7 +234,7 @@ impl HostSide {
 }
 
 /// Time of the master core by command.
-#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+#[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
 struct CommandTimes([Nanos; 5]);
 
 impl CommandTimes {

@@ -27,6 +27,7 @@ pub(super) struct Queues {
     count: u32,
     /// Commands of each queue in the drive, and how many there may be; and the queue of each of these, by tag.
     inside: Vec<u32>,
+    #[persist(fixed)]
     depth: u32,
     holders: Vec<Option<QueueId>>,
 }

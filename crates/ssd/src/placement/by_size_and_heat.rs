@@ -6,7 +6,7 @@ use outlast_device::{Heat, heat_bytes};
 use outlast_settings::ftl::ClassConfig;
 
 /// The conditions of a class.
-#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+#[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
 struct Rule {
     /// Least and most bytes of a command.
     least: u64,
@@ -19,6 +19,7 @@ struct Rule {
 /// The rules in order of class.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct BySizeAndHeat {
+    #[persist(fixed)]
     rules: Vec<Rule>,
     /// Absent where no rule asks for heat.
     heat: Option<Heat>,

@@ -44,7 +44,9 @@ macro_rules! placements {
         #[derive(Clone, Debug, outlast_persist::Persist)]
         pub(crate) struct Classifier {
             $($file: Option<$file::$Type>,)+
+            #[persist(fixed)]
             default_class: u8,
+            #[persist(fixed)]
             classes: u8,
         }
 

@@ -23,6 +23,7 @@ pub(crate) struct CoreCells {
     #[persist(each)]
     oldest: IndexVec<SuperblockId, Group>,
     /// Groups of a superblock: its superpages.
+    #[persist(skip)]
     superpages: u32,
 }
 

@@ -12,7 +12,9 @@ pub(super) struct Histogram {
     turns: Turns,
     sampled: u64,
     /// Codewords in what is decoded at once, and bits of each.
+    #[persist(fixed)]
     codewords: u32,
+    #[persist(fixed)]
     codeword_bits: u32,
 }
 

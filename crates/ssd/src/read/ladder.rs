@@ -34,6 +34,7 @@ pub(crate) enum LadderEffect {
 /// The reads that are further down than the die that made them.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Ladder {
+    #[persist(fixed)]
     retries: Retries,
     recoveries: Slab<Option<Recovery>>,
     /// What the ladder below the re-reads has counted.

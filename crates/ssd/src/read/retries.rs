@@ -1,7 +1,7 @@
 //! How many re-reads there are, and which of them come before the stripe is asked.
 
 /// Most re-reads of a unit.
-#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, outlast_persist::Persist)]
 pub(crate) struct Retries {
     /// Of all data; `None`: unlimited.
     max: Option<u32>,

@@ -6,6 +6,7 @@ use outlast_units::rng::SplitMix;
 /// step with a workload that repeats itself. An `every` of 0: none is.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Turns {
+    #[persist(fixed)]
     every: u32,
     /// Things up to the next that is looked at, itself included.
     left: u64,

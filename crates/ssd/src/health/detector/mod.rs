@@ -37,7 +37,7 @@ pub(crate) struct Finding {
 }
 
 /// The blocks of the dies, and how many bad ones a die may have.
-#[derive(Clone, Debug, outlast_persist::Persist)]
+#[derive(Clone, Debug, PartialEq, outlast_persist::Persist)]
 pub(crate) struct DieLayout {
     /// The dies of each core, in the core's order. Each core numbers its blocks die by die, then plane by plane.
     pub(crate) dies_of_cores: IndexVec<CoreId, Vec<DieId>>,
@@ -52,6 +52,7 @@ pub(crate) struct DieLayout {
 /// Notes failures of operations and finds dies that have failed.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Detector {
+    #[persist(fixed)]
     layout: DieLayout,
     dies: IndexVec<DieId, Suspect>,
     /// Bad blocks that operations have shown since the last round began.

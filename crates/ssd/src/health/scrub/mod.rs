@@ -22,9 +22,12 @@ use policies::Policies;
 pub(crate) struct Scrub {
     policies: Policies,
     /// Whether data is moved to get the protection that new data gets.
+    #[persist(fixed)]
     reprotect: bool,
     /// Bytes that this core may move in a second; and of what has lost redundancy.
+    #[persist(fixed)]
     bandwidth: Option<Share>,
+    #[persist(fixed)]
     rebuild_bandwidth: Option<Share>,
     /// Superblocks to be moved, in the order in which they were flagged.
     flagged: Vec<(SuperblockId, Reason)>,
@@ -41,7 +44,7 @@ pub(crate) struct Scrub {
 }
 
 /// A core's share of the bandwidth.
-#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+#[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
 struct Share {
     rate: ByteRate,
     /// Flash cores that share it.

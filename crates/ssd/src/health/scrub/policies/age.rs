@@ -6,6 +6,7 @@ use outlast_units::{Nanos, Pu, SuperblockId};
 /// Looks at all superblocks every hundredth of the age at which they are moved.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Age {
+    #[persist(fixed)]
     age: Nanos,
     next: Nanos,
 }

@@ -30,6 +30,7 @@ struct Forecast {
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Oracle {
     /// Expected wrong bits of a codeword.
+    #[persist(fixed)]
     threshold: f64,
     looks: BinaryHeap<Look>,
     lives: IndexVec<SuperblockId, u32>,

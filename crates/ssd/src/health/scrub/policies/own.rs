@@ -7,6 +7,7 @@ use outlast_units::{Nanos, Pu, SuperblockId};
 /// Asks every such time.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Asked {
+    #[persist(fixed)]
     every: Nanos,
     next: Nanos,
     is_due: bool,

@@ -6,6 +6,7 @@ use outlast_units::{Nanos, Pu, SuperblockId};
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Patrol {
     /// In which every program unit is read once.
+    #[persist(fixed)]
     period: Nanos,
     next: Nanos,
     /// The next program unit.

@@ -5,7 +5,7 @@ use outlast_units::BlockIndex;
 
 /// The least reads of a block at which its superblock is moved.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(super) struct Reads(u32);
+pub(super) struct Reads(#[persist(fixed)] u32);
 
 impl Policy for Reads {
     type Setting = u32;

@@ -5,7 +5,7 @@ use outlast_units::SuperblockId;
 
 /// Re-reads for each valid unit at which a superblock is moved.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(super) struct Rereads(f64);
+pub(super) struct Rereads(#[persist(fixed)] f64);
 
 impl Policy for Rereads {
     type Setting = f64;
