@@ -120,8 +120,8 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
 
     Data waits in the write buffer, and two program units for each lane are under way for internal tasks
     (`relocating_max` in `crates/ssd/src/core/tasks.rs`). Parity, lists and padding among that data take the share that
-    they have in all that was programmed; they come in lumps, of a program unit for each lane of a superblock that is
-    open. Program units that failed are counted, and so is what a loss of power took out of the buffer.
+    they have in all that was programmed, or more where a code came later that has more; they come in lumps, of a
+    program unit for each lane of a superblock that is open. Program units that failed are counted, and so is what a loss of power took out of the buffer.
     """
     page = kib(case.get("device.geometry.page_size"))
     buffer = kib(case.get("device.controller.write_buffer", "16MiB")) / page
@@ -129,7 +129,10 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
     row = unit * lanes(case)
     parts = programs(summary)
     data = sum(pages for name, pages in parts.items() if name.removesuffix("_programs") not in OVERHEAD)
-    share = sum(parts.values()) / data if data else 1.0
+    block = case.get("device.protection.block")
+    codes = [{"block": block, **own} for own in (*case.get("changes", ()), *codes_of(case)) if "data" in own]
+    later = [(1 + own["parity"] / own["data"]) * (1 + 1 / own["block"] if own["block"] else 1) for own in codes]
+    share = max(sum(parts.values()) / data if data else 1.0, *later, 1.0)
     opened = 2 * case.get("device.ftl.streams", 1) * max(1, len(case.get("device.protection.classes", ())))
     cuts = sum(fault["kind"] == "power" for fault in case.get("faults", ()))
     members: int = case.get("array.members", 1) + case.get("array.spares", 0)

@@ -5,7 +5,7 @@
 //! a member that ends last, as the member tells it. The array takes no time, so a phase begins where the one before it ends: a command to a
 //! member follows what had been told of its operation when it went out.
 
-use outlast_device::{LatencyCause as Cause, LatencyParts, Tag};
+use outlast_device::{Completion, LatencyCause as Cause, LatencyParts, Tag};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
@@ -73,6 +73,8 @@ struct Account {
     /// That of its part that ended last.
     current: Story,
     chains: Vec<Chain>,
+    /// Whether its completion has been handed out: the host may ask for it, now or later.
+    is_handed_out: bool,
 }
 
 /// A part of a command of the host.
@@ -96,7 +98,8 @@ impl Accounts {
     /// Command `tag` has been submitted.
     pub(crate) fn submitted(&mut self, now: Nanos, tag: Tag) {
         let story = Story { until: now, parts: LatencyParts::default() };
-        self.open.insert(tag, Account { begun: story, current: story, chains: Vec::new() });
+        self.open
+            .insert(tag, Account { begun: story, current: story, chains: Vec::new(), is_handed_out: false });
     }
 
     /// Command `tag` was not taken up until now, which `cause` is to blame for.
@@ -155,6 +158,15 @@ impl Accounts {
         place.map(|place| self.kept_by_array.swap_remove(place)).is_some()
     }
 
+    /// Completions `ended` go out to the host.
+    pub(crate) fn hand_out(&mut self, ended: &[Completion]) {
+        for completion in ended {
+            if let Some(own) = self.open.get_mut(&completion.tag) {
+                own.is_handed_out = true;
+            }
+        }
+    }
+
     /// Where the time of command `tag` went, once.
     pub(crate) fn take(&mut self, tag: Tag) -> Option<LatencyParts> {
         self.open.remove(&tag).map(|own| own.current.parts)
@@ -175,8 +187,8 @@ impl Accounts {
         *self = Self::default();
     }
 
-    /// Checks that there is an account of each of the commands `open`, and none that nobody will ask for: `ready` completions are
-    /// still to be fetched.
+    /// Checks that there is an account of each of the commands `open`, and none that nobody will ask for: `ready` completions are still to be
+    /// handed out, and a host may ask for one that has been handed out whenever it likes.
     ///
     /// # Errors
     /// What is missing or left, in words.
@@ -184,11 +196,12 @@ impl Accounts {
         if let Some(tag) = open.iter().find(|tag| !self.open.contains_key(tag)) {
             return Err(format!("no account is kept of command {}", tag.0));
         }
-        let (own, kept) = (self.open.len(), self.kept_by_array.len());
-        if own > open.len() + ready || kept > 0 {
+        let within = self.open.iter().filter(|(_, own)| !own.is_handed_out).count();
+        let kept = self.kept_by_array.len();
+        if within > open.len() + ready || kept > 0 {
             let asked = open.len();
             return Err(format!(
-                "{own} accounts for {asked} commands under way and {ready} completions; {kept} locks"
+                "{within} accounts for {asked} commands under way and {ready} completions; {kept} locks"
             ));
         }
         Ok(())

@@ -37,6 +37,12 @@ pub enum ArrayError {
         /// Of the members.
         needed: Bytes,
     },
+    /// The factory made a device that cannot work.
+    #[error("the new device cannot be used: {reason}")]
+    Unusable {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A share of the link's bandwidth is set, and the device tells of no link.
     #[error(
         "array.repair.share: the new device has no device.controller.link, so there is no bandwidth to take a share of"

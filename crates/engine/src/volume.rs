@@ -84,6 +84,12 @@ fn check_rating(config: &ArrayConfig, device: &SsdConfig) -> Result<(), ConfigEr
     Err(ConfigError::new("array.replacement.limit_percent", limit, needs))
 }
 
+/// A new drive of settings that others were made of: by chance it has more bad blocks from the factory than it can do without.
+#[allow(clippy::needless_pass_by_value, reason = "the way of an error")]
+fn unusable(error: ConfigError) -> ArrayError {
+    ArrayError::Unusable { reason: error.to_string() }
+}
+
 /// The seed of drive `index`.
 fn drive_seed(seed: u64, index: u64) -> u64 {
     mix(sub_seed(seed, "engine.drive") ^ index)
@@ -333,16 +339,11 @@ impl Volume {
         let light = self.array.config().light.as_ref().filter(|_| self.array.config().is_light(member));
         if let Some(light) = light {
             let capacity = self.config.ftl.user_capacity(&self.config.geometry);
-            let Ok(drive) = Member::light(light, capacity, seed) else {
-                unreachable!("every other stand-in was made of the same settings");
-            };
+            let drive = Member::light(light, capacity, seed).map_err(unusable)?;
             self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
             return Ok(());
         }
-        let made = Ssd::new(self.config.clone(), seed);
-        let Ok(mut drive) = made else {
-            unreachable!("every other drive was made of the same settings");
-        };
+        let mut drive = Ssd::new(self.config.clone(), seed).map_err(unusable)?;
         if let Some(store) = &self.store {
             drive.keep_contents_in(store);
         }

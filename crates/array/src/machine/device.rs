@@ -49,14 +49,14 @@ impl<D: Device> Device for Array<D> {
             }
             self.step(at, now);
         }
-        self.replies.take(now, completions);
+        self.hand_out(now, completions);
     }
 
     fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
         loop {
             let ready = self.replies.next();
             if ready != Nanos::MAX {
-                self.replies.take(ready, completions);
+                self.hand_out(ready, completions);
                 return ready;
             }
             let at = self.next_event();

@@ -22,7 +22,10 @@ impl Ftl {
         {
             return Some(least);
         }
-        let victim = self.pick_victim()?;
+        let Some(victim) = self.pick_victim() else {
+            self.look_whether_stuck();
+            return None;
+        };
         if !self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
             let may_lack =
                 self.is_damaged() || self.lanes.is_shaken() || self.is_mixed() || self.is_unequal();
@@ -40,6 +43,21 @@ impl Ftl {
         // Data that was trimmed, or that has moved to another core, may have made room again.
         self.room.set_stuck(false);
         Some(victim)
+    }
+
+    /// No victim is to be had: where nothing is free, and no sealed superblock's data finds a place, nothing under way will change that.
+    fn look_whether_stuck(&mut self) {
+        let finds_room = |&(id, _): &(SuperblockId, u32)| {
+            self.can_relocate(id, self.streams.gc(self.class_of_superblock(id)))
+        };
+        let mut sealed = self.superblocks.candidates().peekable();
+        if self.free_superblocks() == 0
+            && !self.is_collecting()
+            && sealed.peek().is_some()
+            && !sealed.any(|own| finds_room(&own))
+        {
+            self.room.set_stuck(true);
+        }
     }
 
     /// The superblock that scrubbing should move by the user's policy, of those that are not `is_flagged` already.

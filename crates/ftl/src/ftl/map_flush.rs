@@ -29,10 +29,8 @@ impl Ftl {
     }
 
     /// Whether a flush of the mapping table waits for a superblock: it has the next one, before the host, which could otherwise take every one.
-    /// Not where moved data goes among the host's: what collection gains is then in the host's superblock, and a small drive gains no other.
     pub fn map_awaits_room(&self) -> bool {
         self.maps.is_some()
-            && !self.streams.are_mixed()
             && self.streams.map().is_some_and(|stream| self.frontiers[stream].is_full())
             && self.wants_map_flush()
             && !self.owes_host_writes()

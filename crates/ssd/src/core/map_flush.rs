@@ -26,6 +26,7 @@ impl MapPrograms {
 /// When a flush of the mapping table is due by time.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct MapTimer {
+    #[persist(fixed)]
     interval: Nanos,
     next: Nanos,
 }
@@ -84,7 +85,7 @@ impl Ssd {
     /// Programs more of the mapping table: a program unit on each lane at most at a time, so that what else the dies do goes on beside.
     pub(crate) fn flush_map(&mut self, now: Nanos, core: CoreId) {
         let most = self.cores[core].ftl.layout().lanes().len() as u32;
-        let mut begun = false;
+        let (mut begun, awaited_room) = (false, self.cores[core].ftl.map_awaits_room());
         while self.cores[core].maps.in_flight < most && !self.cores[core].puts_off_map_flush() {
             let Some((stream, pu)) = self.cores[core].ftl.flush_map() else { break };
             self.program_map(now, core, pu);
@@ -95,8 +96,8 @@ impl Ssd {
         if begun || self.cores[core].ftl.wants_map_flush() {
             self.make_due(core, Due::Collect);
         }
-        if begun {
-            // The host has left it a superblock, and may have the next.
+        if awaited_room && !self.cores[core].ftl.map_awaits_room() {
+            // The host has left it a superblock, and may have the next: it has begun this one, or has nothing left to write.
             self.make_due(core, Due::Admit);
         }
     }
