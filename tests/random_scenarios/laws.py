@@ -120,8 +120,9 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
 
     Data waits in the write buffer, and two program units for each lane are under way for internal tasks
     (`relocating_max` in `crates/ssd/src/core/tasks.rs`). Parity, lists and padding among that data take the share that
-    they have in all that was programmed, or more where a code came later that has more; they come in lumps, of a
-    program unit for each lane of a superblock that is open. Program units that failed are counted, and so is what a loss of power took out of the buffer.
+    they have in all that was programmed, or more where a code that came later has more; they come in lumps, of a
+    program unit for each lane of a superblock that is open. Program units that failed are counted, and so is what a
+    loss of power took out of the buffer.
     """
     page = kib(case.get("device.geometry.page_size"))
     buffer = kib(case.get("device.controller.write_buffer", "16MiB")) / page

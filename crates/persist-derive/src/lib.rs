@@ -119,40 +119,49 @@ fn shape(name: &str, parts: &[(String, TokenStream)]) -> TokenStream {
     quote!(::outlast_persist::shape(#name, &[#((#names, #shapes)),*]))
 }
 
+/// For each field of a value built from the settings, the check that another value's may take its place. Of an enum there is none: its variants
+/// hold what the machine does.
+fn fits(input: &DeriveInput) -> Result<Vec<TokenStream>> {
+    let Data::Struct(data) = &input.data else { return Ok(Vec::new()) };
+    let fields = named(&data.fields)?.into_iter().filter(|(.., way)| *way != Way::Skip);
+    let fits = fields.map(|(member, _, way)| {
+        let name = format!("{}.{}", input.ident, quote!(#member));
+        if way == Way::Fixed {
+            quote!(if self.#member != read.#member { return Err(::outlast_persist::Damage::Setting(#name)); })
+        } else {
+            quote!(::outlast_persist::Persist::fits(&self.#member, &read.#member)?;)
+        }
+    });
+    Ok(fits.collect())
+}
+
 fn value(input: &DeriveInput) -> Result<TokenStream> {
     let name = &input.ident;
-    let (mut parts, mut fits) = (Vec::new(), Vec::new());
-    let mut of = |scope: &str,
-                  fields: &Fields|
-     -> Result<(Vec<TokenStream>, Vec<TokenStream>, Vec<TokenStream>)> {
-        let (mut patterns, mut writes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, (member, field, way)) in named(fields)?.into_iter().enumerate() {
-            let (ty, bound) = (&field.ty, format_ident!("field_{at}"));
-            match way {
-                Way::Each | Way::Grow => {
-                    return Err(Error::new_spanned(field, "each is of parts, which Restore derives"));
-                }
-                Way::Skip => {
-                    patterns.push(quote!(#member: _));
-                    reads.push(quote!(#member: ::core::default::Default::default()));
-                }
-                Way::Whole | Way::Fixed => {
-                    let own = format!("{}.{}", input.ident, quote!(#member));
-                    fits.push(if way == Way::Fixed {
-                            quote!(if self.#member != read.#member { return Err(::outlast_persist::Damage::Setting(#own)); })
-                        } else {
-                            quote!(::outlast_persist::Persist::fits(&self.#member, &read.#member)?;)
-                        });
-                    patterns.push(quote!(#member: #bound));
-                    writes.push(quote!(::outlast_persist::Persist::write(#bound, to);));
-                    reads.push(quote!(#member: <#ty as ::outlast_persist::Persist>::read(from)?));
-                    let own = format!("{scope}{}", quote!(#member));
-                    parts.push((own, quote!(<#ty as ::outlast_persist::Persist>::SHAPE)));
+    let mut parts = Vec::new();
+    let mut of =
+        |scope: &str, fields: &Fields| -> Result<(Vec<TokenStream>, Vec<TokenStream>, Vec<TokenStream>)> {
+            let (mut patterns, mut writes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
+            for (at, (member, field, way)) in named(fields)?.into_iter().enumerate() {
+                let (ty, bound) = (&field.ty, format_ident!("field_{at}"));
+                match way {
+                    Way::Each | Way::Grow => {
+                        return Err(Error::new_spanned(field, "each is of parts, which Restore derives"));
+                    }
+                    Way::Skip => {
+                        patterns.push(quote!(#member: _));
+                        reads.push(quote!(#member: ::core::default::Default::default()));
+                    }
+                    Way::Whole | Way::Fixed => {
+                        patterns.push(quote!(#member: #bound));
+                        writes.push(quote!(::outlast_persist::Persist::write(#bound, to);));
+                        reads.push(quote!(#member: <#ty as ::outlast_persist::Persist>::read(from)?));
+                        let own = format!("{scope}{}", quote!(#member));
+                        parts.push((own, quote!(<#ty as ::outlast_persist::Persist>::SHAPE)));
+                    }
                 }
             }
-        }
-        Ok((patterns, writes, reads))
-    };
+            Ok((patterns, writes, reads))
+        };
     let (write, read) = match &input.data {
         Data::Struct(data) => {
             let (patterns, writes, reads) = of("", &data.fields)?;
@@ -175,10 +184,7 @@ fn value(input: &DeriveInput) -> Result<TokenStream> {
         }
         Data::Union(_) => return Err(Error::new_spanned(name, "a union has no fields to write")),
     };
-    // The fields of an enum's variants are what the machine does, and no settings.
-    if matches!(input.data, Data::Enum(_)) {
-        fits.clear();
-    }
+    let fits = fits(input)?;
     let shape = shape(&name.to_string(), &parts);
     let whole = Whole::of(input)?;
     let read = whole.checked(read);
@@ -194,6 +200,7 @@ fn value(input: &DeriveInput) -> Result<TokenStream> {
             fn write(&self, to: &mut ::outlast_persist::Writer<'_>) { #write }
             fn read(from: &mut ::outlast_persist::Reader<'_>) -> ::core::result::Result<Self, ::outlast_persist::Damage> { #read }
             #[inline]
+            #[allow(clippy::float_cmp)] // The same settings give the same number.
             fn fits(&self, read: &Self) -> ::core::result::Result<(), ::outlast_persist::Damage> { #(#fits)* Ok(()) }
         }
     })

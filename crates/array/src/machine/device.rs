@@ -49,14 +49,14 @@ impl<D: Device> Device for Array<D> {
             }
             self.step(at, now);
         }
-        self.hand_out(now, completions);
+        self.replies.take(now, completions, &mut self.accounts);
     }
 
     fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
         loop {
             let ready = self.replies.next();
             if ready != Nanos::MAX {
-                self.hand_out(ready, completions);
+                self.replies.take(ready, completions, &mut self.accounts);
                 return ready;
             }
             let at = self.next_event();

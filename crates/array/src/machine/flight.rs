@@ -1,5 +1,6 @@
 //! What is under way: host commands, operations on groups, commands to members, and what waits for them.
 
+use crate::accounts::Accounts;
 use crate::locks::Locks;
 use crate::op::{Host, Op, OpKind, Sub, SubKind};
 use outlast_device::{Command, Completion, Outcome, SectorRun, Tag};
@@ -203,15 +204,24 @@ impl Replies {
         }
     }
 
-    /// Appends every completion up to `now`.
+    /// Appends every completion up to `now`, and tells `accounts`, where any are kept.
     #[inline]
-    pub(super) fn take(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+    pub(super) fn take(
+        &mut self,
+        now: Nanos,
+        completions: &mut Vec<Completion>,
+        accounts: &mut Option<Box<Accounts>>,
+    ) {
+        let handed_out = completions.len();
         while let Some(&first) = self.ready.front() {
             if first.at > now {
                 break;
             }
             completions.push(first);
             self.ready.pop_front();
+        }
+        if let Some(accounts) = accounts {
+            accounts.hand_out(&completions[handed_out..]);
         }
     }
 }

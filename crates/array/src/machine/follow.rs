@@ -19,16 +19,6 @@ impl<D: Device> Array<D> {
         self.accounts.is_some()
     }
 
-    /// Completions up to `now` go out to the host.
-    #[inline]
-    pub(super) fn hand_out(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        let first = completions.len();
-        self.replies.take(now, completions);
-        if let Some(accounts) = &mut self.accounts {
-            accounts.hand_out(&completions[first..]);
-        }
-    }
-
     /// As `member_done` for each of `completions`, of which account is kept.
     #[cold]
     pub(super) fn follow(&mut self, now: Nanos, completions: &[Completion]) {

@@ -22,42 +22,27 @@ impl Ftl {
         {
             return Some(least);
         }
-        let Some(victim) = self.pick_victim() else {
-            self.look_whether_stuck();
-            return None;
-        };
-        if !self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
+        let victim = self.pick_victim();
+        if let Some(victim) = victim {
+            if self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
+                // Data that was trimmed, or that has moved to another core, may have made room again.
+                self.room.set_stuck(false);
+                return Some(victim);
+            }
             let may_lack =
                 self.is_damaged() || self.lanes.is_shaken() || self.is_mixed() || self.is_unequal();
             assert!(may_lack, "a superblock is held back for relocation unless the drive is worn or damaged");
-            if let Some(least) = self.choose_least() {
-                return Some(least);
-            }
-            if self.is_collecting() {
-                // There will be room when it has been erased.
-                return None;
-            }
-            self.room.set_stuck(true);
-            return None;
         }
-        // Data that was trimmed, or that has moved to another core, may have made room again.
-        self.room.set_stuck(false);
-        Some(victim)
-    }
-
-    /// No victim is to be had: where nothing is free, and no sealed superblock's data finds a place, nothing under way will change that.
-    fn look_whether_stuck(&mut self) {
-        let finds_room = |&(id, _): &(SuperblockId, u32)| {
-            self.can_relocate(id, self.streams.gc(self.class_of_superblock(id)))
-        };
-        let mut sealed = self.superblocks.candidates().peekable();
-        if self.free_superblocks() == 0
-            && !self.is_collecting()
-            && sealed.peek().is_some()
-            && !sealed.any(|own| finds_room(&own))
-        {
+        if let Some(least) = self.choose_least() {
+            return victim.and(Some(least));
+        }
+        // There will be room when what is being emptied has been erased; and a victim, when a superblock is sealed.
+        let waits = victim.is_none()
+            && (self.free_superblocks() != 0 || self.superblocks.candidates().next().is_none());
+        if !waits && !self.is_collecting() {
             self.room.set_stuck(true);
         }
+        None
     }
 
     /// The superblock that scrubbing should move by the user's policy, of those that are not `is_flagged` already.
