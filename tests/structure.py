@@ -25,7 +25,11 @@ OBJECTS = {"ssd": "Ssd", "ftl": "Ftl", "array": "Array", "flash": "Flash"}
 IMPL = re.compile(r"^impl(?:<[^{]*?>)? (?:[\w:<>, ']+ for )?(\w+)(?:<[^{]*>)?(?:\s+where[^{]*)?\s*\{", re.MULTILINE)
 METHOD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(?:const |unsafe |async )*fn (\w+)", re.MULTILINE)
 CALL = re.compile(r"\bself\s*\.\s*(\w+)\s*\(")
-TYPE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union|type) (\w+)", re.MULTILINE)
+TYPE = re.compile(
+    r"^(?:    )?(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union) (\w+)|^(?:pub(?:\([^)]*\))? )?type (\w+)",
+    re.MULTILINE,
+)
+"""An indented `type` is one that a trait asks for by name."""
 OBLIQUE = re.compile(r"^\s*//[/!] (?:What|Whose|Those|That|It|Whether|Where)\b")
 
 
@@ -140,7 +144,8 @@ def names() -> dict[str, float]:
     """Names of types: how many are of one word, and how many definitions share their name with another."""
     found: Counter[str] = Counter()
     for path in sources():
-        found.update(TYPE.findall(without_comments(without_tests(path.read_text()))))
+        text = without_comments(without_tests(path.read_text()))
+        found.update(one or other for one, other in TYPE.findall(text))
     all_types = sum(found.values())
     single = sum(count for name, count in found.items() if len(re.findall(r"[A-Z][a-z0-9]*", name)) == 1)
     shared = sum(count for count in found.values() if count > 1)
