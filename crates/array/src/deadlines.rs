@@ -10,7 +10,6 @@ pub(crate) struct Deadlines {
     /// Member `i` is at `half + i`; node `i` is the earlier of `2i` and `2i + 1`. `half` is a power of two, so that neighbours in the tree
     /// are neighbours in number.
     nodes: Vec<Nanos>,
-    #[persist(fixed)]
     half: usize,
     count: usize,
 }

@@ -12,9 +12,7 @@ pub(crate) struct Room {
     #[persist(fixed)]
     erases_late: bool,
     /// Collection begins when so many superblocks are free, or fewer, and goes on until so many are.
-    #[persist(fixed)]
     start_free: u32,
-    #[persist(fixed)]
     stop_free: u32,
     /// Whether collection has begun and is to go on.
     collects: bool,

@@ -153,19 +153,23 @@ impl Ftl {
                     "has more parity than the code of its class, by which the controller's memory is counted";
                 return Err(told(limit.to_owned()));
             }
-            if room < least {
-                let limit =
-                    "leaves a superblock less data than the code of its class, by which room is counted";
-                return Err(told(limit.to_owned()));
+            if room < least && lanes.dead().is_none() {
+                return Err(told(format!(
+                    "leaves a superblock room for {room} units of data, less than the {least} of the code of its class, by which room is counted"
+                )));
             }
             Ok(())
         };
         let Deciders { code: policy, by_figures, .. } = &mut **own;
         let chosen = match policy {
             Some(policy) => policy.decide(&question, check),
-            // Where lanes are gone, a weaker code may leave less room: then the superblock gets the strongest.
             None => by_figures.choose(&question).filter(|chosen| check(chosen).is_ok()),
         };
+        // Where lanes are gone, a code with less parity may leave less room, which no policy can foresee: then the superblock gets that of its class.
+        let has_room = |&chosen: &ChosenCode| {
+            codes.room_of(code(chosen), layout, lanes.dead()).is_ok_and(|room| room >= least)
+        };
+        let chosen = chosen.filter(has_room);
         if let Some(chosen) = chosen {
             let taken = codes.choose(superblock, code(chosen), layout);
             debug_assert!(taken.is_ok(), "a code that has room is taken");

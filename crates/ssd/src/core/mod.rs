@@ -49,7 +49,6 @@ pub(crate) struct Core {
     pub(crate) cells: Option<CoreCells>,
     /// What is broken; absent where nothing ever is.
     pub(crate) faults: Option<Faults>,
-    #[persist(each)]
     pub(crate) scrub: Option<Scrub>,
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]

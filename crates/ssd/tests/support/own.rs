@@ -96,15 +96,15 @@ impl Makes<dyn Decides<Collecting>> for Lots {
 }
 
 impl Decides<Opening> for Drawn {
-    /// A code that needs no more room than that of the class: less parity, with as many units of data or in as long a stripe. Beside dead lanes
-    /// shorter stripes may leave lanes over that none of them fits in, and so less room.
+    /// A code that needs no more room than that of the class, as long as no lane is dead: less parity, with as many units of data or in as long a
+    /// stripe. Beside dead lanes it may leave less room, and the superblock then gets the code of its class.
     fn decide(&mut self, asked: &Opening) -> Result<Option<ChosenCode>, String> {
         assert!(asked.free >= 1 && asked.free <= asked.superblocks, "{asked:?}");
         let parity = self.0.below(u64::from(asked.parity) + 1) as u8;
         let longer = u16::from(asked.parity - parity);
         Ok(match self.0.below(3) {
             0 => None,
-            1 if asked.dead_lanes == 0 => Some((asked.data, parity)),
+            1 => Some((asked.data, parity)),
             _ => Some((asked.data + longer, parity)),
         })
     }
