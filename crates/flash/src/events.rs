@@ -1,47 +1,43 @@
-//! The event queue: one pending time for each source, the earliest on top.
+//! Pending events of flash: one for each die, and one for the slots of internal operations.
 
-use outlast_units::{CoreId, DieId, Nanos};
+use outlast_units::event_tree::EventTree;
+use outlast_units::{DieId, Nanos};
 
-/// Whose an event is.
+/// Source of an event of flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum FlashSource {
     /// A die.
     Die(DieId),
-    /// The processor of a flash core.
-    Core(CoreId),
-    /// The master core.
-    Master,
-    /// The host's link.
-    Link,
-    /// What is done at times of its own.
-    Housekeeping,
-    /// The slots of internal operations that think; none where they do not.
+    /// The slots of internal operations, while one thinks ([`Flash::has_thought`](crate::Flash::has_thought)).
     Thinking,
 }
 
-/// The event tree of a drive: its dies, then its flash cores, then the three sources of which there is one each, and a fourth where slots think.
+/// The event tree of flash: its dies, then the slots that think, if they ever do. Of events at one time the die with the lowest number comes first.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Events {
+pub(crate) struct FlashEvents {
     tree: EventTree,
     #[persist(skip)]
     dies: u32,
-    #[persist(skip)]
-    cores: u32,
 }
 
-impl Events {
-    pub(crate) fn new(dies: usize, cores: usize, thinks: bool) -> Self {
-        let tree = EventTree::new(dies + cores + 3 + usize::from(thinks));
-        Self { tree, dies: dies as u32, cores: cores as u32 }
+impl FlashEvents {
+    pub(crate) fn new(dies: usize, thinks: bool) -> Self {
+        Self { tree: EventTree::new(dies + usize::from(thinks)), dies: dies as u32 }
     }
 
     pub(crate) fn horizon(&self) -> Nanos {
         self.tree.horizon()
     }
 
+    /// Sets when `die` is due; [`Nanos::MAX`] for never.
     #[inline]
-    pub(crate) fn set(&mut self, source: Source, at: Nanos) {
-        self.tree.set(self.number(source), at);
+    pub(crate) fn set_die(&mut self, die: DieId, at: Nanos) {
+        self.tree.set(u32::from(die.0), at);
+    }
+
+    /// Sets when the next slot has thought; [`Nanos::MAX`] for never.
+    pub(crate) fn set_thinking(&mut self, at: Nanos) {
+        self.tree.set(self.dies, at);
     }
 
     #[inline]
@@ -50,180 +46,20 @@ impl Events {
     }
 
     #[inline]
-    pub(crate) fn next_source(&self) -> Source {
-        self.source(self.tree.next_source())
-    }
-
-    #[inline]
-    fn number(&self, source: Source) -> u32 {
-        let singles = self.dies + self.cores;
-        match source {
-            Source::Die(die) => u32::from(die.0),
-            Source::Core(core) => self.dies + u32::from(core.0),
-            Source::Master => singles,
-            Source::Link => singles + 1,
-            Source::Housekeeping => singles + 2,
-            Source::Thinking => singles + 3,
+    pub(crate) fn next_source(&self) -> FlashSource {
+        match self.tree.next_source() {
+            number if number < self.dies => FlashSource::Die(DieId(number as u16)),
+            _ => FlashSource::Thinking,
         }
     }
 
-    #[inline]
-    fn source(&self, number: u32) -> Source {
-        if number < self.dies {
-            return Source::Die(DieId(number as u16));
-        }
-        match (number - self.dies).checked_sub(self.cores) {
-            None => Source::Core(CoreId((number - self.dies) as u16)),
-            Some(0) => Source::Master,
-            Some(1) => Source::Link,
-            Some(2) => Source::Housekeeping,
-            Some(_) => Source::Thinking,
-        }
-    }
-
-    /// Whether a tree that was read has the first of each group above it, and times of sources that there are.
+    /// Checks a tree that was read.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let tree = &self.tree;
-        let (leaves, groups) = (tree.groups.len(), &tree.groups);
-        let least = |group: &[u64; 4]| group.iter().copied().fold(u64::MAX, u64::min);
-        let held = groups.iter().flatten().enumerate();
-        let is_right = |(place, &held): (usize, &u64)| match groups.get(place + 1) {
-            Some(below) => held == least(below),
-            None => held == u64::MAX || place + 1 - leaves == (held & ((1 << tree.bits) - 1)) as usize,
-        };
-        let is_first = groups.first().is_none_or(|first| least(first) == tree.first);
-        let sources = held.clone().skip((leaves + tree.sources as usize).saturating_sub(1));
-        if is_first && held.clone().all(is_right) && sources.into_iter().all(|(_, &held)| held == u64::MAX) {
-            Ok(())
-        } else {
-            Err("the first event of some sources is not the first of theirs".to_owned())
-        }
+        self.tree.check()
     }
 
-    /// Forgets all events but that of housekeeping.
-    pub(crate) fn cut(&mut self) {
-        let housekeeping = self.number(Source::Housekeeping);
-        for number in (0..self.tree.sources()).filter(|&number| number != housekeeping) {
-            self.tree.set(number, Nanos::MAX);
-        }
-    }
-}
-
-/// A tournament tree over a fixed set of sources, each with at most one pending event. Four nodes compete at a time: setting a time costs
-/// log₄(sources) times three comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the
-/// source with the smaller number, so a run is reproducible.
-#[derive(Clone, Debug, outlast_persist::Restore)]
-struct EventTree {
-    /// Group `i` is what nodes `4i + 1` to `4i + 4` hold, and node `i` holds the least of it; node 0 is the root, and the nodes without a
-    /// group are the leaves. Any number of leaves will do, as the least of all does not depend on their order. What a node holds is
-    /// time and source in one word, compared at once.
-    #[persist(each)]
-    groups: Vec<[u64; 4]>,
-    /// What the root holds.
-    first: u64,
-    #[persist(skip)]
-    sources: u32,
-    /// Low bits that hold the source.
-    #[persist(skip)]
-    bits: u32,
-    #[persist(skip)]
-    horizon: Nanos,
-}
-
-impl EventTree {
-    fn new(sources: usize) -> Self {
-        let sources = sources.max(2);
-        let bits = usize::BITS - (sources - 1).leading_zeros();
-        // Each group takes the place of one leaf and adds four.
-        let groups = (sources - 1).div_ceil(3);
-        // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
-        let horizon = Nanos((u64::MAX >> bits) - 1);
-        Self { groups: vec![[u64::MAX; 4]; groups], first: u64::MAX, sources: sources as u32, bits, horizon }
-    }
-
-    fn sources(&self) -> u32 {
-        self.sources
-    }
-
-    /// The latest time that an event can have: time and source share 64 bits. 4.5 years with up to 128 sources, half of it with each
-    /// doubling.
-    fn horizon(&self) -> Nanos {
-        self.horizon
-    }
-
-    /// Sets the time of `source`; [`Nanos::MAX`] for none.
-    #[inline]
-    fn set(&mut self, source: u32, at: Nanos) {
-        debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
-        let key = if at == Nanos::MAX {
-            u64::MAX
-        } else {
-            assert!(at <= self.horizon, "an event at {at} lies beyond the horizon of {}", self.horizon);
-            at.0 << self.bits | u64::from(source)
-        };
-        let groups = self.groups.as_mut_slice();
-        let mut node = groups.len() + source as usize;
-        let mut least = key;
-        while node != 0 {
-            let place = node - 1;
-            let group = &mut groups[place / 4];
-            group[place % 4] = least;
-            let [first, second, third, fourth] = *group;
-            least = first.min(second).min(third.min(fourth));
-            node = place / 4;
-        }
-        self.first = least;
-    }
-
-    /// When the earliest event is due; [`Nanos::MAX`] when there is none.
-    #[inline]
-    fn next(&self) -> Nanos {
-        if self.first == u64::MAX { Nanos::MAX } else { Nanos(self.first >> self.bits) }
-    }
-
-    /// Whose the earliest event is.
-    #[inline]
-    fn next_source(&self) -> u32 {
-        (self.first & ((1 << self.bits) - 1)) as u32
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 2^64 ns are 213 503 days. Every number of dies that a geometry can have, with one core, the master core, the link and housekeeping.
-    #[test]
-    fn the_horizon_is_what_is_promised() {
-        for (dies, days) in [(124, 1667.9), (125, 833.9), (1020, 208.4), (1021, 104.2), (65_535, 1.62)] {
-            let mut tree = EventTree::new(dies + 4);
-            let horizon = tree.horizon();
-            assert!(horizon.as_secs_f64() / 86_400.0 >= days, "{dies} dies: {horizon}");
-            let last = (dies + 3) as u32;
-            tree.set(last, horizon);
-            assert_eq!((tree.next(), tree.next_source()), (horizon, last));
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn the_first_is_the_least_of_all(
-            sources in 1usize..70,
-            steps in proptest::collection::vec((0usize..1000, 0u64..20), 1..200),
-        ) {
-            let mut tree = EventTree::new(sources);
-            let mut plain = vec![u64::MAX; sources];
-            for (source, at) in steps {
-                let source = source % sources;
-                let at = if at == 0 { u64::MAX } else { at };
-                plain[source] = at;
-                tree.set(source as u32, Nanos(at));
-                let (&least, index) = plain.iter().zip(0u32..).min().unwrap();
-                proptest::prop_assert_eq!(tree.next(), Nanos(least));
-                if least != u64::MAX {
-                    proptest::prop_assert_eq!(tree.next_source(), index);
-                }
-            }
-        }
+    /// Forgets all events: power has failed.
+    pub(crate) fn clear(&mut self) {
+        (0..self.tree.sources()).for_each(|source| self.tree.set(source, Nanos::MAX));
     }
 }

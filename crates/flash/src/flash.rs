@@ -3,7 +3,7 @@
 use crate::channel::Channel;
 use crate::clock::Clocks;
 use crate::die::{Die, Phase};
-use crate::events::{Events, Source};
+use crate::events::{FlashEvents, FlashSource};
 use crate::line::Line;
 use crate::next::{Demand, Next};
 use crate::op::{Kind, List, Op, OpId, Queue, Task};
@@ -25,7 +25,7 @@ pub struct Flash<T> {
     pub(crate) dies: IndexVec<DieId, Die>,
     #[persist(each)]
     pub(crate) channels: IndexVec<ChannelId, Channel>,
-    pub(crate) events: Events,
+    pub(crate) events: FlashEvents,
     pub(crate) ops: Slab<Op<T>>,
     #[persist(skip)]
     pub(crate) timing: TimingTable,
@@ -119,7 +119,6 @@ impl<T: Copy> Flash<T> {
     pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         let Setup { geometry, cores, program_unit, .. } = *setup;
         let units = program_unit.units();
-        let flash_cores = cores.iter().map(|core| core.index() + 1).max().unwrap_or(0);
         let die = |(die, &core): (DieId, &CoreId)| Die::new(geometry.locate(die).channel, core);
         let timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units, setup.one_shot)?;
         let lets_reads_go = setup.timing.channel == ChannelOrder::ReadsFirst;
@@ -128,7 +127,7 @@ impl<T: Copy> Flash<T> {
         Ok(Self {
             dies: cores.iter_indexed().map(die).collect(),
             channels: IndexVec::filled(Channel::default(), usize::from(geometry.channels)),
-            events: Events::new(cores.len(), flash_cores, setup.think_time != Nanos::ZERO),
+            events: FlashEvents::new(cores.len(), setup.think_time != Nanos::ZERO),
             ops: Slab::default(),
             // The whole program unit travels, padding included.
             program_transfer: timing.command() + timing.transfer(units),
@@ -167,13 +166,6 @@ impl<T: Copy> Flash<T> {
         self.events.horizon()
     }
 
-    /// Sets when something of the drive other than a die is due; [`Nanos::MAX`] for never.
-    #[inline]
-    pub fn schedule(&mut self, source: Source, at: Nanos) {
-        debug_assert!(!matches!(source, Source::Die(_)), "the room itself knows when a die is due");
-        self.events.set(source, at);
-    }
-
     /// When the earliest event is due; [`Nanos::MAX`] when there is none.
     #[inline]
     pub fn next_event(&self) -> Nanos {
@@ -182,7 +174,7 @@ impl<T: Copy> Flash<T> {
 
     /// Whose the earliest event is.
     #[inline]
-    pub fn next_source(&self) -> Source {
+    pub fn next_source(&self) -> FlashSource {
         self.events.next_source()
     }
 
@@ -436,7 +428,7 @@ impl<T: Copy> Flash<T> {
         if !PLAIN {
             self.note(move |clocks| clocks.sends(now, die, op));
         }
-        self.events.set(Source::Die(die), end);
+        self.events.set_die(die, end);
         Next::Nothing
     }
 
@@ -471,7 +463,7 @@ impl<T: Copy> Flash<T> {
         state.begin(now, op);
         state.phase = Phase::ReadTransfer;
         self.note(move |clocks| clocks.holds(now, die, op));
-        self.events.set(Source::Die(die), until);
+        self.events.set_die(die, until);
     }
 
     /// Internal operations that are under way, or handed back and not done with, and those whose slot thinks.

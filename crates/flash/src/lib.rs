@@ -26,7 +26,7 @@ mod work;
 
 pub use clock::{Activity, ByActivity, Way};
 pub use die::Worked;
-pub use events::Source;
+pub use events::FlashSource;
 pub use flash::{Event, Flash, Setup};
 pub use next::{Answer, Ask, Demand, Next};
 pub use op::{Kind, Op, OpId, Place, Queue, Task};

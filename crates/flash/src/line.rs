@@ -1,7 +1,6 @@
 //! Data to be programmed that waits for its channel, and lets what has been read go first.
 
 use crate::die::Phase;
-use crate::events::Source;
 use crate::flash::Flash;
 use crate::op::Kind;
 use outlast_media::{ArrayWork, ChannelOrder};
@@ -98,7 +97,7 @@ impl<T: Copy> Flash<T> {
             }
             _ => state.array_end,
         };
-        self.events.set(Source::Die(die), at);
+        self.events.set_die(die, at);
         self.note(move |clocks| clocks.put_off(die, span));
     }
 }

@@ -4,7 +4,6 @@
 //! beside others in the order in which they wait; one whose planes are not free lets others go first, but none that wants the same planes.
 
 use crate::die::Phase;
-use crate::events::Source;
 use crate::flash::{Event, Flash};
 use crate::next::{Demand, Next};
 use crate::turn::HOST_IN_A_ROW;
@@ -131,7 +130,7 @@ impl<T: Copy> Flash<T> {
         state.phase = Phase::Reading;
         let pipe = &mut self.pipes[die.index()];
         pipe.slots.push(Slot { op, stage, planes, until });
-        self.events.set(Source::Die(die), pipe.next());
+        self.events.set_die(die, pipe.next());
     }
 
     /// One more read that `die` begins beside those that it works on, unless something else has waited for its turn: then it first ends
@@ -215,7 +214,7 @@ impl<T: Copy> Flash<T> {
     fn go_on_to(&mut self, die: DieId, index: usize, stage: Stage, until: Nanos) {
         let pipe = &mut self.pipes[die.index()];
         (pipe.slots[index].stage, pipe.slots[index].until) = (stage, until);
-        self.events.set(Source::Die(die), pipe.next());
+        self.events.set_die(die, pipe.next());
     }
 
     /// The data of a read is out, and the cache register of its planes free for the next.
@@ -238,7 +237,7 @@ impl<T: Copy> Flash<T> {
         if pipe.slots.is_empty() {
             self.dies[die].release(now);
         } else {
-            self.events.set(Source::Die(die), pipe.next());
+            self.events.set_die(die, pipe.next());
             self.note(move |clocks| clocks.reads_on(now, die));
         }
         Event::Ended(op)

@@ -1,6 +1,5 @@
 //! Think time: how long the slot of an internal operation stays taken after the operation.
 
-use crate::events::Source;
 use crate::flash::Flash;
 use outlast_units::Nanos;
 use std::collections::VecDeque;
@@ -64,8 +63,8 @@ impl<T: Copy> Flash<T> {
         self.call_thinking();
     }
 
-    /// A slot has thought, which [`Source::Thinking`] was due for: one more internal operation may start. Of several that end at one time each
-    /// has an event of its own, so that a die can take each of them.
+    /// A slot has thought, for which [`FlashSource::Thinking`](crate::FlashSource::Thinking) was due: one more internal operation may start. Of
+    /// several that end at one time each has an event of its own, so that a die can take each of them.
     pub fn has_thought(&mut self, now: Nanos) {
         let end = self.thinking.ends.pop_front();
         debug_assert!(end == Some(now), "a slot that thinks until {end:?} is free at {now}");
@@ -77,7 +76,7 @@ impl<T: Copy> Flash<T> {
         // Beyond the horizon nothing happens any more.
         let next = self.thinking.next();
         let next = if next > self.horizon() { Nanos::MAX } else { next };
-        self.events.set(Source::Thinking, next);
+        self.events.set_thinking(next);
     }
 
     /// Whether a slot of an internal operation thinks.

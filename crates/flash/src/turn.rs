@@ -1,7 +1,6 @@
 //! What an idle die does next.
 
 use crate::die::Phase;
-use crate::events::Source;
 use crate::flash::Flash;
 use crate::next::{Answer, Ask, Demand, Next, Point};
 use crate::op::{Kind, Op, Queue, Task};
@@ -241,7 +240,7 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         debug_assert!(state.phase == Phase::Idle, "die {die} is at work");
         if std::mem::take(&mut state.stale_event) {
-            self.events.set(Source::Die(die), Nanos::MAX);
+            self.events.set_die(die, Nanos::MAX);
         }
     }
 

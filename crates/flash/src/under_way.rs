@@ -74,7 +74,7 @@ impl<T: Copy> Flash<T> {
             self.dies.indices().for_each(|die| clocks.rests(now, die));
         }
         self.ops = Slab::default();
-        self.events.cut();
+        self.events.clear();
         self.internal = 0;
         self.thinking.cut();
         self.waiting.clear();

@@ -2,7 +2,6 @@
 
 use crate::clock::Activity;
 use crate::die::{Phase, Suspended};
-use crate::events::Source;
 use crate::flash::Flash;
 use crate::next::{Demand, Next};
 use crate::op::{Kind, Op};
@@ -36,7 +35,7 @@ impl<T: Copy> Flash<T> {
         state.array_end = from;
         self.suspends += 1;
         self.note(move |clocks| clocks.suspends(die, from));
-        self.events.set(Source::Die(die), can_read);
+        self.events.set_die(die, can_read);
     }
 
     /// A die has taken up what comes next. Where a program or erase has to make progress before it may be suspended, reads that were left
@@ -63,7 +62,7 @@ impl<T: Copy> Flash<T> {
         if !PLAIN {
             self.note(move |clocks| clocks.works(now, die, suspended.op, Activity::Suspend, start));
         }
-        self.events.set(Source::Die(die), end);
+        self.events.set_die(die, end);
     }
 
     #[inline]
@@ -97,7 +96,7 @@ impl<T: Copy> Flash<T> {
             self.note(move |clocks| clocks.senses(now, die, op));
         }
         let start = self.channels[channel].interleave(now, self.timing.command());
-        self.events.set(Source::Die(die), start + sense);
+        self.events.set_die(die, start + sense);
         Next::Sensing(pages as u32)
     }
 
@@ -113,7 +112,7 @@ impl<T: Copy> Flash<T> {
         if !PLAIN {
             self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, data_in));
         }
-        self.events.set(Source::Die(die), data_in + program);
+        self.events.set_die(die, data_in + program);
     }
 
     fn start_erase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
@@ -124,6 +123,6 @@ impl<T: Copy> Flash<T> {
         if !PLAIN {
             self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, start));
         }
-        self.events.set(Source::Die(die), end);
+        self.events.set_die(die, end);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::core::{Core, Cores, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
+use crate::events::DriveEvents;
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
 use crate::placement::Classifier;
@@ -58,8 +59,7 @@ impl Ssd {
         let flash = flash_of(&config, &places, cores[CoreId(0)].ftl.layout())?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
-        let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
-        let retries = Retries::new(max, if_protected);
+        let retries = Retries::new(max, config.reliability.as_ref().and_then(|r| r.rereads_if_protected));
         let reliability =
             config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
         let watch = watch_of(&config, &cores);
@@ -92,6 +92,7 @@ impl Ssd {
             map_timer: MapTimer::new(config.ftl.map_flush.and_then(|own| own.interval)),
             ledger: None,
             victims: None,
+            events: DriveEvents::new(cores.len(), flash.horizon()),
             flash,
             places,
             reads: Slab::default(),

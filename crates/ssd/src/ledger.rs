@@ -9,6 +9,7 @@
 //! that waits outside the flash room has gone through is *set apart* until it goes on. A read in the flash room needs nothing of the
 //! kind: the room tells its [`Way`] when it ends.
 
+use crate::host::RequestId;
 use crate::op::UnitWork;
 use outlast_device::{LatencyCause as Cause, LatencyParts, Tag};
 use outlast_flash::{Activity, Way};
@@ -109,10 +110,10 @@ impl Ledger {
     }
 
     /// Command `tag` is worked on, as request `request`.
-    pub(crate) fn accepted(&mut self, now: Nanos, request: u32, tag: Tag) {
+    pub(crate) fn accepted(&mut self, now: Nanos, request: RequestId, tag: Tag) {
         let mut story = self.outside.remove(&tag).unwrap_or(Story::begun(now));
         story.spend(now, Cause::Queue);
-        let index = request as usize;
+        let index = request.0 as usize;
         if index >= self.accounts.len() {
             self.accounts.resize(index + 1, Account::default());
         }
@@ -121,12 +122,12 @@ impl Ledger {
     }
 
     /// The account of a request of the host; the drive's own have none.
-    fn account(&mut self, request: u32) -> Option<&mut Account> {
-        self.accounts.get_mut(request as usize).filter(|own| own.is_open)
+    fn account(&mut self, request: RequestId) -> Option<&mut Account> {
+        self.accounts.get_mut(request.0 as usize).filter(|own| own.is_open)
     }
 
     /// `cause` has kept all of `request` until now.
-    pub(crate) fn spent(&mut self, now: Nanos, request: u32, cause: Cause) {
+    pub(crate) fn spent(&mut self, now: Nanos, request: RequestId, cause: Cause) {
         if let Some(own) = self.account(request) {
             own.common.spend(now, cause);
             own.current = own.common;
@@ -134,7 +135,7 @@ impl Ledger {
     }
 
     /// A flash core acts on a unit of `request`.
-    pub(crate) fn acts(&mut self, now: Nanos, request: u32) {
+    pub(crate) fn acts(&mut self, now: Nanos, request: RequestId) {
         if let Some(own) = self.account(request) {
             own.current = own.common;
             own.current.spend(now, Cause::Firmware);
@@ -205,21 +206,21 @@ impl Ledger {
     }
 
     /// Data of `request` is not rebuilt before `at`.
-    pub(crate) fn not_before(&mut self, request: u32, at: Nanos) {
+    pub(crate) fn not_before(&mut self, request: RequestId, at: Nanos) {
         if let Some(own) = self.account(request) {
             own.decoded = own.decoded.max(at);
         }
     }
 
     /// What has just been read for `request` is in the decoder for `time`.
-    pub(crate) fn decodes(&mut self, request: u32, time: Nanos) {
+    pub(crate) fn decodes(&mut self, request: RequestId, time: Nanos) {
         if let Some(own) = self.account(request) {
             own.decoding = time;
         }
     }
 
     /// All of `request` is in the buffer and must reach flash.
-    pub(crate) fn is_buffered(&mut self, now: Nanos, request: u32) {
+    pub(crate) fn is_buffered(&mut self, now: Nanos, request: RequestId) {
         if let Some(own) = self.account(request) {
             own.current.spend(now, Cause::Firmware);
             own.common = own.current;
@@ -227,7 +228,7 @@ impl Ledger {
     }
 
     /// The last part of `request` has ended.
-    pub(crate) fn is_done(&mut self, now: Nanos, request: u32) {
+    pub(crate) fn is_done(&mut self, now: Nanos, request: RequestId) {
         if let Some(own) = self.account(request) {
             own.is_open = false;
             own.current.spend(now, Cause::Firmware);

@@ -4,6 +4,7 @@ mod apart;
 mod assemble;
 mod core;
 mod counters;
+mod events;
 mod failed_programs;
 mod figures;
 mod health;

@@ -1,5 +1,6 @@
 //! What a flash operation is for.
 
+use crate::host::RequestId;
 use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, Lpn, Pu};
@@ -45,7 +46,7 @@ pub(crate) enum Rung {
 /// The part of a host command that falls on one mapping unit.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct UnitWork {
-    pub(crate) request: u32,
+    pub(crate) request: RequestId,
     pub(crate) lpn: Lpn,
     /// First sector within the unit, and how many.
     pub(crate) first: u16,
@@ -57,7 +58,7 @@ pub(crate) struct UnitWork {
 impl UnitWork {
     /// `sectors` sectors of unit `lpn` from `first` on, for `request`.
     #[inline]
-    pub(crate) fn new(request: u32, lpn: Lpn, first: u16, sectors: u16) -> Self {
+    pub(crate) fn new(request: RequestId, lpn: Lpn, first: u16, sectors: u16) -> Self {
         Self { request, lpn, first, sectors, story: NIL }
     }
 }
@@ -81,6 +82,13 @@ impl Purpose {
     pub(crate) fn program(kind: OpKind, task: Task, pu: Pu, epoch: u32) -> Self {
         debug_assert!(matches!(kind, OpKind::HostProgram | OpKind::RelocationProgram), "{kind:?}");
         Self { pu, cookie: epoch, kind, task, has_record: false }
+    }
+
+    /// The host's request that an operation reads for, which has no record.
+    #[inline]
+    pub(crate) fn request(self) -> RequestId {
+        debug_assert!(self.kind == OpKind::HostRead && !self.has_record, "{self:?} is for no request");
+        RequestId(self.cookie)
     }
 
     /// A read for `task` of valid units of victim's program unit `pu`.
@@ -125,7 +133,7 @@ pub(crate) struct Op {
 impl Op {
     /// An operation of no command's unit, carrying nothing yet.
     pub(crate) fn new(kind: OpKind, task: Task, core: CoreId, pu: Pu) -> Self {
-        let work = UnitWork::new(NIL, Lpn::NONE, 0, 0);
+        let work = UnitWork::new(RequestId::NONE, Lpn::NONE, 0, 0);
         Self {
             kind,
             task,
@@ -150,7 +158,7 @@ impl Op {
     pub(crate) fn of_tag(tag: Purpose, core: CoreId, units: u32, mask: u64) -> Self {
         let mut op = Self { units: units as u16, mask, ..Self::new(tag.kind, tag.task, core, tag.pu) };
         if tag.kind == OpKind::HostRead {
-            op.work.request = tag.cookie;
+            op.work.request = tag.request();
         } else {
             op.epoch = tag.cookie;
         }
@@ -160,7 +168,7 @@ impl Op {
     /// The tag of an operation without a record.
     #[inline]
     pub(crate) fn tag(&self) -> Purpose {
-        let cookie = if self.kind == OpKind::HostRead { self.work.request } else { self.epoch };
+        let cookie = if self.kind == OpKind::HostRead { self.work.request.0 } else { self.epoch };
         Purpose { pu: self.pu, cookie, kind: self.kind, task: self.task, has_record: false }
     }
 

@@ -2,8 +2,10 @@
 
 use crate::core::{Core, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
+use crate::events::{DriveEvents, DriveSource, DueEvent};
 use crate::health::{Changes, Decisions, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
+use crate::host::RequestId;
 use crate::ledger::Ledger;
 use crate::livelock::LivelockWatch;
 use crate::op::{Op, Purpose};
@@ -19,7 +21,7 @@ use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Op as HostOp, Peek,
     SectorRun, Smart, Tag,
 };
-use outlast_flash::{Flash, Source};
+use outlast_flash::Flash;
 use outlast_ftl::Ftl;
 use outlast_media::Store;
 use outlast_settings::drive::{SsdConfig, WriteCache};
@@ -64,15 +66,17 @@ pub struct Ssd {
     pub(crate) config: SsdConfig,
     #[persist(each)]
     pub(crate) cores: IndexVec<CoreId, Core>,
-    /// Dies, channels, and what is due.
+    /// Dies and channels.
     pub(crate) flash: Flash<Purpose>,
+    /// What is due outside flash.
+    pub(crate) events: DriveEvents,
     /// The flash core of each die.
     #[persist(skip)]
     pub(crate) places: IndexVec<DieId, DiePlace>,
     /// Reads in the flash room that carry more than a tag holds.
     pub(crate) reads: Slab<Op>,
     pub(crate) host: HostSide,
-    pub(crate) master: Processor<u32>,
+    pub(crate) master: Processor<RequestId>,
     #[persist(skip)]
     pub(crate) size: Size,
     /// What is to be looked at before the next event.
@@ -211,11 +215,11 @@ impl Ssd {
         &self.cores[core].dies
     }
 
-    /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies and cores (and three more, four with a think time), rounded up
-    /// to a power of two: 4.5 years with up to 124 dies, 208 days with up to 1000, 1.6 days with 65 535. A run that gets there ends with an
-    /// error.
+    /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies (one more with a think time), or by that of its
+    /// flash cores and three more, rounded up to a power of two: 4.5 years with up to 128 dies, 208 days with up to 1024, 3.2 days with 65 535. A run
+    /// that gets there ends with an error.
     pub fn horizon(&self) -> Nanos {
-        self.flash.horizon()
+        self.events.horizon()
     }
 
     /// Free superblocks, over all cores.
@@ -236,13 +240,13 @@ impl Ssd {
 
     #[inline]
     pub(crate) fn next_event(&self) -> Nanos {
-        self.flash.next_event().min(self.host.completions.next())
+        self.flash.next_event().min(self.events.next()).min(self.host.completions.next())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        let at = self.flash.next_event();
+        let at = self.flash.next_event().min(self.events.next());
         let completes = self.host.completions.next();
         if completes <= at {
             self.emit(completions);
@@ -250,13 +254,13 @@ impl Ssd {
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");
-        match self.flash.next_source() {
-            Source::Die(die) => self.die_event(at, die),
-            Source::Core(core) => self.cpu_event(at, core),
-            Source::Master => self.master_event(at),
-            Source::Link => self.link_event(at),
-            Source::Housekeeping => self.house_event(at),
-            Source::Thinking => self.slot_has_thought(at),
+        match self.events.earliest(&self.flash) {
+            DueEvent::Die(die) => self.die_event(at, die),
+            DueEvent::Drive(DriveSource::Core(core)) => self.cpu_event(at, core),
+            DueEvent::Drive(DriveSource::Master) => self.master_event(at),
+            DueEvent::Drive(DriveSource::Link) => self.link_event(at),
+            DueEvent::Drive(DriveSource::Housekeeping) => self.house_event(at),
+            DueEvent::Thinking => self.slot_has_thought(at),
         }
         self.settle(at);
     }

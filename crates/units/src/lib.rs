@@ -4,6 +4,7 @@
 
 mod address;
 mod bytes;
+pub mod event_tree;
 mod few;
 mod index_vec;
 mod list_map;

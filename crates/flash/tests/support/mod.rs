@@ -1,7 +1,7 @@
 //! A room of a few dies, and a caller that drives it.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use outlast_flash::{Answer, Demand, Event, Flash, Next, Op, Place, Queue, Setup, Source, Task};
+use outlast_flash::{Answer, Demand, Event, Flash, FlashSource, Next, Op, Place, Queue, Setup, Task};
 use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, Suspend, Timing};
 use outlast_units::{BlockId, ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos, Row};
 use std::collections::{BTreeMap, VecDeque};
@@ -179,12 +179,11 @@ impl Caller {
         assert!(self.room.next_event() >= self.now, "time goes back");
         self.now = self.room.next_event();
         let die = match self.room.next_source() {
-            Source::Die(die) => die,
-            Source::Thinking => {
+            FlashSource::Die(die) => die,
+            FlashSource::Thinking => {
                 self.room.has_thought(self.now);
                 return self.wake_waiting();
             }
-            other => unreachable!("{other:?} was not set"),
         };
         match self.room.event(self.now, die) {
             Event::Goes(next) => self.follow(die, next),

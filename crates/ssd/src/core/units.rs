@@ -2,6 +2,7 @@
 
 use super::{Due, WaitingWrite};
 use crate::host::Part;
+use crate::host::RequestId;
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
@@ -167,7 +168,7 @@ impl Ssd {
     }
 
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
-    pub(crate) fn deliver(&mut self, request: u32, core: CoreId, lpn: Lpn, unit: &Unit) {
+    pub(crate) fn deliver(&mut self, request: RequestId, core: CoreId, lpn: Lpn, unit: &Unit) {
         let (start, command) = (self.first_sector(core, lpn), *self.host.requests.command(request));
         self.host.bytes.deliver(&command, request, start, u64::from(self.size.sectors_per_unit), unit);
     }

@@ -2,10 +2,11 @@
 
 use super::{Part, Progress, Request, Then};
 use crate::core::CoreWork;
+use crate::events::DriveSource;
+use crate::host::RequestId;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
 use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
-use outlast_flash::Source;
 use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 use std::ops::Range;
@@ -32,14 +33,14 @@ impl Ssd {
             self.take_in(request, &command, data);
         }
         if is_write && self.host.link.receive(now, &command, request) {
-            self.flash.schedule(Source::Link, self.host.next_in());
+            self.events.set(DriveSource::Link, self.host.next_in());
         } else {
             self.fetched(now, request);
         }
     }
 
     /// Keeps the bytes that write `request` brings, if it has come with any.
-    fn take_in(&mut self, request: u32, command: &Command, data: &[u8]) {
+    fn take_in(&mut self, request: RequestId, command: &Command, data: &[u8]) {
         let whole = u64::from(command.sectors) * SECTOR_BYTES;
         assert!(
             data.is_empty() || data.len() as u64 == whole,
@@ -65,12 +66,12 @@ impl Ssd {
 
     /// `cause` has kept all of `request` until now.
     #[inline]
-    pub(crate) fn note_spent(&mut self, now: Nanos, request: u32, cause: LatencyCause) {
+    pub(crate) fn note_spent(&mut self, now: Nanos, request: RequestId, cause: LatencyCause) {
         self.note(move |ledger| ledger.spent(now, request, cause));
     }
 
     #[inline]
-    pub(super) fn fetched(&mut self, now: Nanos, request: u32) {
+    pub(super) fn fetched(&mut self, now: Nanos, request: RequestId) {
         if self.host.is_direct {
             self.split_now(now, request);
         } else {
@@ -79,36 +80,36 @@ impl Ssd {
     }
 
     #[inline(never)]
-    fn fetched_indirectly(&mut self, now: Nanos, request: u32) {
+    fn fetched_indirectly(&mut self, now: Nanos, request: RequestId) {
         match self.host.costs {
             None => self.split(now, request),
             Some(costs) => self.occupy_master(now, request, costs.of(self.host.requests.command(request).op)),
         }
     }
 
-    fn occupy_master(&mut self, now: Nanos, request: u32, cost: Nanos) {
+    fn occupy_master(&mut self, now: Nanos, request: RequestId, cost: Nanos) {
         if cost == Nanos::ZERO && self.master.is_free(now) {
             return self.split(now, request);
         }
         self.master.take(now, cost, request);
-        self.flash.schedule(Source::Master, self.master.next());
+        self.events.set(DriveSource::Master, self.master.next());
     }
 
     pub(crate) fn master_event(&mut self, now: Nanos) {
         let request = self.master.done().expect("the master core's event has work");
-        self.flash.schedule(Source::Master, self.master.next());
+        self.events.set(DriveSource::Master, self.master.next());
         self.note_spent(now, request, LatencyCause::Firmware);
         self.split(now, request);
     }
 
     /// Splits a command into its units and hands them to their flash cores, unless it is held up.
-    fn split(&mut self, now: Nanos, request: u32) {
+    fn split(&mut self, now: Nanos, request: RequestId) {
         if self.host.in_order.is_none() || !self.is_held_up(request) {
             self.split_now(now, request);
         }
     }
 
-    pub(super) fn split_now(&mut self, now: Nanos, request: u32) {
+    pub(super) fn split_now(&mut self, now: Nanos, request: RequestId) {
         let command = *self.host.requests.command(request);
         if self.host.requests.outcome(request) == Outcome::Ok {
             match command.op {
@@ -120,7 +121,7 @@ impl Ssd {
         self.finish_parts(now, request, 1);
     }
 
-    fn split_units(&mut self, now: Nanos, request: u32, command: &Command) {
+    fn split_units(&mut self, now: Nanos, request: RequestId, command: &Command) {
         let (is_read, controller) = (command.op == HostOp::Read, &self.config.controller);
         let cost = if is_read { controller.read_cost } else { controller.write_cost };
         let encodes = controller.encode_cost != Nanos::ZERO && command.op == HostOp::Write;
@@ -173,7 +174,7 @@ impl Ssd {
     #[inline]
     pub(crate) fn schedule_core(&mut self, core: CoreId) {
         let next = self.cores[core].cpu.next();
-        self.flash.schedule(Source::Core(core), next);
+        self.events.set(DriveSource::Core(core), next);
     }
 
     /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
@@ -225,7 +226,7 @@ impl Ssd {
 
     /// Data of a read has left the flash side; it now crosses the link.
     #[inline]
-    pub(crate) fn data_moved(&mut self, now: Nanos, request: u32, sectors: u64) {
+    pub(crate) fn data_moved(&mut self, now: Nanos, request: RequestId, sectors: u64) {
         if let Some(at) = self.host.link.send(now, sectors * SECTOR_BYTES) {
             self.host.requests.sent(request, at);
         }
@@ -233,32 +234,32 @@ impl Ssd {
 
     /// `parts` units of a command are done; the last one completes it.
     #[inline]
-    pub(crate) fn finish_parts(&mut self, now: Nanos, index: u32, parts: u32) {
-        match self.host.requests.end_parts(index, parts) {
+    pub(crate) fn finish_parts(&mut self, now: Nanos, id: RequestId, parts: u32) {
+        match self.host.requests.end_parts(id, parts) {
             Progress::UnderWay | Progress::Forgotten => {}
-            Progress::Complete(request) => self.complete(now, index, &request),
+            Progress::Complete(request) => self.complete(now, id, &request),
             Progress::AwaitFlash => {
-                self.note(move |ledger| ledger.is_buffered(now, index));
-                self.host.flushes.call(index);
+                self.note(move |ledger| ledger.is_buffered(now, id));
+                self.host.flushes.call(id);
             }
-            Progress::Moved(outcome) => self.move_ended(index, outcome),
+            Progress::Moved(outcome) => self.move_ended(id, outcome),
         }
     }
 
     #[inline]
-    fn complete(&mut self, now: Nanos, index: u32, request: &Request) {
+    fn complete(&mut self, now: Nanos, id: RequestId, request: &Request) {
         self.host.life.count(&request.command, request.outcome);
-        self.note(move |ledger| ledger.is_done(now, index));
+        self.note(move |ledger| ledger.is_done(now, id));
         if request.outcome != Outcome::Ok {
             // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
             let Command { lba, sectors, .. } = request.command;
-            self.note_failure(index, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
+            self.note_failure(id, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
         } else if request.command.op == HostOp::LbaStatus {
             let Command { lba, sectors, .. } = request.command;
-            self.answer_status(now, index, &Command::new(HostOp::LbaStatus, lba, sectors), request.tag);
+            self.answer_status(now, id, &Command::new(HostOp::LbaStatus, lba, sectors), request.tag);
         }
         if self.config.bytes {
-            self.host.bytes.end(index, request.tag, request.is_good());
+            self.host.bytes.end(id, request.tag, request.is_good());
         }
         self.host.complete(now, request);
         if request.is_early() {
@@ -268,9 +269,9 @@ impl Ssd {
 
     #[cold]
     #[inline(never)]
-    fn note_failure(&mut self, index: u32, asked: Range<u64>, tag: Tag, outcome: Outcome) {
+    fn note_failure(&mut self, id: RequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {
         let per_unit = u64::from(self.size.sectors_per_unit);
-        let runs = self.host.failures.end(index, asked, per_unit);
+        let runs = self.host.failures.end(id, asked, per_unit);
         if outcome == Outcome::MediumError {
             self.host.failures.keep(tag, runs);
         }
@@ -278,8 +279,8 @@ impl Ssd {
 
     /// A move of the drive's own has ended.
     #[inline(never)]
-    fn move_ended(&mut self, index: u32, outcome: Outcome) {
-        self.host.failures.forget(index);
+    fn move_ended(&mut self, id: RequestId, outcome: Outcome) {
+        self.host.failures.forget(id);
         self.moves.ended(outcome);
     }
 }

@@ -19,7 +19,7 @@ mod requests;
 mod waiting;
 
 pub(crate) use bytes::Part;
-pub(crate) use requests::{Progress, Then};
+pub(crate) use requests::{Progress, RequestId, Then};
 
 use arrivals::Arrivals;
 use bytes::HostBytes;

@@ -1,9 +1,9 @@
 //! In and out: commands from the host to the drive's queue, completions from there to the host.
 
 use super::Submission;
+use crate::events::DriveSource;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, LatencyCause, Tag};
-use outlast_flash::Source;
 use outlast_units::Nanos;
 
 impl Ssd {
@@ -21,7 +21,7 @@ impl Ssd {
     #[inline(never)]
     fn set_out(&mut self, now: Nanos, submission: Submission) {
         self.host.arrivals.set_out(now, submission);
-        self.flash.schedule(Source::Link, self.host.next_in());
+        self.events.set(DriveSource::Link, self.host.next_in());
     }
 
     /// A command that was kept on its way is at the drive.
@@ -53,12 +53,12 @@ impl Ssd {
         if self.host.arrivals.next() < self.host.link.next() {
             let arrived = self.host.arrivals.arrived();
             let submission = arrived.expect("the event of the way in has a command");
-            self.flash.schedule(Source::Link, self.host.next_in());
+            self.events.set(DriveSource::Link, self.host.next_in());
             self.note_kept_out(now, submission.tag, LatencyCause::Link);
             return self.arrive_late(now, &submission);
         }
         let request = self.host.link.arrived().expect("the link's event has a command");
-        self.flash.schedule(Source::Link, self.host.next_in());
+        self.events.set(DriveSource::Link, self.host.next_in());
         self.note_spent(now, request, LatencyCause::Link);
         self.fetched(now, request);
     }

@@ -2,7 +2,22 @@
 
 use outlast_device::{Command, Op, Outcome, Tag};
 use outlast_units::Nanos;
-use outlast_units::slab::Slab;
+use outlast_units::slab::{NIL, Slab};
+
+/// Number of a request while it is under way; free for another one when it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, outlast_persist::Persist)]
+pub(crate) struct RequestId(pub(crate) u32);
+
+impl RequestId {
+    /// No request.
+    pub(crate) const NONE: Self = Self(NIL);
+}
+
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A command being worked on.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
@@ -62,49 +77,49 @@ impl Requests {
         tag: Tag,
         outcome: Outcome,
         then: Then,
-    ) -> u32 {
-        self.slab.insert(Request { command, tag, left: 1, ready: now, outcome, then })
+    ) -> RequestId {
+        RequestId(self.slab.insert(Request { command, tag, left: 1, ready: now, outcome, then }))
     }
 
     #[inline]
-    pub(crate) fn command(&self, request: u32) -> &Command {
-        &self.slab[request].command
+    pub(crate) fn command(&self, request: RequestId) -> &Command {
+        &self.slab[request.0].command
     }
 
     #[inline]
-    pub(crate) fn outcome(&self, request: u32) -> Outcome {
-        self.slab[request].outcome
+    pub(crate) fn outcome(&self, request: RequestId) -> Outcome {
+        self.slab[request.0].outcome
     }
 
     /// One more part of `request` is to be done.
     #[inline]
-    pub(crate) fn add_part(&mut self, request: u32) {
-        debug_assert!(self.slab[request].left != 0, "a request that has ended gets another part");
-        self.slab[request].left += 1;
+    pub(crate) fn add_part(&mut self, request: RequestId) {
+        debug_assert!(self.slab[request.0].left != 0, "a request that has ended gets another part");
+        self.slab[request.0].left += 1;
     }
 
     /// Request `request` will end in `outcome`.
-    pub(crate) fn fail(&mut self, request: u32, outcome: Outcome) {
-        self.slab[request].outcome = outcome;
+    pub(crate) fn fail(&mut self, request: RequestId, outcome: Outcome) {
+        self.slab[request.0].outcome = outcome;
     }
 
     /// The last of the request's data so far has left over the link at `at`.
     #[inline]
-    pub(crate) fn sent(&mut self, request: u32, at: Nanos) {
+    pub(crate) fn sent(&mut self, request: RequestId, at: Nanos) {
         self.not_before(request, at);
     }
 
     /// The request's data is not ready before `at`.
     #[inline]
-    pub(crate) fn not_before(&mut self, request: u32, at: Nanos) {
-        let ready = &mut self.slab[request].ready;
+    pub(crate) fn not_before(&mut self, request: RequestId, at: Nanos) {
+        let ready = &mut self.slab[request.0].ready;
         *ready = (*ready).max(at);
     }
 
     /// `parts` parts of `request` are done.
     #[inline]
-    pub(crate) fn end_parts(&mut self, request: u32, parts: u32) -> Progress {
-        let own = &mut self.slab[request];
+    pub(crate) fn end_parts(&mut self, request: RequestId, parts: u32) -> Progress {
+        let own = &mut self.slab[request.0];
         debug_assert!(own.left >= parts, "more parts of a request end than it has");
         own.left -= parts;
         if own.left != 0 {
@@ -113,11 +128,11 @@ impl Requests {
         match own.then {
             Then::Complete | Then::FlushLater => {
                 let own = *own;
-                self.slab.remove(request);
+                self.slab.remove(request.0);
                 Progress::Complete(own)
             }
             Then::Forget => {
-                self.slab.remove(request);
+                self.slab.remove(request.0);
                 Progress::Forgotten
             }
             Then::AwaitFlash => {
@@ -127,7 +142,7 @@ impl Requests {
             }
             Then::MoveOn => {
                 let outcome = own.outcome;
-                self.slab.remove(request);
+                self.slab.remove(request.0);
                 Progress::Moved(outcome)
             }
         }
@@ -144,8 +159,8 @@ impl Requests {
     }
 
     /// Whether request `request` has not ended.
-    pub(crate) fn is_live(&self, request: u32) -> bool {
-        self.slab.slots().get(request as usize).is_some_and(|own| own.left != 0)
+    pub(crate) fn is_live(&self, request: RequestId) -> bool {
+        self.slab.slots().get(request.0 as usize).is_some_and(|own| own.left != 0)
     }
 
     /// How many requests are under way, those of the drive's own moves included.

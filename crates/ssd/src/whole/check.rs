@@ -31,6 +31,7 @@ impl Ssd {
             }
         }
         self.flash.check_restored()?;
+        self.events.check()?;
         for core in &self.cores {
             core.ftl.check_contents()?;
         }
@@ -44,7 +45,7 @@ impl Ssd {
     fn check_host_reads(&self) -> Result<(), String> {
         let mut reads = self.flash.reads().map(|(_, op)| op.tag);
         match reads.find(|tag| {
-            tag.kind == OpKind::HostRead && !tag.has_record && !self.host.requests.is_live(tag.cookie)
+            tag.kind == OpKind::HostRead && !tag.has_record && !self.host.requests.is_live(tag.request())
         }) {
             Some(tag) => Err(format!("a read is for request {}, which has ended", tag.cookie)),
             None => Ok(()),

@@ -3,7 +3,7 @@
 use crate::assemble::{flash_of, mount_options};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
-use outlast_flash::{Demand, Event, Flash, Next, Op, Place, Queue, Source};
+use outlast_flash::{Demand, Event, Flash, FlashSource, Next, Op, Place, Queue};
 use outlast_ftl::MountReads;
 use outlast_units::{BlockId, CoreId, DieId, Nanos, Pu, Row};
 
@@ -167,7 +167,7 @@ impl Reading<'_> {
         }
         while self.flash.next_event() != Nanos::MAX {
             self.now = self.flash.next_event();
-            let Source::Die(die) = self.flash.next_source() else {
+            let FlashSource::Die(die) = self.flash.next_source() else {
                 unreachable!("only dies have something to do")
             };
             if let Event::Ended(_) | Event::Goes(Next::Looks) = self.flash.event(self.now, die) {

@@ -6,12 +6,13 @@
 
 use crate::core::{Core, Due};
 use crate::counters::PowerCuts;
+use crate::events::DriveSource;
 use crate::ledger::Ledger;
 use crate::op::{OpKind, Purpose, Task};
 use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
-use outlast_flash::{Outstanding, Queue, Source};
+use outlast_flash::{Outstanding, Queue};
 use outlast_ftl::{Aftermath, Cause};
 use outlast_media::Tear;
 use outlast_settings::drive::WriteCache;
@@ -49,6 +50,7 @@ impl Ssd {
         let tear = self.schedule.take_tear();
         self.shutdowns.power_failed();
         let outstanding = self.flash.cut(off);
+        self.events.cut();
         self.reads = Slab::default();
         self.host.requests.clear();
         self.forget_queries(off);
@@ -69,9 +71,9 @@ impl Ssd {
         }
         self.move_again();
         self.settle(on);
-        if self.flash.next_event() < on {
-            // Housekeeping: the only source of events that outlives the power.
-            self.flash.schedule(Source::Housekeeping, on);
+        // Housekeeping is the only source of events that outlives the power.
+        if self.events.next() < on {
+            self.events.set(DriveSource::Housekeeping, on);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
 use crate::core::{Core, Cores, Due, NextRead, WaitingWrite};
+use crate::host::RequestId;
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
@@ -27,7 +28,7 @@ impl Ssd {
     ) {
         let (die, place) = place_of_pu(self.cores[core].ftl.layout(), pu);
         let joins = |tag: &Purpose| {
-            tag.pu == pu && tag.cookie == work.request && tag.kind == OpKind::HostRead && !tag.has_record
+            tag.pu == pu && tag.kind == OpKind::HostRead && !tag.has_record && tag.request() == work.request
         };
         if kind == OpKind::HostRead && self.flash.join(die, unit, joins) {
             return;
@@ -270,7 +271,7 @@ impl Ssd {
             if self.notes_reads {
                 self.note_read(now, die, tag, ended.mask());
             }
-            self.host_read(now, tag.cookie, ended.units(), self.config.controller.decode.hard);
+            self.host_read(now, tag.request(), ended.units(), self.config.controller.decode.hard);
             return self.wake_of::<PLAIN>(now, die);
         }
         let op = if tag.has_record {
@@ -302,7 +303,7 @@ impl Ssd {
     #[inline(never)]
     fn note_read(&mut self, now: Nanos, die: DieId, tag: Purpose, mask: u64) {
         self.cores[self.places[die].core].keep_read(tag.pu, mask);
-        self.note_way(now, &mut UnitWork::new(tag.cookie, Lpn::NONE, 0, 0), true);
+        self.note_way(now, &mut UnitWork::new(tag.request(), Lpn::NONE, 0, 0), true);
     }
 
     /// Read `op` of a command of the host, which has ended, with what the account says of it.
@@ -371,7 +372,7 @@ impl Ssd {
 
     /// The units of a host read are in the controller, where decoding them takes `decode`.
     #[inline]
-    pub(crate) fn host_read(&mut self, now: Nanos, request: u32, units: u32, decode: Nanos) {
+    pub(crate) fn host_read(&mut self, now: Nanos, request: RequestId, units: u32, decode: Nanos) {
         if decode != Nanos::ZERO {
             self.decode_then_send(now, request, units, decode);
         } else if self.host.link.is_there() {
@@ -382,7 +383,7 @@ impl Ssd {
 
     /// What crosses the link for `units` units of a read.
     #[inline]
-    pub(super) fn sectors_sent(&self, request: u32, units: u32) -> u64 {
+    pub(super) fn sectors_sent(&self, request: RequestId, units: u32) -> u64 {
         // Only the last unit of a command can be partial at its end; the link carries what was asked for.
         let asked = u64::from(self.host.requests.command(request).sectors);
         asked.min(u64::from(units) * u64::from(self.size.sectors_per_unit))

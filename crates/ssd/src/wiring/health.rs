@@ -1,8 +1,8 @@
 //! Housekeeping: the drive carries out what the parts of its health ask for when their time has come.
 
+use crate::events::DriveSource;
 use crate::health::{Change, FaultEvent};
 use crate::ssd::Ssd;
-use outlast_flash::Source;
 use outlast_media::{Damage, Fault};
 use outlast_settings::drive::ChangeConfig;
 use outlast_units::{DieId, Nanos};
@@ -12,15 +12,15 @@ impl Ssd {
     pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
         if self.timer.call(at) {
             // Beyond the horizon nothing happens any more.
-            let at = if at > self.flash.horizon() { Nanos::MAX } else { at };
-            self.flash.schedule(Source::Housekeeping, at);
+            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
+            self.events.set(DriveSource::Housekeeping, at);
         }
     }
 
     /// The time for housekeeping has come.
     pub(crate) fn house_event(&mut self, now: Nanos) {
         self.timer.stop();
-        self.flash.schedule(Source::Housekeeping, Nanos::MAX);
+        self.events.set(DriveSource::Housekeeping, Nanos::MAX);
         self.let_in(now);
         self.break_what_is_due(now);
         self.make_changes_due(now);
