@@ -4,6 +4,8 @@
 //! phases of commands to members with waits between them. Its story is that of the chain that ends last; a phase's that of the command to
 //! a member that ends last, as the member tells it. The array takes no time, so a phase begins where the one before it ends: a command to a
 //! member follows what had been told of its operation when it went out.
+//!
+//! `machine/follow.rs` fills the accounts; those of members are chained, phase by phase, with the waits between them (decision 0069).
 
 use outlast_device::{Completion, LatencyCause as Cause, LatencyParts, Tag};
 use outlast_units::Nanos;

@@ -1,5 +1,9 @@
 //! The one interface for everything that stores. An SSD is a [`Device`]; an array is a device made of devices. No device
 //! reads a clock, opens a file or draws from a global generator: time comes in as `now`, effects go out as completions.
+//!
+//! Some questions take no simulated time, change nothing, and cost nothing unless they are asked: [`Device::extents`] tells for each sector whether it holds
+//! data, is lost, lies in the wrong place, or would be undone by a loss of power, and [`Device::take_failed`] which sectors made a command fail (decision
+//! 0045).
 
 mod command;
 mod extent;

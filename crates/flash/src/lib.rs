@@ -8,6 +8,18 @@
 //! source is a die, [`Flash::event`] does what is due there; an operation that ends is handed back by value, and its die is free. The
 //! caller deals with it (or has it [sensed again](Flash::sense_again)), and then calls [`Flash::wake`], so that the die takes up what
 //! comes next.
+//!
+//! Each source of events (a die, a processor, the link, housekeeping) has at most one pending event, in a tournament tree of single words. Nothing is allocated
+//! for an operation (decision 0030).
+//!
+//! A die takes its next operation by priority: host reads, host programs, garbage collection, background; if host writes wait for collection, collection goes
+//! before host programs. Each priority is bounded, so that nothing starves. Reads go before a suspended operation at most `timing.suspend.reads` times, before
+//! a host program `controller.program_every` times, and before urgent collection eight times; everything goes before a background task at most
+//! `controller.background_every` times (decision 0020).
+//!
+//! The units of one command are queued before any die looks at its queue ([`Flash::begin_gathering`]), so that a page is sensed once for all of them (decision
+//! 0019). A suspension is decided when the read comes (decision 0060). Only dies with several reads in progress (independent plane reads, a cache register)
+//! keep them in `pipe.rs` (decision 0061).
 
 mod channel;
 mod clock;

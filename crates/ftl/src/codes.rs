@@ -1,4 +1,9 @@
 //! Which code each class, stream and superblock has.
+//!
+//! A class of data is a code with streams of its own. With a code within blocks, each lane of a superblock is a line of its own, beside the stripes across
+//! lanes. Codes and dies change while data is live, by relocation of the superblocks whose code is outdated (decision 0016).
+//!
+//! `ssd/src/placement/` chooses the class of a write, and `ssd/src/health/changes.rs` decides when a code or the dies change.
 
 use crate::layout::Layout;
 use crate::streams::{Cause, Streams};

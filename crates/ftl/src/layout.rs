@@ -1,4 +1,7 @@
 //! How slots, pages, dies and superblocks of one flash core relate: arithmetic only, fixed for the drive's life.
+//!
+//! Slots are numbered in write order: superblock, superpage, lane (a die, or one plane of it), unit. A write frontier is therefore a counter, and the layout
+//! turns a slot into die, plane and page (decision 0003).
 
 use crate::divider::Divider;
 use outlast_media::{ConfigError, Geometry, ProgramUnit};

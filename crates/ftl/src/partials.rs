@@ -1,4 +1,6 @@
 //! Parity of stripes that are not full: which there is, which is on its way, and where the next goes.
+//!
+//! Such parity is a *cover*. `ssd/src/health/cover.rs` decides when a stripe gets one.
 
 use crate::bits::Bits;
 use outlast_settings::ftl::PartialPlace;

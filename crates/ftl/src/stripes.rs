@@ -1,4 +1,6 @@
 //! Stripes in write order: which program units of a superblock protect which.
+//!
+//! A code instance divides a superblock into runs of neighbours in write order. The frontier skips the slots of parity and of missing lanes (decision 0011).
 
 use crate::layout::Layout;
 use outlast_codes::Code;

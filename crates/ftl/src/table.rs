@@ -1,4 +1,8 @@
 //! Where a logical page is, whose page a slot holds, and which slots are valid.
+//!
+//! There are two flat tables, logical to physical and physical to logical, and one bit for each slot that says whether it is valid. With the counts of valid
+//! units of superblocks they take 9.0 bytes for each mapping unit at 15 % spare space. Relocation reads the bits, which stay in the processor's cache, and only
+//! writes to the tables; the self-check compares all three. The whole of the mapping is in memory: no part of it is read from flash when it is needed.
 
 use crate::bits::Bits;
 use outlast_tables::prefetch;

@@ -1,4 +1,7 @@
 //! Damaged hardware: an overlay over the truth that decides what a sensing, a program or an erasure of it does.
+//!
+//! A fault does not change the true state of cells. A die that fails closes its lanes; a block that fails is replaced by a spare one at its next erasure; data
+//! that relocation cannot read is lost, and recorded as lost.
 
 mod hazard;
 mod spec;

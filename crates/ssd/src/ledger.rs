@@ -8,6 +8,10 @@
 //! of the unit which is being dealt with is the *current* one, and when the last unit has ended it is the command's. What a unit
 //! that waits outside the flash room has gone through is *set apart* until it goes on. A read in the flash room needs nothing of the
 //! kind: the room tells its [`Way`] when it ends.
+//!
+//! Accounts are kept with `run.causes`; the flash crate then has a clock for each die by its activity (`flash/src/clock.rs`). None of this is state, and
+//! switched off it costs a branch that is not taken. The engine takes the parts with each completion (`engine/src/requests.rs`), sums them by latency
+//! (`splits.rs`), and passes rows of the log to Python in pieces (decision 0062).
 
 use crate::host::RequestId;
 use crate::op::UnitWork;

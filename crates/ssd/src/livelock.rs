@@ -1,5 +1,9 @@
-//! A drive that goes in circles is noticed by what it does, not by a clock on the wall: commands wait, and event follows event without
-//! any of them completing. Then the run ends with a broken invariant in place of never.
+//! Detection of a drive that goes in circles, by what it does and not by a clock: commands wait, and event follows event without any of them completing. Then
+//! the run ends with a broken invariant instead of never.
+//!
+//! A deadlock is excluded before: a configuration is refused unless some sealed superblock still has stale units when the superblocks of all streams are open
+//! and those for relocation are held back (`Ftl::new`). Random configurations are run to their end in `crates/engine/tests/refusals.rs`, where each livelock
+//! that was found is a named test, and random scenarios of all settings in `tests/random_scenarios/` (decision 0104).
 
 /// Events between two looks: so many that counting is all that they cost.
 const BETWEEN_LOOKS: u32 = 1 << 20;

@@ -1,7 +1,11 @@
-//! What events have made due is done here, after each of them: until nothing is due any more.
+//! Work that events have made due, done after each event and after each unit of a command, until nothing is due.
 //!
-//! A handler of an event changes the state of parts and says what may be due ([`Due`]); it does none of that itself. So no handler is
-//! entered again before it has ended, and what follows from an event comes in one order, whatever the event.
+//! A handler changes the state of parts and records what may be due on a flash core ([`Due`]): a victim to erase, space to gain, a host write to enter the
+//! buffer. The work is done in a fixed order, so that what follows from an event does not depend on who recorded it first. The self-check finds work that is
+//! due between events (decision 0031).
+//!
+//! Not everything goes this way. Collection and erasures also begin by a call, where a write waits for room and where a victim ends. And settling can be
+//! entered again: a command that was held back for its order is split while the drive settles, and settles after each of its units.
 
 use crate::core::Due;
 use crate::livelock::LivelockWatch;

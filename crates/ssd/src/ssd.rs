@@ -40,13 +40,13 @@ use std::sync::Arc;
 ///
 /// *Inputs* are the host's ([`Device::submit`]), simulated time ([`Device::advance`], one event at a time in `step`), and what is asked for
 /// from outside: faults ([`Ssd::inject`]), losses of power, changes of code and dies. Each is one handler. A handler changes the state of
-/// parts, submits flash operations, and says what may be *due* in consequence; it does none of that itself.
+/// parts, submits flash operations, and records what may be *due* in consequence.
 ///
 /// After each input the drive *settles* (`settle.rs`): what is due is done in a fixed order until nothing is, that which comes of it included.
 /// On each flash core: victims whose data is on flash are erased; victims that have been moved are erased, or wait for flash; wear levelling,
 /// garbage collection and scrubbing begin; then flushes and the drive's own moves go on, and host writes that wait enter the buffer. Last, dies
-/// that wait to start an internal operation may. A write that enters, or an operation that begins, may make any of this due again. No
-/// handler calls another, and nothing is entered again before it has ended.
+/// that wait to start an internal operation may. A write that enters, or an operation that begins, may make any of this due again. Where
+/// handlers call each other instead, `settle.rs` says so.
 ///
 /// *Outputs* are values: completions, notices, data and answers, which the caller takes.
 ///

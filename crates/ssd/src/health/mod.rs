@@ -2,6 +2,9 @@
 //!
 //! Each part owns its state, is told what has happened, and returns what it asks for; none of them calls another. `wiring/` shows them the
 //! rest of the drive and carries out what they ask for.
+//!
+//! Here are scheduled faults and ageing, changes of code and dies, covers, scrubbing, the detector of failed dies and prediction. Parts elsewhere follow the
+//! same rule: the recovery ladder (`read/`); lists, queries and moves (`repair/`; decision 0032).
 
 mod changes;
 mod cover;

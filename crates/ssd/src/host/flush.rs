@@ -2,6 +2,10 @@
 //!
 //! Host programs are counted by the epoch in which they were handed out. A barrier ends the open epoch and waits until it and all before it
 //! have no program left.
+//!
+//! With a protected buffer, a write is safe when it is in the buffer, and nothing waits here. Without one, a flush programs the buffered units (padding the
+//! last program units), and a victim is erased only when its data is on flash (decision 0009). Flushes that the drive ignores or delays are in
+//! `wiring/flushing.rs`.
 
 use crate::host::RequestId;
 use std::collections::VecDeque;

@@ -2,6 +2,15 @@
 //!
 //! [`HostSide`] is made of machines that do not know each other: the [way in](Arrivals), the [link](Link), the [requests](Requests), the [flush epochs](Flushes),
 //! the [completions](Completions) and the [bytes](HostBytes). What they return as an effect the drive carries out.
+//!
+//! With `host_latency`, a command first spends time in [`Arrivals`] and a completion in [`Completions`]. A drive that is still mounting keeps commands at its
+//! [`Door`]. A command takes one of `queue_depth` places, or waits for one, in one line or in its submission queue ([`Waiting`]); `arbiter.rs` selects the
+//! queue that is served when a place becomes free. The engine gives each job of a fio file a queue. Accepted commands book the link and the master core; with
+//! `in_order`, [`InOrder`] holds them back before they are split for as long as an earlier write waits for room. Commands on their way in share the event of
+//! the link.
+//!
+//! `passage.rs` connects the drive with the host, and `commands.rs` these machines with the flash cores. A feature that is not set costs one comparison for
+//! each command and one for each completion (decision 0057).
 
 mod arbiter;
 mod arrivals;

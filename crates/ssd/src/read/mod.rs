@@ -3,6 +3,14 @@
 //! A sensing ([`sense`]) disturbs the cells of one flash core ([`CoreCells`]) and says which units the ECC does not give. What it learns the
 //! drive keeps in its [`Reliability`]: the exact probabilities of all host reads ([`tails`]) and a sample of the numbers of wrong bits
 //! ([`histogram`]). Where the ECC does not give a unit, the [`Ladder`] says what is tried next.
+//!
+//! `media::Cells` holds the true wear, age and reads of every block; data is as old as the first program in its superpage (decision 0021). A sensing returns
+//! the error rate that it sees, and counts as a read. One random number decides about each unit (decision 0012), and exact probabilities are summed beside the
+//! sampled results (decision 0013). The error rates of a chip are one of the forms in `media/src/reliability/rber/`. A chip file is read when a scenario is
+//! loaded and fitted by `media/src/reliability/measured/`; the fit is part of the scenario (decision 0063).
+//!
+//! A drive without `reliability`, faults or hazards pays a few comparisons for each operation. The record of a failed read is kept beside the operation, not in
+//! it.
 
 mod cells;
 mod corrections;

@@ -4,6 +4,14 @@
 //! `isolated`. The scheme `cooperative` also hands a part of that core's units over to the other cores (`redirect.rs`). Such a unit has
 //! two *places*: the **former** one, in the core that it had when the drive was new, and its **home**. Data is in one of them at most: a
 //! write goes home and drops what is at the former place, a trim drops both, and until then reads are served from there.
+//!
+//! No unit has data in two places, which the self-check verifies. `Ftl::set_logical` sets how much a translation layer has to hold, and `SpaceView::could_hold`
+//! says what one more failure would lead to (decision 0017).
+//!
+//! Firmware is not told that a die has failed: the detector (`health/detector/`) finds out, and the host gets a notice. `identify.rs` then answers
+//! `Op::LbaStatus` at the cost of processor time, and `lists.rs` reads the lists that the translation layer stored on the neighbouring die
+//! (`ftl/src/ftl/lists.rs`: the last superpage of a superblock with `p2l-block`, spare areas with `p2l-page`). `moves.rs` writes redirected units home, and
+//! `health/predict.rs` empties dies that are expected to fail.
 
 mod identify;
 mod lists;

@@ -1,4 +1,6 @@
-//! What concerns the whole drive at once. Only these files take all of it; every other file is a part that owns its state, or wires one.
+//! Methods that concern the whole drive at once: self-check, giving up a die, redirection, redundancy, loss of power, mount.
+//!
+//! They are not the only ones that take the whole drive. Methods in `core/`, `host/` and `wiring/` do, too, and no compiler keeps these folders apart.
 
 mod check;
 mod check_health;

@@ -1,4 +1,8 @@
 //! A mount from flash: what it finds, what it reads, how long that takes.
+//!
+//! With `device.mount`, the translation layer records what was programmed (`ftl/src/mount/`). `mount::rebuild` sees only these records, and must find the same
+//! mapping as the tables after every loss of power and at every self-check. The reads of a mount are simulated on an instance of [`Flash`] of their own; until
+//! they have ended, commands wait at the door (`host/door.rs`; decision 0044).
 
 use crate::assemble::{flash_of, mount_options};
 use crate::places::{DiePlace, place_of_pu};

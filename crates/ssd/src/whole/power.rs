@@ -1,8 +1,15 @@
 //! Loss of power: what the drive forgets, what it still knows, and how it goes on.
 //!
-//! Power is back at once and the mount takes no time; how many pages it would read is counted. What survives is said by the
-//! setting `write_cache`: with [`WriteCache::Protected`] all that was acknowledged; else what is on flash, and of every mapping
-//! unit the newest copy there. Trims are kept by all drives, whether or not a flush came after them.
+//! Power may fail at any moment, and returns at once ([`Ssd::power_cut`]) or later ([`PowerCycle::power_cycle`]). With `device.mount`, the drive then reads
+//! flash before it takes commands, which takes time (`mount.rs`). Without it the mount takes no time, and [`PowerCuts`] counts the pages that it would have
+//! read.
+//!
+//! The setting `write_cache` says what survives: with [`WriteCache::Protected`] everything that was acknowledged; otherwise what is on flash, and of every
+//! mapping unit the newest copy there. For this, each unit in an unprotected buffer knows the copy that it supersedes, and pins the superblock of that copy,
+//! which is not erased meanwhile. Torn program units are skipped; those that had not begun are filled again (decision 0015).
+//!
+//! Trims survive, flushed or not, unless `controller.trims` is `volatile`: then a trim is safe after the next flush that is carried out. Until then it is kept
+//! as a note of the copy that it made stale (`ftl/src/ftl/trims.rs`), and a loss of power makes that copy current again.
 
 use crate::core::{Core, Due};
 use crate::counters::PowerCuts;

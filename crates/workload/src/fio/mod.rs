@@ -4,6 +4,11 @@
 //! how fio itself works are accepted and ignored ([`known::IGNORED`]); those that would change requests in ways that are not simulated
 //! are refused by name ([`known::REFUSED`]); every other key is an error. Reference: fio's HOWTO and its source, which the files of this
 //! module name; the test against fio itself is `tests/test_fio_oracle.py`.
+//!
+//! A job is a state machine: it receives the time and the completions, and answers what it does next (`host.rs`). Jobs start and end as in fio; the run loop
+//! keeps lists of those that are ready and those that sleep, and workloads of a single stream pay nothing for this. The random streams are fio's, so that fio
+//! itself is the oracle (decisions 0022 and 0023). Hot addresses follow from the seed of the run alone, in every pass of preconditioning and in the measurement
+//! (decision 0098).
 
 mod host;
 mod idle;

@@ -2,6 +2,9 @@
 //!
 //! Policies flag superblocks ([`policies`]); of the flagged ones [`Scrub::choose`] takes the one that needs it most, within the bandwidth.
 //! A policy that waits for reads has an alarm set in the cells, so that a sensing pays a comparison and no policy looks at every read.
+//!
+//! The policies are a list in `settings/src/drive/scrub.rs`, from which settings, reasons and calls follow. Housekeeping has one timer for all of them
+//! (decision 0014).
 
 mod choice;
 mod policies;
