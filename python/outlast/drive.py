@@ -1,4 +1,7 @@
-"""A drive, or an array of drives, in this process: real bytes, simulated time, no socket."""
+"""A drive, or an array of drives, in this process: real bytes, simulated time, no socket.
+
+`crates/python/src/drive/` passes commands to the machine in virtual time.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,10 @@ under way it only leaves word: the run asks for it about ten times a second, sto
 that clean up behind themselves are told by a `KeyboardInterrupt`, once.
 
 This module is imported before all others and therefore imports next to nothing.
+
+During a run the handler never raises: it sets a flag, which the run's progress function reads. Cleaning up is not
+interrupted again. Results are written (`output`) before reports are drawn, and inputs that can be read only once
+(pipes, standard input) are read in `inputs`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 //! An array of mirrors or parity is *active* from the first host write until none has been under way for a while; md(4) calls the
 //! time `safe_mode_delay`, keeps the state in the superblock of every member, and so does [`Doubt`]. What else narrows the doubt
 //! down are marks (bitmap) or closes it are records (partial parity log, journal).
+//!
+//! In doubt after a loss of power are the mark in the members' superblocks, bitmap, log and records, and the rows that the simulator knows to be torn. Tests
+//! compare with md itself (`tests/md/`; decision 0024).
 
 use crate::bitmap::Bitmap;
 use crate::layout::Rows;

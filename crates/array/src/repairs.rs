@@ -1,4 +1,8 @@
 //! Recoveries of what members have lost with a die: what waits, what is under way, and what each does next.
+//!
+//! A member that reports a failed die (`Device::take_notice`) is asked, range by range, for the sectors to be written again (`Op::LbaStatus`). Each run of them
+//! is one operation under the lock of its rows, beside the host, a rebuild, and repairs of other members; `machine/repair/` acts. A member that is being
+//! replaced may stay as a donor: an index beyond the last column denotes the donor of a column (decision 0018).
 
 mod record;
 mod repair;

@@ -4,6 +4,9 @@
 //! settings, and each part that decides makes a [`Decider`] of its own of it. Decisions over tables (which superblock is collected: [`SuperblockChoice`]; which
 //! lost rows are recovered first: [`OrdersRows`]) have traits of their own, with columns that are borrowed; those over a few values are [`Question`]s, and
 //! one trait, [`Decides`], is for all of them. [`OwnPolicies`] and [`OwnDecisions`] are all that a drive and an array can be given.
+//!
+//! `outlast policies` lists the decisions; code in shared libraries can take three of them (decision 0072). Nothing else is open to the user's code: members
+//! are rebuilt in order of address, and how a drive repairs a die internally is a setting.
 
 mod array;
 mod drive;

@@ -1,4 +1,11 @@
 //! Time: the run loop, preconditioning, metrics, results.
+//!
+//! The run loop is compiled twice, for a drive and for an array (`machine.rs`), so that a single drive pays nothing for arrays. `volume.rs` is an array
+//! together with the scheduled events of its members, and `drives.rs` sums figures over drives.
+//!
+//! `summary/` makes the result section by section from what `measured.rs` recorded when the host ended. Causes of programs and reads are one list,
+//! `ftl/src/causes.rs`, from which keys, columns, charts and the reference follow (decision 0026). Rates, latencies and counts are of requests that were served
+//! (decision 0102). Utilisation over time (`over_time.rs`) samples totals that parts keep anyway, at the ends of windows (decision 0077).
 
 mod array_report;
 mod batch;

@@ -3,6 +3,9 @@
 //! A file begins with eight bytes that no other has and the version of the format; all else has checksums ([`outlast_persist::Writer`]): the
 //! version of Outlast, the scenario, the shape of the state's types, a hash of the settings of device and array, and the state. What does not
 //! match is refused before any of the state is looked at.
+//!
+//! Types of state derive `Persist` (a value) or `Restore` (a part, built from its settings, which then takes over the state of another one). Fields that follow
+//! from settings are marked `#[persist(skip)]`; one that changes nevertheless is found by tests that save and restore runs midway (decision 0043).
 
 use crate::clock::Stopwatch;
 use crate::member::Makings;

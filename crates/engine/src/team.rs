@@ -1,4 +1,8 @@
 //! Threads: the only place in the engine that starts any. What is done on them is independent, so results do not depend on how many there are.
+//!
+//! Threads work only in phases without time. An array says which member gets which commands (`Array::route_untimed`), a drive hands out the shares of its flash
+//! cores (`Ssd::write_units_untimed`), and a single thread does the same work in the same order. A timed run uses one thread, for reasons that were measured
+//! (decision 0037).
 
 use crate::clock::{self, Stopwatch};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,6 @@
 //! The bytes themselves, so that a test can check content.
+//!
+//! Each unit is tagged with its logical page; a read that finds another tag panics. Torn units have the bytes that reads return in `torn.rs` (decision 0050).
 
 mod chunks;
 mod store;

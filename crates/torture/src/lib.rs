@@ -3,6 +3,10 @@
 //! A [`History`] is what a device was asked and when it answered. A *cut* is a place between two events of it. A [`CrashState`] is what may be
 //! there after power was lost at a cut: all that was asked before, except for some *lost* writes or parts of them, sometimes with bytes that nobody
 //! wrote, or sectors that cannot be read. What its promise allows a device to lose is enumerated by [`contract`].
+//!
+//! A history comes from the log of an image, which `source/image.rs` replays on its machine, or from logs of other tools (`source/`). [`contract`] enumerates
+//! the states that flushes and FUA allow, each distinct content once, and [`drive`] those that a machine leaves at each instant. Python mounts states and runs
+//! checks; it knows only named states (decision 0051).
 
 pub mod contract;
 pub mod drive;

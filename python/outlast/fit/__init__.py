@@ -1,4 +1,12 @@
-"""From black-box measurements of a drive to a preset: what `outlast fit` does."""
+"""From black-box measurements of a drive to a preset: what `outlast fit` does.
+
+`measured`, `table` and `fio` turn files into rows: a load, its results, and the uncertainty of each figure. `observe`
+lists which stage uses which figure, and `parameters` is the one list of fitted numbers. From numbers and a load,
+`machine` makes a small scenario (decision 0070 says what it must keep of a real drive) and `closed` a closed form of
+the same drive. `solve` corrects the closed form by runs of the scenario, and knows nothing of drives (decision 0064).
+`choices` has what is chosen from a list: the policy of collection and the pacing of host writes. `plan` writes job
+files and never accesses a device.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,12 @@
 
 Figures of papers and sweeps are both made of these. A job is a resolved scenario; what it gave is a record, a small
 file of its own; and since a record says nothing of when or where it was made, the order of execution never matters.
+
+The hash is of settings, simulator, and the content of every file that a job reads (`Scenario::input_files` is the one
+list of them), and is checked again before and after each run, wherever it takes place. Workers (this process, others,
+a Dask cluster) take a job and return a record or an error; only the caller writes. Reproductions and sweeps are lists
+of jobs and an evaluation of their records. All points of a sweep are resolved and validated before the first run, and
+the data set is assembled in the order of the plan.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Reports: one self-contained page of HTML for a result, or one that lays several beside each other."""
+"""Reports: one self-contained page of HTML for a result, or one that lays several beside each other.
+
+A result becomes plain data for plotly.js (`figure`). One module for each part of the page makes figures and
+sentences, `single` and `comparison` put the page together, and `assets/` has the style and the script that draws.
+Colours are names that the script replaces for light or dark pages. Nothing here imports plotly's Python package.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,12 @@ with outlast.serve("die-repair") as served:
     subprocess.run(["fio", "--ioengine=nbd", f"--uri={served.uri}", ...])
     served.fault(die=3, device=2)
     served.power_cut()
+
+Everything becomes one kind of request to the server's loop, JSON in and out, which is executed between two turns at
+the machine's time. `control` passes on lines from a Unix socket that only its owner can open, `web` maps paths to the
+same requests on the loopback interface, and this module and `cli/ctl.py` are clients. `metrics` turns two answers
+into Prometheus's text; `live` asks five times a second while a page is open, and the page computes differences.
+Figures are running totals, so one reader does not change what another sees (decision 0046).
 """
 
 from __future__ import annotations

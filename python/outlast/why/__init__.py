@@ -2,6 +2,9 @@
 
 `parts` says how busy each part was, `limit` which of them sets the pace, `sentences` puts the figures into words, and
 `trial` runs the scenario again with one part improved at a time.
+
+Figures are those of `result.json` alone; `origins` gives sentences the names of their figures. Changed scenarios run
+as jobs of `outlast.points` (decision 0078).
 """
 
 from __future__ import annotations

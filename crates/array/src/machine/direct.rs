@@ -1,4 +1,8 @@
 //! Commands to members that are parts of a host command by themselves, without a lock.
+//!
+//! In an array without redundancy, writes and trims normally go straight to the members. During a pass (a rebuild, for example), or when one may begin, they
+//! take the lock of their rows, since a pass writes zeroes where it can read nothing. A pass first waits for the writes that were sent without a lock, and a
+//! chunk that is still to be rebuilt accepts none.
 
 use super::{Array, command};
 use crate::layout::{Piece, Rows};

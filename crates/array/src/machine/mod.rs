@@ -3,6 +3,11 @@
 //! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
 //! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`follow`] keeps account of where time goes; [`membership`], [`pass`],
 //! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`own`] asks code of the user's; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
+//!
+//! The parts own their state and decide on plain data: members with their next events, commands and operations in flight, doubt, passes, repairs. They never
+//! call each other. All methods of the array are in this folder, to which its fields are private. An event records what it makes due for others (operations
+//! that got a lock, room or a mark, members that must leave, passes), and one settle after it does that (decision 0034). Work in the background yields to the
+//! host as md's does (decision 0101).
 
 mod aside;
 mod begin;

@@ -9,6 +9,10 @@
 //! | `clock` | how far time and log had come when the last reply left |
 //! | `lock` | held by the server that has the image |
 //! | `clean` | there after a shutdown that was announced |
+//!
+//! A checkpoint is a snapshot of a fork, written by a separate thread when enough log has been written (`checkpoints.rs`); the loop calls `Recorder::tend`
+//! between turns. A start reads the newest checkpoint and replays the log after it; `past.rs` replays up to an earlier moment, and `trace.rs` writes the log as
+//! a trace (decisions 0041 and 0047).
 
 mod checkpoints;
 mod error;
