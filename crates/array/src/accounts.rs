@@ -1,204 +1,226 @@
-//! Where the time of the host's commands goes: an account of each of them, kept where somebody asks for it.
+//! Accounts of where the time of each host command goes; kept only if asked for.
 //!
 //! A command is a few chains side by side: commands to members that are parts of it by themselves, and operations on groups, which are
-//! phases of commands to members with waits between them. Its story is that of the chain that ends last; a phase's that of the command to
-//! a member that ends last, as the member tells it. The array takes no time, so a phase begins where the one before it ends: a command to a
-//! member follows what had been told of its operation when it went out.
+//! phases of commands to members with waits between them. The account of a command is that of the chain that ends last; the account of a
+//! phase is that of the member command that ends last, as the member reports it. The array itself takes no time, so a phase begins where the
+//! one before it ends: a member command continues the account that its operation had at the moment of submission.
 //!
 //! `machine/follow.rs` fills the accounts; those of members are chained, phase by phase, with the waits between them (decision 0069).
 
-use outlast_device::{Completion, LatencyCause as Cause, LatencyParts, Tag};
+use outlast_device::{Completion, LatencyCause, LatencyParts, Tag};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
-/// Where the time went until `until`.
+/// Time spent so far, by cause; the parts sum to the time from submission to `until`.
 #[derive(Clone, Copy, Debug)]
-struct Story {
+struct TimeAccount {
     until: Nanos,
     parts: LatencyParts,
 }
 
-impl Story {
-    /// All since the last word, until `now`, went into `cause`.
-    fn spend(&mut self, now: Nanos, cause: Cause) {
-        debug_assert!(now >= self.until, "{cause:?} until {now}, after something until {}", self.until);
+impl TimeAccount {
+    /// Charges the time since `until`, up to `now`, to `cause`.
+    fn spend(&mut self, now: Nanos, cause: LatencyCause) {
+        debug_assert!(now >= self.until, "{cause:?} until {now}, after an entry until {}", self.until);
         self.parts[cause] += (now - self.until).0;
         self.until = now;
     }
 
-    /// A command to a member has ended now, which took `told`; what lies before it nobody has laid claim to.
-    fn follow(&mut self, now: Nanos, told: &LatencyParts, all: Option<Cause>) {
-        let total = told.total();
-        self.spend(Nanos(now.0 - total), Cause::Firmware);
+    /// Adds a member command that has ended now and took `reported`; any gap before it counts as firmware. `all`: the cause that its
+    /// whole time counts for, in place of the reported parts.
+    fn add_reported(&mut self, now: Nanos, reported: &LatencyParts, all: Option<LatencyCause>) {
+        let total = reported.total();
+        self.spend(Nanos(now.0 - total), LatencyCause::Firmware);
         match all {
             Some(cause) => self.parts[cause] += total,
-            None => Cause::ALL.iter().for_each(|&cause| self.parts[cause] += told[cause]),
+            None => LatencyCause::ALL.iter().for_each(|&cause| self.parts[cause] += reported[cause]),
         }
         self.until = now;
     }
 }
 
-/// An operation of a command.
+/// The account of one group operation of a command.
 #[derive(Clone, Debug)]
-struct Chain {
+struct OpAccount {
     op: u32,
-    /// What was told of it, in order of time; the first is what was before it began.
-    told: Vec<Story>,
+    /// The account after each of its steps, in order of time; the first is the account at its beginning.
+    steps: Vec<TimeAccount>,
 }
 
-impl Chain {
-    /// A command to a member has ended now, which took `told`, if it is known.
-    fn follow(&mut self, now: Nanos, told: Option<&LatencyParts>, all: Option<Cause>) -> Story {
-        let Some(told) = told else { return self.wait(now, all.unwrap_or(Cause::Link)) };
-        let out = Nanos(now.0 - told.total());
-        let before = self.told.iter().rposition(|story| story.until <= out);
-        let mut story = self.told[before.unwrap_or(0)];
-        story.follow(now, told, all);
-        self.told.push(story);
-        story
+impl OpAccount {
+    /// Adds a member command that has ended now and took `reported`; `None`: the member cannot tell.
+    fn add_reported(
+        &mut self,
+        now: Nanos,
+        reported: Option<&LatencyParts>,
+        all: Option<LatencyCause>,
+    ) -> TimeAccount {
+        let Some(reported) = reported else { return self.wait(now, all.unwrap_or(LatencyCause::Link)) };
+        // The step that was last at the time of submission is the one that this command continues.
+        let submitted_at = Nanos(now.0 - reported.total());
+        let before = self.steps.iter().rposition(|step| step.until <= submitted_at);
+        let mut account = self.steps[before.unwrap_or(0)];
+        account.add_reported(now, reported, all);
+        self.steps.push(account);
+        account
     }
 
-    /// `cause` has kept the operation until now.
-    fn wait(&mut self, now: Nanos, cause: Cause) -> Story {
-        let mut story = self.told[self.told.len() - 1];
-        story.spend(now, cause);
-        self.told.push(story);
-        story
+    /// Charges the time since the last step to `cause`, for which the operation has waited.
+    fn wait(&mut self, now: Nanos, cause: LatencyCause) -> TimeAccount {
+        let mut account = self.steps[self.steps.len() - 1];
+        account.spend(now, cause);
+        self.steps.push(account);
+        account
     }
 }
 
-/// A command that has been submitted.
+/// The account of one host command.
 #[derive(Clone, Debug)]
-struct Account {
-    /// Until it was taken up.
-    begun: Story,
-    /// That of its part that ended last.
-    current: Story,
-    chains: Vec<Chain>,
-    /// Whether its completion has been handed out: the host may ask for it, now or later.
+struct HostAccount {
+    /// The time before the array accepted the command.
+    begun: TimeAccount,
+    /// The account of the part that ended last.
+    current: TimeAccount,
+    chains: Vec<OpAccount>,
+    /// True once the completion has been handed out: the host may fetch the account, now or later.
     is_handed_out: bool,
 }
 
-/// A part of a command of the host.
+/// A part of a host command.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct HostPart {
     /// The host's name of the command.
     pub(crate) tag: Tag,
-    /// The operation; none for a command to a member that is a part by itself.
+    /// The group operation; `None` for a member command that is a part by itself.
     pub(crate) op: Option<u32>,
 }
 
-/// The accounts of all commands of the host.
+/// The accounts of all host commands.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Accounts {
-    open: BTreeMap<Tag, Account>,
-    /// Operations that have just got a lock that work of the array's own had held.
+pub(crate) struct HostAccounts {
+    open: BTreeMap<Tag, HostAccount>,
+    /// Operations that have just got a lock that background work had held.
     kept_by_array: Vec<u32>,
 }
 
-impl Accounts {
-    /// Command `tag` has been submitted.
-    pub(crate) fn submitted(&mut self, now: Nanos, tag: Tag) {
-        let story = Story { until: now, parts: LatencyParts::default() };
-        self.open
-            .insert(tag, Account { begun: story, current: story, chains: Vec::new(), is_handed_out: false });
+impl HostAccounts {
+    /// Opens the account of command `tag`, which is submitted now.
+    pub(crate) fn open_account(&mut self, now: Nanos, tag: Tag) {
+        let start = TimeAccount { until: now, parts: LatencyParts::default() };
+        self.open.insert(
+            tag,
+            HostAccount { begun: start, current: start, chains: Vec::new(), is_handed_out: false },
+        );
     }
 
-    /// Command `tag` was not taken up until now, which `cause` is to blame for.
-    pub(crate) fn kept_out(&mut self, now: Nanos, tag: Tag, cause: Cause) {
-        if let Some(own) = self.open.get_mut(&tag) {
-            own.begun.spend(now, cause);
-            own.current = own.begun;
+    /// Charges the time that command `tag` was held back, until now, to `cause`.
+    pub(crate) fn hold_out(&mut self, now: Nanos, tag: Tag, cause: LatencyCause) {
+        if let Some(account) = self.open.get_mut(&tag) {
+            account.begun.spend(now, cause);
+            account.current = account.begun;
         }
     }
 
-    /// A member has ended a command for `part`, and tells where its time went, if it can; `all`: what all of it counts for.
-    pub(crate) fn ended(&mut self, now: Nanos, part: Part, told: Option<&LatencyParts>, all: Option<Cause>) {
-        let Some(own) = self.open.get_mut(&part.tag) else { return };
-        own.current = match part.op {
+    /// Adds a member command for `part` that has ended now; `reported`: where its time went, if the member can tell; `all`: the cause
+    /// that its whole time counts for.
+    pub(crate) fn end_part(
+        &mut self,
+        now: Nanos,
+        part: HostPart,
+        reported: Option<&LatencyParts>,
+        all: Option<LatencyCause>,
+    ) {
+        let Some(account) = self.open.get_mut(&part.tag) else { return };
+        account.current = match part.op {
             None => {
-                let mut story = own.begun;
-                match told {
-                    Some(told) => story.follow(now, told, all),
-                    None => story.spend(now, all.unwrap_or(Cause::Link)),
+                let mut total = account.begun;
+                match reported {
+                    Some(reported) => total.add_reported(now, reported, all),
+                    None => total.spend(now, all.unwrap_or(LatencyCause::Link)),
                 }
-                story
+                total
             }
-            Some(op) => own.chain(op).follow(now, told, all),
+            Some(op) => account.chain(op).add_reported(now, reported, all),
         };
     }
 
-    /// What was told last of `part`, which took `told`, counts for `cause` altogether.
-    pub(crate) fn recast(&mut self, now: Nanos, part: Part, told: &LatencyParts, cause: Cause) {
-        let (Some(own), Some(op)) = (self.open.get_mut(&part.tag), part.op) else { return };
-        let chain = own.chain(op);
-        chain.told.pop();
-        own.current = chain.follow(now, Some(told), Some(cause));
+    /// Charges the last step of `part`, which took `reported`, to `cause` as a whole.
+    pub(crate) fn recount_last(
+        &mut self,
+        now: Nanos,
+        part: HostPart,
+        reported: &LatencyParts,
+        cause: LatencyCause,
+    ) {
+        let (Some(account), Some(op)) = (self.open.get_mut(&part.tag), part.op) else { return };
+        let chain = account.chain(op);
+        chain.steps.pop();
+        account.current = chain.add_reported(now, Some(reported), Some(cause));
     }
 
-    /// `part` has waited for `cause` until now.
-    pub(crate) fn waited(&mut self, now: Nanos, part: Part, cause: Cause) {
-        let (Some(own), Some(op)) = (self.open.get_mut(&part.tag), part.op) else { return };
-        own.current = own.chain(op).wait(now, cause);
+    /// Charges the time that `part` has waited, until now, to `cause`.
+    pub(crate) fn end_wait(&mut self, now: Nanos, part: HostPart, cause: LatencyCause) {
+        let (Some(account), Some(op)) = (self.open.get_mut(&part.tag), part.op) else { return };
+        account.current = account.chain(op).wait(now, cause);
     }
 
-    /// Operation `op` of command `tag` goes on where the part that ended last has stopped.
-    pub(crate) fn goes_on(&mut self, tag: Tag, op: u32) {
-        let Some(own) = self.open.get_mut(&tag) else { return };
-        let story = own.current;
-        own.chain(op).told = vec![story];
+    /// Starts the account of operation `op` of command `tag` where the part that ended last has stopped.
+    pub(crate) fn continue_at(&mut self, tag: Tag, op: u32) {
+        let Some(account) = self.open.get_mut(&tag) else { return };
+        let current = account.current;
+        account.chain(op).steps = vec![current];
     }
 
-    /// Operation `op` has got its lock from work of the array's own.
+    /// Notes that operation `op` has got its lock from background work.
     pub(crate) fn released_by_array(&mut self, op: u32) {
         self.kept_by_array.push(op);
     }
 
-    /// Operation `op`, which has its lock, had waited for work of the array's own; asked once.
-    pub(crate) fn was_kept_by_array(&mut self, op: u32) -> bool {
-        let place = self.kept_by_array.iter().position(|&kept| kept == op);
-        place.map(|place| self.kept_by_array.swap_remove(place)).is_some()
+    /// True if operation `op`, which has just got its lock, had waited for background work. Forgets it.
+    pub(crate) fn take_kept_by_array(&mut self, op: u32) -> bool {
+        let position = self.kept_by_array.iter().position(|&kept| kept == op);
+        position.map(|position| self.kept_by_array.swap_remove(position)).is_some()
     }
 
-    /// Completions `ended` go out to the host.
-    pub(crate) fn hand_out(&mut self, ended: &[Completion]) {
-        for completion in ended {
-            if let Some(own) = self.open.get_mut(&completion.tag) {
-                own.is_handed_out = true;
+    /// Marks the accounts of `completions`, which go out to the host.
+    pub(crate) fn hand_out(&mut self, completions: &[Completion]) {
+        for completion in completions {
+            if let Some(account) = self.open.get_mut(&completion.tag) {
+                account.is_handed_out = true;
             }
         }
     }
 
-    /// Where the time of command `tag` went, once.
+    /// Takes the parts of the time of command `tag`, once.
     pub(crate) fn take(&mut self, tag: Tag) -> Option<LatencyParts> {
-        self.open.remove(&tag).map(|own| own.current.parts)
+        self.open.remove(&tag).map(|account| account.current.parts)
     }
 
-    /// Power has failed: commands `tags` are aborted now.
+    /// Charges the remaining time of commands `tags`, which a loss of power aborts now.
     pub(crate) fn abort(&mut self, now: Nanos, tags: &[Tag]) {
         for tag in tags {
-            if let Some(own) = self.open.get_mut(tag) {
-                own.current.spend(now, Cause::Aborted);
+            if let Some(account) = self.open.get_mut(tag) {
+                account.current.spend(now, LatencyCause::Aborted);
             }
         }
         self.kept_by_array.clear();
     }
 
-    /// Power has failed, and the host takes nothing any more.
+    /// Forgets all accounts: after this loss of power the host fetches none.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Checks that there is an account of each of the commands `open`, and none that nobody will ask for: `ready` completions are still to be
-    /// handed out, and a host may ask for one that has been handed out whenever it likes.
+    /// Checks that each of the commands `open` has an account, and that no other is left, except for `ready` completions that are still to be
+    /// handed out, and for those that were handed out, which the host may fetch at any time.
     ///
     /// # Errors
-    /// What is missing or left, in words.
+    /// The missing account, or the number of those left over.
     pub(crate) fn self_check(&self, open: &[Tag], ready: usize) -> Result<(), String> {
         if let Some(tag) = open.iter().find(|tag| !self.open.contains_key(tag)) {
             return Err(format!("no account is kept of command {}", tag.0));
         }
-        let within = self.open.iter().filter(|(_, own)| !own.is_handed_out).count();
+        let within = self.open.iter().filter(|(_, account)| !account.is_handed_out).count();
         let kept = self.kept_by_array.len();
         if within > open.len() + ready || kept > 0 {
             let asked = open.len();
@@ -210,14 +232,14 @@ impl Accounts {
     }
 }
 
-impl Account {
-    /// What is known of operation `op`, which begins where the command was taken up.
-    fn chain(&mut self, op: u32) -> &mut Chain {
-        let place = self.chains.iter().position(|chain| chain.op == op);
-        let place = place.unwrap_or_else(|| {
-            self.chains.push(Chain { op, told: vec![self.begun] });
+impl HostAccount {
+    /// The account of operation `op`; a new one begins where the command was accepted.
+    fn chain(&mut self, op: u32) -> &mut OpAccount {
+        let position = self.chains.iter().position(|chain| chain.op == op);
+        let position = position.unwrap_or_else(|| {
+            self.chains.push(OpAccount { op, steps: vec![self.begun] });
             self.chains.len() - 1
         });
-        &mut self.chains[place]
+        &mut self.chains[position]
     }
 }

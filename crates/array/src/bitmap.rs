@@ -4,15 +4,15 @@ mod check;
 mod region;
 
 use outlast_units::Nanos;
-use region::Region;
+use region::BitmapRegion;
 use std::collections::VecDeque;
 
 /// Sectors of one write of the bitmap: a page of 4 KiB.
 pub(crate) const PAGE_SECTORS: u32 = 8;
 
-/// What the bitmap is doing with the members.
+/// Steps of an update of the bitmap on the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum Busy {
+pub(crate) enum BitmapPhase {
     No,
     Setting,
     /// Members flush before marks go.
@@ -22,11 +22,11 @@ pub(crate) enum Busy {
 
 /// Marks by region of groups.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Bitmap {
-    regions: Vec<Region>,
+pub(crate) struct IntentBitmap {
+    regions: Vec<BitmapRegion>,
     #[persist(fixed)]
     groups_per_region: u64,
-    busy: Busy,
+    busy: BitmapPhase,
     left: u32,
     /// Regions of the write under way, and of the next.
     batch: Vec<u64>,
@@ -41,12 +41,12 @@ pub(crate) struct Bitmap {
     wake: Nanos,
 }
 
-impl Bitmap {
+impl IntentBitmap {
     pub(crate) fn new(regions: u64, groups_per_region: u64) -> Self {
         Self {
-            regions: vec![Region::default(); regions as usize],
+            regions: vec![BitmapRegion::default(); regions as usize],
             groups_per_region,
-            busy: Busy::No,
+            busy: BitmapPhase::No,
             left: 0,
             batch: Vec::new(),
             next: Vec::new(),
@@ -82,7 +82,7 @@ impl Bitmap {
         self.is_used().then(|| self.region(group) as usize)
     }
 
-    /// Whether the mark of `group` is on the members.
+    /// True if the mark of `group` is on the members.
     pub(crate) fn is_durable(&self, group: u64) -> bool {
         self.region_of(group).and_then(|region| self.regions.get(region)).is_some_and(|region| region.durable)
     }
@@ -115,15 +115,15 @@ impl Bitmap {
         false
     }
 
-    /// What the bitmap is doing with the members.
-    pub(crate) fn busy(&self) -> Busy {
+    /// The step that the bitmap is at.
+    pub(crate) fn busy(&self) -> BitmapPhase {
         self.busy
     }
 
-    /// Whether an operation may go on, or marks may be written.
+    /// True if an operation may go on, or marks may be written.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        !self.marked.is_empty() || self.busy == Busy::No && !self.next.is_empty()
+        !self.marked.is_empty() || self.busy == BitmapPhase::No && !self.next.is_empty()
     }
 
     /// The next operation whose mark is there.
@@ -131,7 +131,7 @@ impl Bitmap {
         self.marked.pop_front()
     }
 
-    /// Whether operation `op` has got its mark already; it goes on.
+    /// True if operation `op` has got its mark already; it goes on.
     pub(crate) fn take_own_mark(&mut self, op: u32) -> bool {
         let at = self.marked.iter().position(|&marked| marked == op);
         at.is_some_and(|at| self.marked.remove(at).is_some())
@@ -144,14 +144,14 @@ impl Bitmap {
 
     /// Begins to write the marks that are wanted, unless the bitmap is being written; returns whether.
     pub(crate) fn begin_marking(&mut self) -> bool {
-        if self.busy != Busy::No || self.next.is_empty() {
+        if self.busy != BitmapPhase::No || self.next.is_empty() {
             return false;
         }
         assert!(
             self.batch.is_empty() && self.waiting.is_empty(),
             "marks are written one batch after the other"
         );
-        self.busy = Busy::Setting;
+        self.busy = BitmapPhase::Setting;
         std::mem::swap(&mut self.batch, &mut self.next);
         std::mem::swap(&mut self.waiting, &mut self.waiting_next);
         for &index in &self.batch {
@@ -164,19 +164,19 @@ impl Bitmap {
     /// Begins to take marks of quiet regions away, unless the bitmap is being written: then it is tried again after `delay`. Returns whether
     /// members are to flush for that.
     pub(crate) fn begin_clearing(&mut self, now: Nanos, delay: Nanos) -> bool {
-        if self.busy != Busy::No {
+        if self.busy != BitmapPhase::No {
             self.wake = now + delay;
             return false;
         }
         self.wake = Nanos::MAX;
-        self.busy = Busy::Flushing;
+        self.busy = BitmapPhase::Flushing;
         self.flush_started = now;
         true
     }
 
     /// `count` commands went to members.
     pub(crate) fn sent(&mut self, count: u32) {
-        debug_assert!(self.left == 0 && self.busy != Busy::No, "one step of the bitmap at a time");
+        debug_assert!(self.left == 0 && self.busy != BitmapPhase::No, "one step of the bitmap at a time");
         self.left = count;
     }
 
@@ -190,18 +190,18 @@ impl Bitmap {
     /// `resyncs`: whether regions are in doubt, whose marks stay.
     pub(crate) fn step_done(&mut self, now: Nanos, delay: Nanos, resyncs: bool) -> bool {
         match self.busy {
-            Busy::No => unreachable!("the bitmap has commands only while it is busy"),
-            Busy::Setting => {
+            BitmapPhase::No => unreachable!("the bitmap has commands only while it is busy"),
+            BitmapPhase::Setting => {
                 for index in self.batch.drain(..) {
                     let region = &mut self.regions[index as usize];
                     (region.durable, region.writing) = (true, false);
                     self.durable += 1;
                 }
                 self.marked.extend(self.waiting.drain(..));
-                self.busy = Busy::No;
+                self.busy = BitmapPhase::No;
                 false
             }
-            Busy::Flushing => {
+            BitmapPhase::Flushing => {
                 for region in &mut self.regions {
                     let quiet = region.writers == 0
                         && region.last_write + delay <= self.flush_started
@@ -211,11 +211,11 @@ impl Bitmap {
                         self.durable -= 1;
                     }
                 }
-                self.busy = Busy::Clearing;
+                self.busy = BitmapPhase::Clearing;
                 true
             }
-            Busy::Clearing => {
-                self.busy = Busy::No;
+            BitmapPhase::Clearing => {
+                self.busy = BitmapPhase::No;
                 if self.durable > 0 && !resyncs {
                     self.wake = now + delay;
                 }
@@ -236,7 +236,7 @@ impl Bitmap {
         }
     }
 
-    /// Whether a loss of power left `group` in doubt.
+    /// True if a loss of power left `group` in doubt.
     pub(crate) fn is_in_doubt(&self, group: u64) -> bool {
         self.regions[self.region(group) as usize].in_doubt
     }
@@ -261,7 +261,7 @@ impl Bitmap {
             (region.wanted, region.writing, region.writers) = (false, false, 0);
         }
         self.durable = self.regions.iter().filter(|region| region.durable).count() as u64;
-        (self.busy, self.left) = (Busy::No, 0);
+        (self.busy, self.left) = (BitmapPhase::No, 0);
         self.batch.clear();
         self.next.clear();
         self.waiting.clear();

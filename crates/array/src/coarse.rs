@@ -1,13 +1,13 @@
 //! Device lifetimes without commands: counts writes and erasures of each member from where data and parity lie, and jumps from one
 //! replacement to the next, as the simulator of the Diff-RAID paper (section 4.1) does write by write.
 
-use crate::placement::{Placement, ShiftPlan};
+use crate::placement::{ParityPlacement, ShiftPlan};
 use outlast_media::ConfigError;
 use outlast_settings::array::{MEMBERS_MAX, Shares, ShiftWay};
 use outlast_units::Bytes;
 use serde::Serialize;
 
-/// What is known of a device's bit errors.
+/// A model of a device's bit errors.
 pub trait BitErrors {
     /// Natural logarithm of the probability that a bit cannot be read, after `cycles` P/E cycles.
     fn ln_uber(&self, cycles: f64) -> f64;
@@ -37,7 +37,7 @@ impl WriteMap {
         Self { chunks: Vec::new(), stripes: Vec::new(), full_share: full_share.clamp(0.0, 1.0) }
     }
 
-    /// What a workload did: `chunks[i]` writes of the array's i-th chunk by itself and `stripes[i]` of its i-th stripe as a whole, on an
+    /// Counted writes of a workload: `chunks[i]` writes of the array's i-th chunk by itself and `stripes[i]` of its i-th stripe as a whole, on an
     /// array with `data` data chunks in each stripe and a placement of `period` stripes.
     pub fn counted(chunks: &[u64], stripes: &[u64], data: usize, period: u32) -> Self {
         let period = period as usize;
@@ -57,7 +57,7 @@ impl WriteMap {
     }
 }
 
-/// Settings of a [`Coarse`] array.
+/// Settings of a [`CoarseArray`] array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoarseConfig {
     /// Percentages of the parity, the first for the oldest member; see `array.parity_percent`.
@@ -70,7 +70,7 @@ pub struct CoarseConfig {
     pub limit: f64,
     /// Cycles of a member for each of its capacities written: its write amplification. The paper: 1.
     pub amplification: f64,
-    /// Where and how the host writes.
+    /// The host's writes, by place and size.
     pub writes: WriteMap,
     /// How parity shifts. The lazy way is counted as if all of it happened at once.
     pub shift: ShiftWay,
@@ -80,7 +80,7 @@ pub struct CoarseConfig {
 
 /// A member was replaced.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Replacement {
+pub struct CoarseReplacement {
     /// Which column.
     pub member: usize,
     /// Data that the host had written, in capacities of one member.
@@ -93,7 +93,7 @@ pub struct Replacement {
 
 /// The array at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sample {
+pub struct CoarseSample {
     /// Data that the host had written, in capacities of one member.
     pub host_capacities: f64,
     /// Members replaced so far.
@@ -108,11 +108,11 @@ pub struct Sample {
 
 /// An array as ages and rates.
 #[derive(Clone, Debug)]
-pub struct Coarse {
+pub struct CoarseArray {
     config: CoarseConfig,
     shares: Shares,
-    first: Placement,
-    placement: Placement,
+    first: ParityPlacement,
+    placement: ParityPlacement,
     ages: Vec<f64>,
     /// Cycles of each member per capacity of host data.
     rates: Vec<f64>,
@@ -120,7 +120,7 @@ pub struct Coarse {
     replacements: u64,
 }
 
-impl Coarse {
+impl CoarseArray {
     /// An array of new members.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Coarse {
             }
         }
         let shares = Shares::from_percent("array.parity_percent", &config.percent, config.parities)?;
-        let placement = Placement::from_shares(&shares);
+        let placement = ParityPlacement::from_shares(&shares);
         let folded = |len: usize, per_stripe: usize| len == 0 || len == shares.period as usize * per_stripe;
         if !folded(config.writes.chunks.len(), placement.data()) || !folded(config.writes.stripes.len(), 1) {
             let limit = format!("must be folded over the placement's period, {} stripes", shares.period);
@@ -245,14 +245,14 @@ impl Coarse {
     }
 
     /// Lets the host write until a member reaches its limit, and replaces it by one that has spent `new_age` cycles.
-    pub fn replace_next(&mut self, new_age: f64) -> Replacement {
+    pub fn replace_next(&mut self, new_age: f64) -> CoarseReplacement {
         let (left, member) = self.until_replacement();
         self.write(left);
         self.replace(member, new_age)
     }
 
     /// Replaces member `member` now; parity shifts to the oldest that remain.
-    pub fn replace(&mut self, member: usize, new_age: f64) -> Replacement {
+    pub fn replace(&mut self, member: usize, new_age: f64) -> CoarseReplacement {
         let ages = self.ages.clone();
         self.ages[member] = new_age;
         let mut order: Vec<u8> = (0..self.ages.len() as u8).collect();
@@ -275,11 +275,11 @@ impl Coarse {
         self.placement = plan.target;
         self.rates = self.compute_rates();
         self.replacements += 1;
-        Replacement { member, host_capacities: self.host_capacities, ages, parity_moved_percent }
+        CoarseReplacement { member, host_capacities: self.host_capacities, ages, parity_moved_percent }
     }
 
     /// One cycle for the new member, and for every other what moves onto it.
-    fn count_moves(&mut self, new: usize, target: &Placement) {
+    fn count_moves(&mut self, new: usize, target: &ParityPlacement) {
         let period = self.placement.period();
         for column in 0..self.ages.len() {
             let moved =
@@ -298,13 +298,13 @@ impl Coarse {
     }
 
     /// The array as it is.
-    pub fn sample(&self, errors: &impl BitErrors) -> Sample {
+    pub fn sample(&self, errors: &impl BitErrors) -> CoarseSample {
         let ln_uber: Vec<f64> = self.ages.iter().map(|&age| errors.ln_uber(age)).collect();
         let bits = self.config.capacity.0 as f64 * 8.0;
         let loss = loss_probabilities(&ln_uber, &self.ages, bits, self.config.parities);
         let oldest = self.ages.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let youngest = self.ages.iter().copied().fold(f64::INFINITY, f64::min);
-        Sample {
+        CoarseSample {
             host_capacities: self.host_capacities,
             replacements: self.replacements,
             age_differential: oldest - youngest,
@@ -319,8 +319,8 @@ impl Coarse {
         replacements: u32,
         samples: u32,
         errors: &impl BitErrors,
-        mut each: impl FnMut(Sample),
-    ) -> Vec<Replacement> {
+        mut each: impl FnMut(CoarseSample),
+    ) -> Vec<CoarseReplacement> {
         (0..replacements)
             .map(|_| {
                 let (left, member) = self.until_replacement();
@@ -346,13 +346,13 @@ pub struct LossProbability {
     pub any: f64,
 }
 
-/// The probabilities of [`Sample`] for members with these error rates (ln of the probability that a bit cannot be read) and ages, of
+/// The probabilities of [`CoarseSample`] for members with these error rates (ln of the probability that a bit cannot be read) and ages, of
 /// which each has `bits` to be read, when `failures` of them fail at once, as many as redundancy makes good.
 pub fn loss_probabilities(ln_uber: &[f64], ages: &[f64], bits: f64, failures: usize) -> LossProbability {
     over_failures(ages, failures, |failed| loss_without(ln_uber, failed, bits))
 }
 
-/// As [`loss_probabilities`] for copies of everything: `groups` are the sets of members (as bits) that hold the same chunks, each set an equal
+/// The same as [`loss_probabilities`] for mirrors: `groups` are the sets of members (as bits) that hold the same chunks, each set an equal
 /// part of `bits` of data. A bit is lost when no copy is left that can be read.
 pub fn loss_of_copies(
     ln_uber: &[f64],

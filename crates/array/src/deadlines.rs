@@ -3,10 +3,10 @@
 use outlast_units::Nanos;
 
 /// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
-/// Whose it is, and when the others begin, is found on the way down; of equal times the member with the smaller number comes first.
+/// The way down finds its member, and the first time of all others; of equal times the member with the smaller number comes first.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[persist(check)]
-pub(crate) struct Deadlines {
+pub(crate) struct DeadlineTree {
     /// Member `i` is at `half + i`; node `i` is the earlier of `2i` and `2i + 1`. `half` is a power of two, so that neighbours in the tree
     /// are neighbours in number.
     nodes: Vec<Nanos>,
@@ -14,8 +14,8 @@ pub(crate) struct Deadlines {
     count: usize,
 }
 
-impl Deadlines {
-    /// Whether a tree that was read has the size that its count asks for, and the first of each pair above it.
+impl DeadlineTree {
+    /// Checks that a restored tree has the size that its count asks for, and in each node the earlier of the two below.
     fn check_restored(&self) -> Result<(), String> {
         let nodes = &self.nodes;
         let is_sized = self.half.is_power_of_two() && self.half >= 2 && nodes.len() / 2 == self.half;
@@ -31,7 +31,7 @@ impl Deadlines {
         }
     }
 
-    /// Nothing is due on any of `count` members.
+    /// A tree in which no member out of `count` has anything due.
     pub(crate) fn new(count: usize) -> Self {
         let half = count.next_power_of_two().max(2);
         Self { nodes: vec![Nanos::MAX; 2 * half], half, count }
@@ -85,7 +85,7 @@ impl Deadlines {
         (node - self.half, others)
     }
 
-    /// Nothing is due any more.
+    /// Clears all times.
     pub(crate) fn clear(&mut self) {
         self.nodes.fill(Nanos::MAX);
     }
@@ -103,7 +103,7 @@ mod tests {
             count in 1usize..130,
             steps in prop::collection::vec((0usize..1000, 0u64..12), 1..200),
         ) {
-            let mut deadlines = Deadlines::new(count);
+            let mut deadlines = DeadlineTree::new(count);
             let mut plain = vec![Nanos::MAX; count];
             for (index, at) in steps {
                 let at = if at == 11 { Nanos::MAX } else { Nanos(at) };

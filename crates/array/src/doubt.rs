@@ -1,23 +1,23 @@
-//! What a loss of power leaves in doubt: every record of writes under way, kept in one place.
+//! Doubt after a loss of power: every record of writes under way, kept in one place.
 //!
 //! An array of mirrors or parity is *active* from the first host write until none has been under way for a while; md(4) calls the
-//! time `safe_mode_delay`, keeps the state in the superblock of every member, and so does [`Doubt`]. What else narrows the doubt
-//! down are marks (bitmap) or closes it are records (partial parity log, journal).
+//! time `safe_mode_delay`, keeps the state in the superblock of every member, and so does [`PowerLossDoubt`]. Marks (bitmap)
+//! narrow the doubt down; records (partial parity log, journal) remove it.
 //!
 //! In doubt after a loss of power are the mark in the members' superblocks, bitmap, log and records, and the rows that the simulator knows to be torn. Tests
 //! compare with md itself (`tests/md/`; decision 0024).
 
-use crate::bitmap::Bitmap;
-use crate::layout::Rows;
-use crate::log::Log;
-use crate::op::Record;
+use crate::bitmap::IntentBitmap;
+use crate::layout::RowRange;
+use crate::log::RecordLog;
+use crate::op::GroupRecord;
 use crate::ranges::RangeSet;
 use outlast_settings::array::{ArrayConfig, Consistency};
 use outlast_units::{ListMap, Nanos};
 
-/// What the superblocks say.
+/// The state in the members' superblocks, as md's safe mode keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-enum Mark {
+enum SafeModePhase {
     /// No write has been under way since redundancy was known to fit.
     Clean,
     /// Redundancy may not fit wherever power fails now.
@@ -28,15 +28,15 @@ enum Mark {
 
 /// Answers one question: after a loss of power, where may redundancy not fit?
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Doubt {
+pub(crate) struct PowerLossDoubt {
     policy: Consistency,
-    /// Whether there is redundancy that a loss of power can leave wrong, and no record that makes it right.
+    /// True if there is redundancy that a loss of power can leave wrong, and no record that makes it right.
     #[persist(fixed)]
     tracked: bool,
     /// Time without a write after which an active array is marked clean; zero: never.
     #[persist(fixed)]
     delay: Nanos,
-    mark: Mark,
+    mark: SafeModePhase,
     /// Host writes and trims accepted and not yet answered.
     writers: u32,
     /// Flushes of members under way.
@@ -45,18 +45,18 @@ pub(crate) struct Doubt {
     wake: Nanos,
     /// First group that is in doubt since a loss of power.
     resync: Option<u64>,
-    pub(crate) bitmap: Bitmap,
-    pub(crate) log: Log,
+    pub(crate) bitmap: IntentBitmap,
+    pub(crate) log: RecordLog,
     /// Records of operations under way, by operation.
-    pub(crate) records: ListMap<u32, Record>,
+    pub(crate) records: ListMap<u32, GroupRecord>,
     /// Rows whose redundancy a loss of power left wrong, with no record: the simulator knows, the array does not. Row `r` of group `g` is
     /// number `g · chunk + r`.
     torn: RangeSet,
     chunk: u64,
 }
 
-impl Doubt {
-    /// Nothing is in doubt in an array of `groups` groups of `chunk` rows.
+impl PowerLossDoubt {
+    /// The state of a new array of `groups` groups of `chunk` rows: nothing is in doubt.
     pub(crate) fn new(config: &ArrayConfig, groups: u64, chunk: u64) -> Self {
         let redundant = config.redundancy() > 0;
         let groups_per_region = (config.log.bitmap_chunk.0 / config.chunk.0).max(1);
@@ -66,27 +66,27 @@ impl Doubt {
             policy: config.consistency,
             tracked: redundant && matches!(config.consistency, Consistency::Resync | Consistency::Bitmap),
             delay: config.safe_mode_delay,
-            mark: Mark::Clean,
+            mark: SafeModePhase::Clean,
             writers: 0,
             flushes: 0,
             wake: Nanos::MAX,
             resync: None,
-            bitmap: Bitmap::new(regions, groups_per_region),
-            log: Log::new(config.log.size.0),
+            bitmap: IntentBitmap::new(regions, groups_per_region),
+            log: RecordLog::new(config.log.size.0),
             records: ListMap::default(),
             torn: RangeSet::default(),
             chunk,
         }
     }
 
-    /// Whether what was read is of these settings, `groups` groups and `chunk` rows.
+    /// Checks that restored state belongs to these settings, `groups` groups and `chunk` rows.
     pub(crate) fn check_settings(&self, config: &ArrayConfig, groups: u64, chunk: u64) -> Result<(), String> {
-        let known = Self::new(config, groups, chunk);
+        let expected = Self::new(config, groups, chunk);
         let settings =
             |own: &Self| (own.policy, own.tracked, own.delay, own.chunk, own.bitmap.sizes(), own.log.size());
         let end = self.torn.end();
-        if settings(self) != settings(&known) {
-            return Err("what is kept for a loss of power is not as the settings say".to_owned());
+        if settings(self) != settings(&expected) {
+            return Err("state kept for a loss of power does not match the settings".to_owned());
         }
         if self.resync.is_some_and(|first| first > groups) || end > groups * chunk {
             return Err(format!("group {:?} or row {end} of {groups} groups is in doubt", self.resync));
@@ -94,7 +94,7 @@ impl Doubt {
         Ok(())
     }
 
-    /// Whether as many writes, flushes and commands of the bitmap are under way as were counted.
+    /// Checks the counts of writes, flushes and bitmap commands under way against those found.
     pub(crate) fn check_counts(&self, writes: usize, flushes: usize, marks: usize) -> Result<(), String> {
         let writes = if self.tracked { writes } else { 0 };
         let counted = [self.writers as usize, self.flushes as usize, self.bitmap.left()];
@@ -106,15 +106,15 @@ impl Doubt {
         }
     }
 
-    /// The host wants something written: from here on the array is active (md's `md_write_start`).
+    /// Counts a host write that begins; from now on the array is active (md's `md_write_start`).
     pub(crate) fn write_begins(&mut self) {
         if self.tracked {
             self.writers += 1;
-            self.mark = Mark::Active;
+            self.mark = SafeModePhase::Active;
         }
     }
 
-    /// A host write is answered (md's `md_write_end`): unless more come, the array is clean after a while. md rounds the time up to a
+    /// Counts a host write that is answered (md's `md_write_end`): unless more come, the array becomes clean after a while. md rounds the time up to a
     /// multiple of the delay before it adds the delay, so that its timer moves rarely.
     pub(crate) fn write_ends(&mut self, now: Nanos) {
         if self.tracked {
@@ -126,13 +126,13 @@ impl Doubt {
         }
     }
 
-    /// When something is due by itself.
+    /// The time at which something is due without an input.
     #[inline]
     pub(crate) fn deadline(&self) -> Nanos {
         self.wake.min(self.bitmap.wake())
     }
 
-    /// Whether an operation has got its mark or room for its record, or marks may be written.
+    /// True if an operation has got its mark or room for its record, or marks may be written.
     #[inline]
     pub(crate) fn is_any_ready(&self) -> bool {
         self.log.is_ready() || self.bitmap.is_ready()
@@ -149,59 +149,59 @@ impl Doubt {
         self.resync
     }
 
-    /// Groups below `group` are in doubt no more.
+    /// Moves the start of the doubt to `group`.
     pub(crate) fn resynced_up_to(&mut self, group: u64) {
         debug_assert!(self.resync.is_some_and(|first| first <= group), "a resynchronisation goes forward");
         self.resync = Some(group);
     }
 
-    /// Whether the time for marking the array clean has come, and members are to flush for it.
+    /// True if the time for marking the array clean has come, and members are to flush for it.
     pub(crate) fn is_clean_due(&mut self, now: Nanos) -> bool {
         self.wake <= now && self.is_idle(now)
     }
 
-    /// The time is up: whether members are to flush so that the array can be marked clean. Where a write is under way its end sets the
-    /// time anew.
+    /// Handles the timer: returns true if members are to flush so that the array can be marked clean. If a write is under way, its end
+    /// sets the timer anew.
     fn is_idle(&mut self, now: Nanos) -> bool {
-        let idle = self.writers == 0 && self.mark == Mark::Active;
+        let idle = self.writers == 0 && self.mark == SafeModePhase::Active;
         let waits = idle && self.flushes > 0;
         self.wake = if waits { Nanos(now.0.saturating_add(self.delay.0)) } else { Nanos::MAX };
         if idle && !waits {
-            self.mark = Mark::Flushing;
+            self.mark = SafeModePhase::Flushing;
         }
         idle && !waits
     }
 
-    /// `count` more flushes are under way.
+    /// Counts `count` more flushes under way.
     pub(crate) fn flushing(&mut self, count: u32) {
         self.flushes += count;
     }
 
-    /// A flush has ended; the last one makes the mark durable, unless a write has come meanwhile: then the end of that write has set the
-    /// time anew.
+    /// Counts a flush that has ended; the last one makes the array clean, unless a write has begun meanwhile, the end of which sets the
+    /// timer anew.
     pub(crate) fn flushed(&mut self) {
         self.flushes -= 1;
-        if self.flushes == 0 && self.mark == Mark::Flushing {
-            self.mark = Mark::Clean;
+        if self.flushes == 0 && self.mark == SafeModePhase::Flushing {
+            self.mark = SafeModePhase::Clean;
         }
     }
 
-    /// Whether redundancy of `group` cannot be trusted: a resynchronisation has yet to come by. As in md the place of the pass decides,
+    /// True if redundancy of `group` cannot be trusted: a resynchronisation has yet to come by. As in md the place of the pass decides,
     /// even where a bitmap says that it will find nothing.
     #[inline]
     pub(crate) fn distrusts(&self, group: u64) -> bool {
         self.resync.is_some_and(|first| group >= first)
     }
 
-    /// Whether a resynchronisation has to look at `group`.
+    /// True if a resynchronisation has to look at `group`.
     pub(crate) fn must_resync(&self, group: u64) -> bool {
         !self.bitmap.is_used() || self.bitmap.is_in_doubt(group)
     }
 
-    /// Power is gone: what is in doubt when it is back.
+    /// Derives the groups in doubt from a loss of power.
     pub(crate) fn after_power_cut(&mut self) {
-        let active = self.mark != Mark::Clean;
-        (self.mark, self.writers, self.flushes, self.wake) = (Mark::Clean, 0, 0, Nanos::MAX);
+        let active = self.mark != SafeModePhase::Clean;
+        (self.mark, self.writers, self.flushes, self.wake) = (SafeModePhase::Clean, 0, 0, Nanos::MAX);
         self.log.clear();
         let marked = self.bitmap.after_power_cut(active);
         let in_doubt = match self.policy {
@@ -214,31 +214,31 @@ impl Doubt {
         }
     }
 
-    /// Every group has been looked at.
+    /// Ends the doubt, after a resynchronisation of all groups.
     pub(crate) fn resynced(&mut self, now: Nanos, bitmap_delay: Nanos) {
         self.resync = None;
         self.bitmap.resynced(now, bitmap_delay);
     }
 
-    fn range(&self, group: u64, rows: Rows) -> std::ops::Range<u64> {
+    fn range(&self, group: u64, rows: RowRange) -> std::ops::Range<u64> {
         let first = group * self.chunk;
         first + u64::from(rows.first)..first + u64::from(rows.end)
     }
 
-    /// A loss of power has cut off writes of these rows.
-    pub(crate) fn tear(&mut self, group: u64, rows: Rows) {
+    /// Marks rows whose writes a loss of power has cut off.
+    pub(crate) fn mark_torn(&mut self, group: u64, rows: RowRange) {
         self.torn.insert(self.range(group, rows));
     }
 
-    /// Redundancy of these rows fits again.
-    pub(crate) fn mend(&mut self, group: u64, rows: Rows) {
+    /// Clears the mark of rows whose redundancy matches the data again.
+    pub(crate) fn clear_torn(&mut self, group: u64, rows: RowRange) {
         if !self.torn.is_empty() {
             self.torn.remove(self.range(group, rows));
         }
     }
 
-    /// How many of these rows have redundancy that does not fit.
-    pub(crate) fn torn_rows(&self, group: u64, rows: Rows) -> u32 {
+    /// Number of rows among these whose redundancy does not match the data.
+    pub(crate) fn torn_rows(&self, group: u64, rows: RowRange) -> u32 {
         let range = self.range(group, rows);
         let mut count = 0;
         let mut at = range.start;
@@ -252,7 +252,7 @@ impl Doubt {
         count as u32
     }
 
-    /// Groups with such rows, rising.
+    /// Groups with torn rows, rising.
     pub(crate) fn torn_groups(&self) -> Vec<u64> {
         let of = |run: std::ops::Range<u64>| run.start / self.chunk..(run.end - 1) / self.chunk + 1;
         let mut groups: Vec<u64> = self.torn.iter().flat_map(of).collect();
@@ -260,7 +260,7 @@ impl Doubt {
         groups
     }
 
-    /// Whether any operation or timer is left.
+    /// True if any operation or timer is left.
     pub(crate) fn is_settled(&self) -> bool {
         self.writers == 0 && self.log.in_use() == 0 && self.records.is_empty()
     }

@@ -1,10 +1,10 @@
-//! What an array refuses, and what it tells about its life.
+//! Errors and events of an array.
 
 use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 use thiserror::Error;
 
-/// Why an array does not do what it was told.
+/// The reason why an array refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ArrayError {
     /// There is no such column.
@@ -32,15 +32,15 @@ pub enum ArrayError {
     /// The new device cannot hold what the others do.
     #[error("capacity = {capacity}: the new device must have at least {needed}, as every member has")]
     TooSmall {
-        /// Of the new device.
+        /// Capacity of the new device.
         capacity: Bytes,
-        /// Of the members.
+        /// Bytes that every member uses.
         needed: Bytes,
     },
     /// The factory made a device that cannot work.
     #[error("the new device cannot be used: {reason}")]
     Unusable {
-        /// What is wrong with it.
+        /// The error, in words.
         reason: String,
     },
     /// A share of the link's bandwidth is set, and the device tells of no link.
@@ -58,17 +58,17 @@ pub enum ArrayError {
     },
 }
 
-/// What a member told about a die, and what came of it.
+/// Steps of a repair: notices of a member about a die, and what the array does about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairStep {
-    /// The member told that the die has failed.
+    /// The member reported that the die has failed.
     DieFailed,
-    /// The member told that the die will fail, and moves its data away by itself.
+    /// The member reported that the die will fail, and moves its data away by itself.
     DieFailing,
-    /// The member told that the die has failed, and that it cannot make good another one.
+    /// The member reported that the die has failed, and that it cannot compensate for another one.
     LastRepair,
-    /// The member told that the die has failed, and that it cannot make that good.
+    /// The member reported that the die has failed, and that it cannot compensate for it.
     BeyondRepair,
     /// Recovery waits: for a spare, or until the array can do without the member.
     Waits,
@@ -98,22 +98,22 @@ impl RepairStep {
 
 /// Something that happened to an array.
 #[derive(Clone, Debug, PartialEq, Serialize, outlast_persist::Persist)]
-pub struct Event {
-    /// When.
+pub struct ArrayEvent {
+    /// Time of the event.
     pub at: Nanos,
-    /// What.
-    pub kind: EventKind,
+    /// Kind, with details.
+    pub kind: ArrayEventKind,
 }
 
-/// See [`Event`].
+/// The kinds of [`ArrayEvent`]s.
 #[derive(Clone, Debug, PartialEq, Serialize, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case", tag = "what")]
-pub enum EventKind {
-    /// A member is gone; `failed`: the array cannot give back everything.
+pub enum ArrayEventKind {
+    /// A member is gone; `failed`: data of the array is gone with it.
     MemberFailed {
         /// Its column.
         member: usize,
-        /// Whether more members are missing than redundancy makes good.
+        /// True if more members are missing than redundancy makes good.
         failed: bool,
     },
     /// A member was replaced because of its age, or on demand.
@@ -140,25 +140,25 @@ pub enum EventKind {
         /// Stripes of the period.
         period: u32,
     },
-    /// Parity is where it shall be.
+    /// All parity has been moved.
     ShiftDone,
-    /// Parity fits the data again after a loss of power.
+    /// Parity matches the data again after a loss of power.
     Resynced,
-    /// Part of a member has failed, or is being made good.
+    /// A die of a member has failed, or its data is being recovered.
     Repair {
         /// Its column.
         member: usize,
         /// The die.
         die: u16,
-        /// What happened.
+        /// The step of the repair.
         step: RepairStep,
     },
-    /// Every sector has been looked at.
+    /// A scrub has compared every sector.
     Scrubbed {
-        /// Sectors of redundancy that did not fit.
+        /// Sectors of redundancy that did not match the data.
         mismatches: u64,
     },
-    /// Power failed, and is back except after [`EventKind::NotStarted`].
+    /// Power failed, and is back except after [`ArrayEventKind::NotStarted`].
     PowerFailed {
         /// Host commands that ended with it.
         aborted: u64,

@@ -8,36 +8,36 @@ mod pieces;
 mod rows;
 mod shift;
 
-pub(crate) use rows::{Piece, Rows};
-pub(crate) use shift::Shift;
+pub(crate) use rows::{GroupPiece, RowRange};
+pub(crate) use shift::ParityShift;
 
-use crate::placement::Placement;
+use crate::placement::ParityPlacement;
 use crate::roles::first_roles;
 use outlast_media::ConfigError;
 use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, Shares};
 use outlast_units::{Bytes, SECTOR_BYTES};
-use pieces::Pieces;
+use pieces::GroupPieces;
 
 /// How groups lie on the columns.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) enum Map {
+pub(crate) enum GroupMap {
     /// One chunk on every column.
-    Striped(Striped),
+    Striped(StripedMap),
     /// RAID-10.
     Copies { layout: CopyLayout, columns: u64, copies: u64, far_rows: u64 },
 }
 
 /// A placement, and perhaps another one on the way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Striped {
-    pub(crate) now: Placement,
-    pub(crate) shift: Option<Shift>,
+pub(crate) struct StripedMap {
+    pub(crate) now: ParityPlacement,
+    pub(crate) shift: Option<ParityShift>,
 }
 
 /// Sizes and places of one array.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Layout {
-    pub(crate) map: Map,
+pub(crate) struct GroupLayout {
+    pub(crate) map: GroupMap,
     /// Sectors of a chunk.
     pub(crate) chunk: u64,
     /// Data roles of a group.
@@ -50,19 +50,19 @@ pub(crate) struct Layout {
     pub(crate) role_set: u64,
 }
 
-/// Where a group lies, found once for all its roles.
+/// The place of a group, from which the columns of all its roles follow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct GroupPlace {
     group: u64,
     /// The group's stripe within the period of a placement.
     phase: usize,
-    /// Whether it follows the shift's target.
+    /// True if it follows the shift's target.
     moved: bool,
 }
 
-impl Layout {
+impl GroupLayout {
     /// Stripes over columns of `member_sectors` usable sectors each.
-    pub(crate) fn striped(placement: Placement, chunk: u64, member_sectors: u64) -> Self {
+    pub(crate) fn striped(placement: ParityPlacement, chunk: u64, member_sectors: u64) -> Self {
         Self {
             chunk,
             data: placement.data(),
@@ -70,7 +70,7 @@ impl Layout {
             groups: member_sectors / chunk,
             data_set: first_roles(placement.data()),
             role_set: first_roles(placement.columns()),
-            map: Map::Striped(Striped { now: placement, shift: None }),
+            map: GroupMap::Striped(StripedMap { now: placement, shift: None }),
         }
     }
 
@@ -88,7 +88,7 @@ impl Layout {
             CopyLayout::Near => rows * columns / copies,
             CopyLayout::Far | CopyLayout::Offset => far_rows * columns,
         };
-        let map = Map::Copies { layout, columns, copies, far_rows };
+        let map = GroupMap::Copies { layout, columns, copies, far_rows };
         let role_set = first_roles(copies as usize);
         Self { map, chunk, data: 1, roles: copies as usize, groups, data_set: 1, role_set }
     }
@@ -98,38 +98,38 @@ impl Layout {
         self.groups * self.data as u64 * self.chunk
     }
 
-    /// Column of a role, and the first of its sectors there; `target`: where the shift in progress wants it.
+    /// Column of a role, and the first of its sectors there; `target`: in the placement that the shift in progress moves to.
     #[inline]
     pub(crate) fn locate(&self, group: u64, role: usize, target: bool) -> (usize, u64) {
         self.column(self.place(group, target), role)
     }
 
-    /// The place of a group, of which the columns of all its roles follow; `target`: where the shift in progress wants it.
+    /// The place of a group, of which the columns of all its roles follow; `target`: in the placement that the shift in progress moves to.
     #[inline]
-    pub(crate) fn place(&self, group: u64, target: bool) -> Place {
+    pub(crate) fn place(&self, group: u64, target: bool) -> GroupPlace {
         debug_assert!(group < self.groups, "a group of the array");
         match &self.map {
-            Map::Striped(striped) => {
+            GroupMap::Striped(striped) => {
                 let moved = striped.shift.as_ref().is_some_and(|shift| target || shift.is_moved(group));
-                Place { group, phase: striped.now.phase(group), moved }
+                GroupPlace { group, phase: striped.now.phase(group), moved }
             }
-            Map::Copies { .. } => Place { group, phase: 0, moved: false },
+            GroupMap::Copies { .. } => GroupPlace { group, phase: 0, moved: false },
         }
     }
 
     /// Column of a role of the group at `place`, and the first of its sectors there.
     #[inline]
-    pub(crate) fn column(&self, place: Place, role: usize) -> (usize, u64) {
+    pub(crate) fn column(&self, place: GroupPlace, role: usize) -> (usize, u64) {
         let group = place.group;
         match &self.map {
-            Map::Striped(striped) => {
+            GroupMap::Striped(striped) => {
                 let placement = match &striped.shift {
                     Some(shift) if place.moved => &shift.target,
                     _ => &striped.now,
                 };
                 (usize::from(placement.columns_at(place.phase)[role]), group * self.chunk)
             }
-            &Map::Copies { layout, columns, copies, far_rows } => {
+            &GroupMap::Copies { layout, columns, copies, far_rows } => {
                 let copy = role as u64;
                 let (column, row) = match layout {
                     CopyLayout::Near => {
@@ -149,15 +149,15 @@ impl Layout {
         (0..self.roles).find(|&role| self.locate(group, role, target).0 == column)
     }
 
-    /// The group that sector `sector` of column `column` belongs to; `None` where no data lies. The inverse of [`Layout::locate`].
+    /// The group that sector `sector` of column `column` belongs to; `None` where no data lies. The inverse of [`GroupLayout::locate`].
     pub(crate) fn group_at(&self, column: usize, sector: u64) -> Option<u64> {
         let (column, row) = (column as u64, sector / self.chunk);
         let group = match &self.map {
-            Map::Striped(_) => row,
-            &Map::Copies { layout: CopyLayout::Near, columns, copies, .. } => {
+            GroupMap::Striped(_) => row,
+            &GroupMap::Copies { layout: CopyLayout::Near, columns, copies, .. } => {
                 (row * columns + column) / copies
             }
-            &Map::Copies { layout, columns, copies, far_rows } => {
+            &GroupMap::Copies { layout, columns, copies, far_rows } => {
                 let far = layout == CopyLayout::Far;
                 let (copy, row) =
                     if far { (row / far_rows, row % far_rows) } else { (row % copies, row / copies) };
@@ -173,31 +173,31 @@ impl Layout {
     /// Sectors of a member that data and redundancy lie in.
     pub(crate) fn member_sectors(&self) -> u64 {
         let rows = match &self.map {
-            Map::Striped(_) => self.groups,
-            &Map::Copies { layout: CopyLayout::Near, columns, copies, .. } => {
+            GroupMap::Striped(_) => self.groups,
+            &GroupMap::Copies { layout: CopyLayout::Near, columns, copies, .. } => {
                 (self.groups * copies).div_ceil(columns)
             }
-            &Map::Copies { copies, far_rows, .. } => far_rows * copies,
+            &GroupMap::Copies { copies, far_rows, .. } => far_rows * copies,
         };
         rows * self.chunk
     }
 
     /// The shift in progress.
-    pub(crate) fn shift(&self) -> Option<&Shift> {
+    pub(crate) fn shift(&self) -> Option<&ParityShift> {
         match &self.map {
-            Map::Striped(striped) => striped.shift.as_ref(),
-            Map::Copies { .. } => None,
+            GroupMap::Striped(striped) => striped.shift.as_ref(),
+            GroupMap::Copies { .. } => None,
         }
     }
 
-    pub(crate) fn shift_mut(&mut self) -> Option<&mut Shift> {
+    pub(crate) fn shift_mut(&mut self) -> Option<&mut ParityShift> {
         match &mut self.map {
-            Map::Striped(striped) => striped.shift.as_mut(),
-            Map::Copies { .. } => None,
+            GroupMap::Striped(striped) => striped.shift.as_mut(),
+            GroupMap::Copies { .. } => None,
         }
     }
 
-    /// Whether a shift wants `group` elsewhere than it is.
+    /// True if a shift in progress has yet to move `group`.
     #[inline]
     pub(crate) fn is_to_move(&self, group: u64) -> bool {
         self.shift().is_some_and(|shift| !shift.is_moved(group))
@@ -220,8 +220,8 @@ impl Layout {
     /// Cuts sectors `first..first + sectors` of the array into rectangles, in rising order of group. `banded` joins chunks of one
     /// group over common rows; without it every chunk is a piece of its own.
     #[inline]
-    pub(crate) fn pieces(&self, first: u64, sectors: u64, banded: bool) -> Pieces {
-        Pieces::new(self.chunk, self.data as u64, first, sectors, banded)
+    pub(crate) fn pieces(&self, first: u64, sectors: u64, banded: bool) -> GroupPieces {
+        GroupPieces::new(self.chunk, self.data as u64, first, sectors, banded)
     }
 }
 
@@ -241,7 +241,7 @@ pub(crate) fn usable_sectors(config: &ArrayConfig, capacity: Bytes) -> u64 {
 }
 
 /// The map of an array over members of which the smallest has `smallest`.
-pub(crate) fn lay_out_over(config: &ArrayConfig, smallest: Bytes) -> Result<Layout, ConfigError> {
+pub(crate) fn lay_out_over(config: &ArrayConfig, smallest: Bytes) -> Result<GroupLayout, ConfigError> {
     let member_sectors = usable_sectors(config, smallest);
     let layout = lay_out(config, config.shares()?.as_ref(), config.chunk.0 / SECTOR_BYTES, member_sectors);
     if layout.groups == 0 {
@@ -258,23 +258,23 @@ pub(crate) fn lay_out(
     shares: Option<&Shares>,
     chunk: u64,
     member_sectors: u64,
-) -> Layout {
+) -> GroupLayout {
     let (members, redundancy) = (usize::from(config.members), usize::from(config.redundancy()));
     let placement = match (shares, config.level) {
-        (Some(shares), _) => Placement::from_shares(shares),
+        (Some(shares), _) => ParityPlacement::from_shares(shares),
         (_, Level::Raid10) => {
             let copies = u64::from(config.copies);
-            return Layout::copies(config.copy_layout, members as u64, copies, chunk, member_sectors);
+            return GroupLayout::copies(config.copy_layout, members as u64, copies, chunk, member_sectors);
         }
         (_, Level::Raid5 | Level::Raid6 | Level::Code) => match &config.table {
-            Some(table) => Placement::written_out(table, members - redundancy),
-            None => Placement::named(config.layout, members - redundancy, redundancy),
+            Some(table) => ParityPlacement::written_out(table, members - redundancy),
+            None => ParityPlacement::named(config.layout, members - redundancy, redundancy),
         },
         (_, Level::Raid0 | Level::Raid1 | Level::Raid4) => {
-            Placement::named(ParityLayout::ParityLast, members - redundancy, redundancy)
+            ParityPlacement::named(ParityLayout::ParityLast, members - redundancy, redundancy)
         }
     };
-    Layout::striped(placement, chunk, member_sectors)
+    GroupLayout::striped(placement, chunk, member_sectors)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ mod repairs;
 mod roles;
 mod status;
 
-pub use error::{ArrayError, Event, EventKind, RepairStep};
+pub use error::{ArrayError, ArrayEvent, ArrayEventKind, RepairStep};
 
 pub use layout::capacity_over;
 pub use machine::Array;
@@ -34,4 +34,4 @@ pub use passes::PassKind;
 pub use plain::{PlainDevice, PlainFailure};
 pub use ranges::RangeSet;
 pub use repairs::MemberRepair;
-pub use status::{Condition, Counters, MemberStatus, Progress, State, Status};
+pub use status::{ArrayCondition, ArrayCounters, ArrayHealth, ArrayStatus, MemberStatus, PassProgress};

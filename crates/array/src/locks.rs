@@ -1,24 +1,26 @@
-//! Locks on rows of groups: who writes parity must be alone with the rows that it covers.
+//! Locks on rows of groups: a write of parity must have the rows that it covers to itself.
 
-use crate::layout::Rows;
+use crate::layout::RowRange;
 use outlast_units::rng::mix;
 use outlast_units::slab::{NIL, Slab};
 
+/// Lists of locks, chosen by a hash of the group: far more than the operations that are usually under way.
 const BUCKETS: usize = 1 << 12;
 
+/// A lock, held or waiting, in the list of its bucket; oldest first.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Node {
+struct LockNode {
     group: u64,
-    rows: Rows,
+    rows: RowRange,
     shared: bool,
-    /// Earlier locks in the way.
+    /// Earlier locks that conflict with this one; it is held at 0.
     blockers: u32,
     op: u32,
     next: u32,
 }
 
-impl Node {
-    fn conflicts(&self, group: u64, rows: Rows, shared: bool) -> bool {
+impl LockNode {
+    fn conflicts(&self, group: u64, rows: RowRange, shared: bool) -> bool {
         self.group == group && self.rows.overlaps(rows) && !(self.shared && shared)
     }
 }
@@ -26,13 +28,13 @@ impl Node {
 /// First come, first served: a lock waits for every earlier one that it overlaps, held or waiting, unless both are shared.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[persist(check)]
-pub(crate) struct Locks {
+pub(crate) struct RowLocks {
     heads: Vec<u32>,
-    nodes: Slab<Node>,
+    nodes: Slab<LockNode>,
 }
 
-impl Locks {
-    /// Whether locks that were read are each in the list of their group, once, and wait for those before them that are in their way.
+impl RowLocks {
+    /// Checks that each restored lock is once in the list of its group, and waits for exactly the earlier ones that conflict with it.
     fn check_restored(&self) -> Result<(), String> {
         let mut seen = vec![false; self.nodes.slots().len()];
         self.nodes.free().iter().for_each(|&index| seen[index as usize] = true);
@@ -40,14 +42,14 @@ impl Locks {
             return Err(format!("locks are in {} lists, not {BUCKETS}", self.heads.len()));
         }
         for (bucket, &head) in self.heads.iter().enumerate() {
-            let (mut at, mut before): (u32, Vec<&Node>) = (head, Vec::new());
+            let (mut at, mut before): (u32, Vec<&LockNode>) = (head, Vec::new());
             while at != NIL {
                 let is_new = seen.get_mut(at as usize).is_some_and(|seen| !std::mem::replace(seen, true));
                 let node = self.nodes.slots().get(at as usize).filter(|_| is_new);
                 let Some(node) = node.filter(|node| Self::bucket(node.group) == bucket) else {
                     return Err(format!("lock {at} is in a list that it does not belong to"));
                 };
-                let waits = |other: &&&Node| other.conflicts(node.group, node.rows, node.shared);
+                let waits = |other: &&&LockNode| other.conflicts(node.group, node.rows, node.shared);
                 if before.iter().filter(waits).count() != node.blockers as usize {
                     return Err(format!("lock {at} waits for others than are in its way"));
                 }
@@ -58,8 +60,8 @@ impl Locks {
         if seen.contains(&false) { Err("a lock is in no list".to_owned()) } else { Ok(()) }
     }
 
-    /// The operation, the group and the rows of lock `lock`, and whether it is held.
-    pub(crate) fn look(&self, lock: u32) -> Option<(u32, u64, Rows, bool)> {
+    /// Operation, group and rows of lock `lock`, and true if it is held.
+    pub(crate) fn state_of(&self, lock: u32) -> Option<(u32, u64, RowRange, bool)> {
         let node = self.nodes.slots().get(lock as usize)?;
         Some((node.op, node.group, node.rows, node.blockers == 0))
     }
@@ -73,7 +75,7 @@ impl Locks {
     }
 
     /// Asks for a lock for operation `op`; returns its number and whether it is held already.
-    pub(crate) fn acquire(&mut self, group: u64, rows: Rows, shared: bool, op: u32) -> (u32, bool) {
+    pub(crate) fn acquire(&mut self, group: u64, rows: RowRange, shared: bool, op: u32) -> (u32, bool) {
         let bucket = Self::bucket(group);
         let mut blockers = 0;
         let (mut at, mut last) = (self.heads[bucket], NIL);
@@ -82,7 +84,7 @@ impl Locks {
             blockers += u32::from(node.conflicts(group, rows, shared));
             (last, at) = (at, node.next);
         }
-        let index = self.nodes.insert(Node { group, rows, shared, blockers, op, next: NIL });
+        let index = self.nodes.insert(LockNode { group, rows, shared, blockers, op, next: NIL });
         if last == NIL {
             self.heads[bucket] = index;
         } else {
@@ -91,10 +93,10 @@ impl Locks {
         (index, blockers == 0)
     }
 
-    /// Gives a held lock back; `woken` gets the operations whose locks are now held.
+    /// Releases a held lock; `woken` gets the operations whose locks are now held.
     pub(crate) fn release(&mut self, lock: u32, mut woken: impl FnMut(u32)) {
-        let Node { group, rows, shared, blockers, next, .. } = self.nodes[lock];
-        assert!(blockers == 0, "a lock is given back that was not held");
+        let LockNode { group, rows, shared, blockers, next, .. } = self.nodes[lock];
+        assert!(blockers == 0, "only held locks are released");
         let bucket = Self::bucket(group);
         if self.heads[bucket] == lock {
             self.heads[bucket] = next;
@@ -106,6 +108,7 @@ impl Locks {
             self.nodes[before].next = next;
         }
         self.nodes.remove(lock);
+        // Only younger locks, which follow in the list, can have waited for this one.
         let mut at = next;
         while at != NIL {
             let node = &mut self.nodes[at];
@@ -143,14 +146,14 @@ mod tests {
     #[test]
     fn held_locks_never_conflict_and_none_is_forgotten() {
         let mut rng = SplitMix::new(3, "locks");
-        let mut locks = Locks::new();
-        let mut wanted: Vec<(u64, Rows, bool, u32)> = Vec::new();
+        let mut locks = RowLocks::new();
+        let mut wanted: Vec<(u64, RowRange, bool, u32)> = Vec::new();
         let mut held: Vec<u32> = Vec::new();
         let mut granted = 0;
         for step in 0..20_000u32 {
             if step < 15_000 && (held.is_empty() || rng.below(2) == 0) {
                 let first = rng.below(8) as u32;
-                let rows = Rows::new(first, first + 1 + rng.below(8) as u32);
+                let rows = RowRange::new(first, first + 1 + rng.below(8) as u32);
                 let (group, shared) = (rng.below(3) * 4096, rng.below(3) == 0);
                 let (lock, now) = locks.acquire(group, rows, shared, wanted.len() as u32);
                 if now {

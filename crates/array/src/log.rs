@@ -1,23 +1,24 @@
-//! Room for records on the members: a ring of which only the fill matters.
+//! Space for records on the members: a ring of which only the fill matters.
 
 use std::collections::VecDeque;
 
 /// The ring, the same on every member.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Log {
+pub(crate) struct RecordLog {
     size: u64,
     used: u64,
     next: u64,
     waiting: VecDeque<(u32, u64)>,
 }
 
-impl Log {
+impl RecordLog {
     pub(crate) fn new(size: u64) -> Self {
         Self { size, used: 0, next: 0, waiting: VecDeque::new() }
     }
 
-    /// Takes room for a record of operation `op`; where there is none the operation waits its turn.
+    /// Takes space for a record of operation `op`; returns false if there is none: the operation then waits in order.
     pub(crate) fn reserve(&mut self, bytes: u64, op: u32) -> bool {
+        // Behind others that wait, even a small record waits: first come, first served.
         let fits = self.waiting.is_empty() && self.used + bytes <= self.size;
         if fits {
             self.used += bytes;
@@ -27,7 +28,7 @@ impl Log {
         fits
     }
 
-    /// Where a record of `bytes` goes; records do not wrap.
+    /// The offset for a record of `bytes`; records do not wrap around the end.
     pub(crate) fn place(&mut self, bytes: u64) -> u64 {
         if self.next + bytes > self.size {
             self.next = 0;
@@ -37,13 +38,13 @@ impl Log {
         at
     }
 
-    /// A record of `bytes` is needed no more.
+    /// Gives the space of a record back.
     pub(crate) fn release(&mut self, bytes: u64) {
         assert!(bytes <= self.used, "room in the log is given back once");
         self.used -= bytes;
     }
 
-    /// The operation that has waited longest, if its record now fits; room is taken for it.
+    /// The operation that has waited longest, if its record now fits; takes the space for it.
     pub(crate) fn next_waiting(&mut self) -> Option<(u32, u64)> {
         let &(op, bytes) = self.waiting.front()?;
         if self.used + bytes > self.size {
@@ -54,7 +55,7 @@ impl Log {
         Some((op, bytes))
     }
 
-    /// Whether the operation that has waited longest may have its room.
+    /// True if the operation that has waited longest may have its room.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.waiting.front().is_some_and(|&(_, bytes)| self.used + bytes <= self.size)
@@ -65,12 +66,12 @@ impl Log {
         self.waiting.iter().map(|&(op, _)| op)
     }
 
-    /// The same, with the bytes that each waits for.
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = (u32, u64)> {
+    /// Operations that wait for space, and the bytes that each waits for.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = (u32, u64)> {
         self.waiting.iter().copied()
     }
 
-    /// Whether what was read ends within the ring, and waits for no more than that has.
+    /// True if restored state stays within the ring, and no operation waits for more than its size.
     pub(crate) fn is_plausible(&self) -> bool {
         let waits = |&(_, bytes): &(u32, u64)| bytes <= self.size;
         self.used <= self.size && self.next <= self.size && self.waiting.iter().all(waits)

@@ -1,60 +1,60 @@
-//! The devices of an array: those in its columns, those that are being replaced, those that stand by and those that have left.
+//! The devices of an array: in columns, donors (being replaced), spares, and removed ones.
 
 mod column;
 mod devices;
 
-pub(crate) use column::{Column, Donor};
+pub(crate) use column::{DonorMember, MemberColumn};
 
-use crate::deadlines::Deadlines;
+use crate::deadlines::DeadlineTree;
 use outlast_units::Nanos;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut, Range};
 
-/// All devices of an array, and when each of them next does something.
+/// All devices of an array, with the next deadline of each.
 ///
-/// A member is named by its column; where a number may also name a donor, columns are followed by as many numbers for their donors.
+/// A member is named by its column. A *number* names a member or a donor: `n` columns are followed by the `n` numbers of their donors.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Members<D> {
-    columns: Vec<Column<D>>,
-    /// Members that are being replaced but still give what they have, by column; empty where there is none.
-    donors: Vec<Option<Donor<D>>>,
-    deadlines: Deadlines,
+pub(crate) struct ArrayMembers<D> {
+    columns: Vec<MemberColumn<D>>,
+    /// Members that are being replaced but still serve reads, by column; empty if there is none.
+    donors: Vec<Option<DonorMember<D>>>,
+    deadlines: DeadlineTree,
     spares: VecDeque<D>,
     removed: Vec<(usize, D)>,
-    /// Members to be thrown out as soon as the event at hand is done.
+    /// Columns of members to be removed at the end of the current event.
     leaving: Vec<usize>,
-    /// The measure of a device's age.
+    /// The measure of a device's age, any figure that grows with wear.
     #[persist(skip)]
     age_of: fn(&D) -> f64,
-    /// Some chunk somewhere cannot simply be read.
+    /// Some chunk of some group cannot be read straight from its column.
     degraded: bool,
-    /// Sectors that the host has written since wear was last looked at.
+    /// Sectors that the host has written since the last check of wear.
     written: u64,
-    /// For each column, sectors moved for the host less those under way for the array itself, as far as the latter has worked meanwhile.
+    /// For each column, sectors moved for the host less sectors under way for the array itself; counted only during background work.
     traffic: Vec<i64>,
 }
 
-impl<D> Index<usize> for Members<D> {
-    type Output = Column<D>;
+impl<D> Index<usize> for ArrayMembers<D> {
+    type Output = MemberColumn<D>;
     #[inline]
-    fn index(&self, column: usize) -> &Column<D> {
+    fn index(&self, column: usize) -> &MemberColumn<D> {
         &self.columns[column]
     }
 }
 
-impl<D> IndexMut<usize> for Members<D> {
+impl<D> IndexMut<usize> for ArrayMembers<D> {
     #[inline]
-    fn index_mut(&mut self, column: usize) -> &mut Column<D> {
+    fn index_mut(&mut self, column: usize) -> &mut MemberColumn<D> {
         &mut self.columns[column]
     }
 }
 
-impl<D> Members<D> {
+impl<D> ArrayMembers<D> {
     /// The first `members` of `devices` in columns, the rest as spares.
     pub(crate) fn new(devices: Vec<D>, members: usize, age_of: fn(&D) -> f64) -> Self {
         assert!(members >= 1 && members <= devices.len(), "there is a device for each column");
         let mut devices = devices.into_iter();
-        let columns: Vec<Column<D>> = devices.by_ref().take(members).map(Column::new).collect();
+        let columns: Vec<MemberColumn<D>> = devices.by_ref().take(members).map(MemberColumn::new).collect();
         // Not collected from the rest of the vector: the standard library (1.95) makes an empty one of it whose first element lies beyond
         // its memory.
         let mut spares = VecDeque::new();
@@ -62,7 +62,7 @@ impl<D> Members<D> {
         Self {
             columns,
             donors: Vec::new(),
-            deadlines: Deadlines::new(members),
+            deadlines: DeadlineTree::new(members),
             spares,
             removed: Vec::new(),
             leaving: Vec::new(),
@@ -73,40 +73,40 @@ impl<D> Members<D> {
         }
     }
 
-    /// For each column, what [`Pacer::leave`](crate::passes::Pacer::leave) is told of it.
+    /// The traffic of each column, as [`WorkPacer::next_start`](crate::passes::WorkPacer::next_start) takes it.
     pub(crate) fn traffic(&self) -> &[i64] {
         &self.traffic
     }
 
-    /// Member `number` has moved sectors for the host, or begins (less than none) or ends those of the array's own work.
+    /// Adds to the traffic of device `number`: sectors of a command that has ended, or minus the sectors of background work that begins.
     #[inline]
     pub(crate) fn count_traffic(&mut self, number: usize, sectors: i64) {
         let column = self.column_of(number);
         self.traffic[column] += sectors;
     }
 
-    /// Columns.
+    /// Number of columns.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.columns.len()
     }
 
     /// The columns, in order.
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Column<D>> {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, MemberColumn<D>> {
         self.columns.iter()
     }
 
-    /// As [`Members::iter`], to change them.
-    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Column<D>> {
+    /// Mutable columns, in order.
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, MemberColumn<D>> {
         self.columns.iter_mut()
     }
 
     /// Column `column`, if there is one.
-    pub(crate) fn get(&self, column: usize) -> Option<&Column<D>> {
+    pub(crate) fn get(&self, column: usize) -> Option<&MemberColumn<D>> {
         self.columns.get(column)
     }
 
-    /// The device of a number.
+    /// The device with number `number`.
     pub(crate) fn device(&self, number: usize) -> Option<&D> {
         match self.columns.get(number) {
             Some(column) => column.device.as_ref(),
@@ -114,16 +114,16 @@ impl<D> Members<D> {
         }
     }
 
-    /// When the device of a number next does something.
+    /// Next deadline of the device with number `number`.
     pub(crate) fn deadline(&self, number: usize) -> Nanos {
         self.deadlines.get(number)
     }
 
-    /// Whether what was read has those leave that are there, each once, and has seen as much written as can be.
+    /// True if restored state is plausible: each leaving column has a device and is listed once, and counts are in range.
     pub(crate) fn is_plausible(&self) -> bool {
-        let is_there = |&column: &usize| self.get(column).is_some_and(|column| column.device.is_some());
+        let has_device = |&column: &usize| self.get(column).is_some_and(|column| column.device.is_some());
         let once: std::collections::BTreeSet<_> = self.leaving.iter().collect();
-        once.len() == self.leaving.len() && self.leaving.iter().all(is_there) && self.written < 1 << 60
+        once.len() == self.leaving.len() && self.leaving.iter().all(has_device) && self.written < 1 << 60
     }
 
     /// Numbers of all members and donors.
@@ -131,21 +131,21 @@ impl<D> Members<D> {
         0..self.deadlines.len()
     }
 
-    /// Columns that may have a donor; none where no column has.
+    /// Columns that may have a donor; none if no column has one.
     pub(crate) fn donor_columns(&self) -> Range<usize> {
         0..self.donors.len()
     }
 
-    pub(crate) fn donor(&self, column: usize) -> Option<&Donor<D>> {
+    pub(crate) fn donor(&self, column: usize) -> Option<&DonorMember<D>> {
         self.donors.get(column)?.as_ref()
     }
 
-    pub(crate) fn donor_mut(&mut self, column: usize) -> Option<&mut Donor<D>> {
+    pub(crate) fn donor_mut(&mut self, column: usize) -> Option<&mut DonorMember<D>> {
         self.donors.get_mut(column)?.as_mut()
     }
 
-    /// The donors there are.
-    pub(crate) fn donors(&self) -> impl Iterator<Item = &Donor<D>> {
+    /// All donors.
+    pub(crate) fn donors(&self) -> impl Iterator<Item = &DonorMember<D>> {
         self.donors.iter().flatten()
     }
 
@@ -161,7 +161,7 @@ impl<D> Members<D> {
 
     /// The column or donor of a number.
     #[inline]
-    pub(crate) fn place_mut(&mut self, number: usize) -> Option<&mut Column<D>> {
+    pub(crate) fn home_mut(&mut self, number: usize) -> Option<&mut MemberColumn<D>> {
         let members = self.columns.len();
         if number < members {
             return Some(&mut self.columns[number]);
@@ -172,10 +172,10 @@ impl<D> Members<D> {
     /// The device of a number.
     #[inline]
     pub(crate) fn device_mut(&mut self, number: usize) -> Option<&mut D> {
-        self.place_mut(number)?.device.as_mut()
+        self.home_mut(number)?.device.as_mut()
     }
 
-    /// Where to read what column `column` has of `group`: from its device, or from its donor.
+    /// The number of the device that has column `column` of `group`: the member, or its donor for groups that are not yet filled.
     #[inline]
     pub(crate) fn source(&self, column: usize, group: u64) -> usize {
         if self.donors.is_empty() || group < self.columns[column].valid_to || self.donor(column).is_none() {
@@ -184,25 +184,25 @@ impl<D> Members<D> {
         self.donor_number(column)
     }
 
-    /// Whether the donor of a column, where there is one, cannot give sectors; `None` without one.
+    /// True if the donor of a column lacks some of the sectors; `None` without a donor.
     pub(crate) fn donor_lacks(&self, column: usize, sectors: &Range<u64>) -> Option<bool> {
         let donor = self.donor(column)?;
-        Some(donor.known.overlaps(sectors) || donor.home.bad.overlaps(sectors))
+        Some(donor.lost.overlaps(sectors) || donor.home.bad.overlaps(sectors))
     }
 
-    /// Whether some chunk somewhere cannot simply be read.
+    /// True if some chunk of some group cannot be read straight from its column.
     #[inline]
     pub(crate) fn is_degraded(&self) -> bool {
         self.degraded
     }
 
-    /// Finds out whether some chunk cannot simply be read, after a member has become complete or a sector good or bad.
+    /// Updates [`ArrayMembers::is_degraded`], after a member has become complete or a sector good or bad.
     pub(crate) fn update_degraded(&mut self) {
         self.degraded = self.columns.iter().any(|column| !column.is_in_sync() || !column.bad.is_empty());
     }
 
-    /// The measure of age.
-    pub(crate) fn measure_age_by(&mut self, age_of: fn(&D) -> f64) {
+    /// Sets the measure of age.
+    pub(crate) fn set_age_measure(&mut self, age_of: fn(&D) -> f64) {
         self.age_of = age_of;
     }
 
@@ -216,8 +216,8 @@ impl<D> Members<D> {
         (0..self.len()).map(|column| self.age(column)).collect()
     }
 
-    /// The host writes `sectors` more: whether wear is to be looked at, which it is whenever `every` have been written.
-    pub(crate) fn is_look_at_wear_due(&mut self, sectors: u64, every: u64) -> bool {
+    /// Counts `sectors` that the host writes; returns true whenever `every` sectors have been written since the last check of wear.
+    pub(crate) fn is_wear_check_due(&mut self, sectors: u64, every: u64) -> bool {
         self.written += sectors;
         let due = self.written >= every;
         if due {
@@ -239,7 +239,7 @@ impl<D> Members<D> {
         &self.removed
     }
 
-    /// A device has left column `column`.
+    /// Adds a device that has left column `column`.
     pub(crate) fn remember_removed(&mut self, column: usize, device: D) {
         self.removed.push((column, device));
     }
@@ -251,35 +251,35 @@ impl<D> Members<D> {
         members.chain(&self.spares).chain(self.removed.iter().map(|(_, device)| device)).chain(donors)
     }
 
-    /// The devices other than members, in the order of [`Members::devices`].
+    /// The devices other than members, in the order of [`ArrayMembers::devices`].
     pub(crate) fn others_mut(&mut self) -> impl Iterator<Item = &mut D> {
         let left = self.removed.iter_mut().map(|(_, device)| device);
         let donors = self.donors.iter_mut().flatten().filter_map(|donor| donor.home.device.as_mut());
         self.spares.iter_mut().chain(left).chain(donors)
     }
 
-    /// The donors' devices.
-    pub(crate) fn donors_mut(&mut self) -> impl Iterator<Item = &mut Donor<D>> {
+    /// All donors, mutable.
+    pub(crate) fn donors_mut(&mut self) -> impl Iterator<Item = &mut DonorMember<D>> {
         self.donors.iter_mut().flatten()
     }
 
-    /// Column `column` is to be thrown out as soon as the event at hand is done.
-    pub(crate) fn expel(&mut self, column: usize) {
-        assert!(!self.is_leaving(column), "a member is thrown out once");
+    /// Schedules the removal of the member in `column` for the end of the current event.
+    pub(crate) fn schedule_removal(&mut self, column: usize) {
+        assert!(!self.is_leaving(column), "a member is removed once");
         self.leaving.push(column);
     }
 
-    /// Whether a column is to be thrown out.
+    /// True if the member in `column` is to be removed.
     pub(crate) fn is_leaving(&self, column: usize) -> bool {
         self.leaving.contains(&column)
     }
 
-    /// Whether any column is to be thrown out.
+    /// True if any member is to be removed.
     pub(crate) fn is_any_leaving(&self) -> bool {
         !self.leaving.is_empty()
     }
 
-    /// The next column to be thrown out.
+    /// The next column whose member is to be removed.
     #[inline]
     pub(crate) fn take_leaving(&mut self) -> Option<usize> {
         self.leaving.pop()

@@ -1,31 +1,31 @@
-//! What is under way: host commands, operations on one group, commands to members.
+//! Work under way: host commands, operations on one group, commands to members.
 
-use crate::layout::Rows;
+use crate::layout::RowRange;
 use outlast_device::{Command, Outcome, StreamId, Tag};
 use outlast_units::slab::NIL;
 
 /// A command of the host.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Host {
+pub(crate) struct HostCommand {
     pub(crate) command: Command,
     pub(crate) tag: Tag,
     /// Parts not yet done.
     pub(crate) left: u32,
     pub(crate) outcome: Outcome,
-    /// What is to be written, or has been read; empty where bytes are not kept.
+    /// Data to be written, or read so far; empty if bytes are not kept.
     pub(crate) data: Vec<u8>,
 }
 
-/// What an operation does with its group.
+/// The kinds of operations on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum OpKind {
-    /// Host data that cannot simply be read.
+pub(crate) enum GroupOpKind {
+    /// Reads host data under a lock: it has to be computed, or parity moves.
     Read,
-    /// Host data and its redundancy.
+    /// Writes host data and its redundancy.
     Write,
     /// Deallocates rows of every member.
     Trim,
-    /// Rebuilds what is missing and moves what lies elsewhere than it should.
+    /// Rebuilds missing chunks, and moves chunks to their places in the shift's target.
     Transform,
     /// Reads everything and compares; `repair` rewrites redundancy that differs, `resync` where it may (bytes not kept).
     Verify { repair: bool, resync: bool },
@@ -36,24 +36,24 @@ pub(crate) enum OpKind {
     Replay,
 }
 
-impl OpKind {
-    /// Whether what it reads and writes may count for the recovery of a member.
+impl GroupOpKind {
+    /// True if its reads and writes may count for the recovery of a member.
     #[inline]
     pub(crate) fn recovers(self) -> bool {
         matches!(self, Self::Transform | Self::Repair { .. })
     }
 
-    /// Whether it is the array's own work rather than the host's.
+    /// True for work that the array does for itself, not for the host.
     #[inline]
-    pub(crate) fn is_own_work(self) -> bool {
+    pub(crate) fn is_background_work(self) -> bool {
         self.recovers() || matches!(self, Self::Verify { .. })
     }
 }
 
 /// How the redundancy of a write is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum Method {
-    /// Nothing but what is written is needed.
+pub(crate) enum WriteMethod {
+    /// No reads: every data chunk is written.
     Full,
     /// Old data and old parity: read-modify-write.
     Delta,
@@ -65,22 +65,22 @@ pub(crate) enum Method {
 
 /// An operation on rows of one group, under a lock.
 ///
-/// It goes through: wait for the lock; mark the region (bitmap); *gather* what must be known, window by window (one window, unless
+/// Phases: wait for the lock; mark the region (bitmap); *gather* the chunks that must be known, window by window (one window, unless
 /// sectors cannot be read: then halves, so that one bad sector costs no other); write the record (log); *commit*, that is, write.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts, not a state in disguise")]
-pub(crate) struct Op {
-    pub(crate) kind: OpKind,
+pub(crate) struct GroupOp {
+    pub(crate) kind: GroupOpKind,
     pub(crate) group: u64,
-    /// The host command that this is a part of.
+    /// The host command that this is a part of, or `NIL`.
     pub(crate) host: u32,
     pub(crate) lock: u32,
     /// Rows that take part.
-    pub(crate) rows: Rows,
+    pub(crate) rows: RowRange,
     /// Rows that the host reads or writes.
-    pub(crate) overlay: Rows,
+    pub(crate) overlay: RowRange,
     /// Rows being gathered.
-    pub(crate) window: Rows,
+    pub(crate) window: RowRange,
     /// Data roles that the host reads or writes; of a repair, the one role (of any kind) that is computed.
     pub(crate) roles: u64,
     /// Of the window: roles that have been read, that could not be, and that are lost for good.
@@ -89,16 +89,16 @@ pub(crate) struct Op {
     pub(crate) lost: u64,
     /// Roles to be written.
     pub(crate) write_set: u64,
-    pub(crate) method: Method,
-    /// Whether the group moves to the shift's target placement.
+    pub(crate) method: WriteMethod,
+    /// The group moves to the shift's target placement.
     pub(crate) moves: bool,
-    /// Whether redundancy fits what was read in every window so far, once all is written.
+    /// In every window so far, redundancy matches the data once all is written.
     pub(crate) fits: bool,
-    /// Whether the whole chunk is locked.
+    /// The lock covers the whole chunk.
     pub(crate) whole: bool,
     pub(crate) fua: bool,
     pub(crate) committing: bool,
-    /// Whether a region of the bitmap is held.
+    /// The operation counts as a writer of its region of the bitmap.
     pub(crate) marked: bool,
     pub(crate) stream: StreamId,
     /// Member commands under way.
@@ -110,12 +110,12 @@ pub(crate) struct Op {
     /// Content by role, over `rows`; empty where bytes are not kept.
     pub(crate) cells: Vec<Vec<u8>>,
     /// Runs of single roles to be rewritten besides.
-    pub(crate) repairs: Vec<(u8, Rows)>,
-    pub(crate) record: Option<Box<Record>>,
+    pub(crate) repairs: Vec<(u8, RowRange)>,
+    pub(crate) record: Option<Box<GroupRecord>>,
 }
 
-impl Op {
-    pub(crate) fn new(kind: OpKind, group: u64, rows: Rows) -> Self {
+impl GroupOp {
+    pub(crate) fn new(kind: GroupOpKind, group: u64, rows: RowRange) -> Self {
         Self {
             kind,
             group,
@@ -129,7 +129,7 @@ impl Op {
             failed: 0,
             lost: 0,
             write_set: 0,
-            method: Method::Full,
+            method: WriteMethod::Full,
             moves: false,
             fits: true,
             whole: false,
@@ -146,53 +146,57 @@ impl Op {
         }
     }
 
-    /// Whether the host's data covers every row of the window.
+    /// True if the host's data covers every row of the window.
     pub(crate) fn is_overlaid(&self) -> bool {
         self.overlay.first <= self.window.first && self.window.end <= self.overlay.end
     }
 
-    /// Whether redundancy of the rows fits once the operation has written, whatever it was before: it is computed from data that was read
-    /// or is new, in one window, or every role is looked at.
+    /// True if redundancy of the rows matches the data once the operation has written, whatever it was before: it is computed from data
+    /// that was read or is new, in one window, or every role is compared.
     pub(crate) fn leaves_redundancy_right(&self) -> bool {
         match self.kind {
-            OpKind::Verify { .. } | OpKind::Transform => self.fits,
-            OpKind::Trim => true,
-            OpKind::Write => {
-                matches!(self.method, Method::Full | Method::Complete) && self.window.first == self.rows.first
+            GroupOpKind::Verify { .. } | GroupOpKind::Transform => self.fits,
+            GroupOpKind::Trim => true,
+            // A read-modify-write carries an old mismatch over into the new parity. A window that does not begin with the first row is
+            // not the only one: `method` is then that of the last window alone.
+            GroupOpKind::Write => {
+                matches!(self.method, WriteMethod::Full | WriteMethod::Complete)
+                    && self.window.first == self.rows.first
             }
-            OpKind::Read | OpKind::Repair { .. } | OpKind::Replay => false,
+            GroupOpKind::Read | GroupOpKind::Repair { .. } | GroupOpKind::Replay => false,
         }
     }
 
-    /// Whether redundancy of the window fits once the operation has written. A rebuild takes what it can read as it is, parity included: only
-    /// where no more than the `data` chunks that define a stripe were read, and all others of `there` follow from them, does it fit. What
-    /// was given up is zeroes, for which all redundancy is computed anew.
-    pub(crate) fn makes_window_fit(&self, data: usize, there: u64, repaired: u64) -> bool {
-        let follows =
-            self.have.count_ones() as usize <= data && there & !(self.have | self.write_set | repaired) == 0;
+    /// True if redundancy of the window matches the data once the operation has written. A rebuild takes chunks as it reads them, parity
+    /// included: the result is consistent only if no more than `data` chunks were read, which define the stripe, and all other roles in
+    /// `present` are computed from them. Lost data is replaced by zeroes, for which all redundancy is computed anew.
+    pub(crate) fn makes_window_fit(&self, data: usize, present: u64, repaired: u64) -> bool {
+        let is_computed = self.have.count_ones() as usize <= data
+            && present & !(self.have | self.write_set | repaired) == 0;
         match self.kind {
-            OpKind::Verify { repair, .. } => repair || self.lost != 0,
-            OpKind::Transform => follows || self.lost != 0,
+            GroupOpKind::Verify { repair, .. } => repair || self.lost != 0,
+            GroupOpKind::Transform => is_computed || self.lost != 0,
             _ => false,
         }
     }
 
-    /// Roles whose content is known in this window.
+    /// Roles whose content in this window is known: read, or zeroes in place of lost data.
     pub(crate) fn known(&self) -> u64 {
         self.have | self.lost
     }
 }
 
-/// What outlives a loss of power so that an operation can be finished.
+/// The record of an operation, which survives a loss of power so that the operation can be finished.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Record {
+pub(crate) struct GroupRecord {
     pub(crate) group: u64,
-    pub(crate) rows: Rows,
-    pub(crate) content: Content,
+    pub(crate) rows: RowRange,
+    pub(crate) content: RecordContent,
 }
 
+/// The content of a record.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) enum Content {
+pub(crate) enum RecordContent {
     /// For each parity, the sum over the data roles that are not in `written`; and new data of roles whose member is missing.
     Partial { written: u64, sums: Vec<Vec<u8>>, extra: u64, cells: Vec<Vec<u8>> },
     /// New content of the roles in `set`; `moves`: at their places in the shift's target.
@@ -201,9 +205,9 @@ pub(crate) enum Content {
     Trim,
 }
 
-/// Why a command went to a member.
+/// The purpose of a command to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum SubKind {
+pub(crate) enum MemberCommandKind {
     /// Host data, for host command `owner`.
     DirectRead,
     DirectWrite,
@@ -220,12 +224,12 @@ pub(crate) enum SubKind {
     /// For repair `owner`: a question about range `group`, and the flush at its end.
     Status,
     RepairFlush,
-    /// A read that others than the array have asked for: tag `owner`, first sector `group`.
+    /// A read of the member from outside the array: tag `owner`, first sector `group`.
     Aside,
 }
 
-impl SubKind {
-    /// Whether it is a part of a host command rather than of an operation or of the array's own work.
+impl MemberCommandKind {
+    /// True for parts of a host command; false for parts of an operation and for background work.
     pub(crate) fn is_for_host(self) -> bool {
         matches!(self, Self::DirectRead | Self::DirectWrite | Self::DirectTrim | Self::Flush)
     }
@@ -233,13 +237,13 @@ impl SubKind {
 
 /// A command to a member.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct Sub {
+pub(crate) struct MemberCommand {
     pub(crate) live: bool,
-    pub(crate) kind: SubKind,
+    pub(crate) kind: MemberCommandKind,
     /// A column, or that many columns further its donor.
     pub(crate) column: u8,
     pub(crate) role: u8,
     pub(crate) owner: u32,
     pub(crate) group: u64,
-    pub(crate) rows: Rows,
+    pub(crate) rows: RowRange,
 }

@@ -1,16 +1,16 @@
 //! Redundancy of one group: copies where there is one data role, else a maximum-distance-separable code of `outlast-codes`.
 
-use outlast_codes::{Code as Stripes, Decoder, ShardSet};
+use outlast_codes::{Code, Decoder, ShardSet};
 use outlast_units::SECTOR_BYTES;
 use std::ops::Range;
 
 /// How a group's redundancy follows from its data. Cells are by role: data roles first, then redundancy.
 #[derive(Clone, Debug)]
-pub(crate) struct Code {
+pub(crate) struct ParityCode {
     data: usize,
     parities: usize,
     /// Absent for copies.
-    stripes: Option<Stripes>,
+    stripes: Option<Code>,
     /// Plans to compute each parity by itself from all data.
     rows: Vec<Decoder>,
 }
@@ -18,10 +18,10 @@ pub(crate) struct Code {
 /// What a code of so many shards, or a plan of it, always has.
 const FITS: &str = "an array's groups have at most 64 roles, and callers count what they have";
 
-impl Code {
+impl ParityCode {
     pub(crate) fn new(data: usize, parities: usize) -> Self {
-        let stripes = (data > 1).then(|| Stripes::new(data, parities).expect(FITS));
-        let row = |code: &Stripes, j: usize| {
+        let stripes = (data > 1).then(|| Code::new(data, parities).expect(FITS));
+        let row = |code: &Code, j: usize| {
             code.decoder(&ShardSet::first(data), &ShardSet::default().with(data + j)).expect(FITS)
         };
         let rows = stripes.iter().flat_map(|code| (0..parities).map(move |j| row(code, j))).collect();
@@ -103,16 +103,16 @@ mod tests {
     #[test]
     fn the_first_parity_is_xor_and_copies_are_copies() {
         let mut cells = vec![vec![0x80; 512], vec![0x11; 512], vec![0; 512], vec![0; 512], vec![0; 512]];
-        let code = Code::new(2, 3);
+        let code = ParityCode::new(2, 3);
         code.encode(&mut cells, 0..512, 0);
         assert_eq!(cells[2], vec![0x91; 512]);
         // The second parity of RAID-6 has generator 2 in the field of polynomial 0x11d.
         let mut pair = vec![vec![0; 512], vec![0x80; 512], vec![0; 512], vec![0; 512]];
-        Code::new(2, 2).encode(&mut pair, 0..512, 1);
+        ParityCode::new(2, 2).encode(&mut pair, 0..512, 1);
         assert_eq!(pair[3], vec![0x1d; 512]);
         let mut mirror = vec![vec![7; 512], vec![0; 512], vec![0; 512], vec![0; 512]];
         for j in 0..3 {
-            Code::new(1, 3).encode(&mut mirror, 0..512, j);
+            ParityCode::new(1, 3).encode(&mut mirror, 0..512, j);
         }
         assert!(mirror.iter().all(|cell| *cell == vec![7; 512]));
     }
@@ -121,7 +121,7 @@ mod tests {
         /// Any `m` of the `k + m` cells lost, all come back.
         #[test]
         fn any_m_cells_come_back(k in 1usize..9, m in 1usize..5, seed: u64) {
-            let code = Code::new(k, m);
+            let code = ParityCode::new(k, m);
             let mut rng = outlast_units::rng::SplitMix::new(seed, "cells");
             let mut cells: Vec<Vec<u8>> =
                 (0..k + m).map(|_| (0..1024).map(|_| rng.next_u64() as u8).collect()).collect();

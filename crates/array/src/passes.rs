@@ -1,102 +1,105 @@
-//! What the array does for itself, one pass over all groups at a time: which comes next, and how fast.
+//! Background passes over all groups, one at a time: which comes next, and how fast.
 //!
-//! Everything here is a decision over plain data; what it takes to carry one out is the machine's part.
+//! Everything here is a decision over plain data; `machine/pass.rs` carries it out.
 
 mod check;
 mod pace;
 mod pass;
 mod wanted;
 
-pub(crate) use pace::{HeldRate, HeldRates, Leave, Pacer, Work};
+pub(crate) use pace::{HeldRate, HeldRates, NextStart, PacedWork, WorkPacer};
 
 use crate::placement::ShiftPlan;
 use outlast_settings::array::BackgroundConfig;
 use outlast_units::{Bytes, Nanos};
 use pass::AHEAD;
-pub(crate) use pass::Pass;
+pub(crate) use pass::BackgroundPass;
 use serde::Serialize;
 
-/// What a pass does.
+/// The kinds of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case")]
 pub enum PassKind {
     /// Fills new members (md: recovery); parity moves on the way where it has to.
     Rebuild,
-    /// Makes parity fit data after a loss of power (md: resync).
+    /// Makes parity match data after a loss of power (md: resync).
     Resync,
     /// Moves parity (md: reshape).
     Shift,
-    /// Looks at everything (md: check, repair).
+    /// Compares all redundancy with the data (md: check, repair).
     Scrub,
-    /// Gives a member back what it has lost with a die. Not a pass over groups: it goes on beside a rebuild.
+    /// Recovers data that a member has lost with a die. Not a pass over groups: it runs beside a rebuild.
     Repair,
 }
 
-/// A scrub that is wanted or under way.
+/// A scrub that is requested or under way.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-struct Scrub {
+struct ScrubPass {
+    /// Groups below this are done.
     base: u64,
+    /// Redundancy that differs is rewritten.
     repair: bool,
+    /// Mismatches that earlier scrubs had counted.
     mismatches_before: u64,
 }
 
-/// What the choice of a pass depends on.
+/// The facts that the choice of a pass depends on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View {
-    /// First group that some member which is being filled lacks.
+pub(crate) struct PassView {
+    /// First group that a member lacks which is being filled.
     pub(crate) rebuild_from: Option<u64>,
-    /// Whether rebuilding saves anything.
+    /// A rebuild saves data.
     pub(crate) can_rebuild: bool,
-    /// Whether rows of members are being written back: passes that look at whole groups wait.
+    /// Rows of members are being written back: passes over whole groups wait.
     pub(crate) recovering: bool,
     /// First group whose redundancy is in doubt.
     pub(crate) resync_from: Option<u64>,
-    /// Whether a pass is to move parity, and no data is missing for good.
+    /// A pass is to move parity, and enough members are present.
     pub(crate) can_shift: bool,
 }
 
-/// What the pass under way does next.
+/// The next step of the pass under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// None is under way.
+pub(crate) enum PassStep {
+    /// No pass is under way.
     Idle,
-    /// It must be given up: nothing is saved by it.
+    /// Give the pass up: it would save no data.
     GiveUp,
-    /// Every group is done.
+    /// Every group is done: end the pass.
     End(PassKind),
-    /// As many groups as may be are under way.
+    /// Wait: as many groups as allowed are under way.
     Wait,
-    /// This group is next.
-    Look(PassKind, u64),
+    /// Work on this group.
+    Work(PassKind, u64),
 }
 
-/// Everything that the array does for itself.
+/// The state of all background passes.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Passes {
-    under_way: Option<Pass>,
-    /// Counts passes, so that operations of one that was given up are known.
+pub(crate) struct BackgroundPasses {
+    under_way: Option<BackgroundPass>,
+    /// Number of passes begun; tells operations of the current pass from those of one that was given up.
     epoch: u32,
-    /// When to look again.
+    /// Time of the next look at passes and repairs.
     wake: Nanos,
-    /// Look as soon as the event at hand is done.
+    /// Look at passes and repairs at the end of the current event.
     pump: bool,
-    scrub: Option<Scrub>,
+    scrub: Option<ScrubPass>,
     #[persist(fixed)]
     scrub_interval: Option<Nanos>,
-    /// When the next scrub is due.
+    /// Time at which the next scrub is due.
     next_scrub: Nanos,
-    /// A shift that waits for reads without locks to end; `true`: the lazy way.
+    /// A shift that waits for reads without locks to end; `true`: lazy.
     pending_shift: Option<(ShiftPlan, bool)>,
-    /// Another replacement came before parity was where the last one wanted it.
+    /// Members were replaced during a shift, so that another one is to be planned.
     replan: bool,
     shifting: bool,
-    /// Groups that may be under way at once.
+    /// Limit of groups under way at once.
     window: u32,
-    /// What code of the user's said about the pace.
+    /// Rates that a user policy has set.
     pub(crate) rates: HeldRates,
 }
 
-impl Passes {
+impl BackgroundPasses {
     pub(crate) fn new(settings: &BackgroundConfig) -> Self {
         Self {
             under_way: None,
@@ -114,7 +117,7 @@ impl Passes {
         }
     }
 
-    /// Whether parity moves.
+    /// True if parity moves.
     pub(crate) fn is_shifting(&self) -> bool {
         self.shifting
     }
@@ -124,12 +127,12 @@ impl Passes {
         self.pending_shift.as_ref()
     }
 
-    /// How many passes have begun.
+    /// Number of passes begun.
     pub(crate) fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// Whether parity moves or is about to, so that reads need a lock.
+    /// True if parity moves or is about to, so that reads need a lock.
     #[inline]
     pub(crate) fn moves_parity(&self) -> bool {
         self.shifting || self.pending_shift.is_some()
@@ -137,7 +140,7 @@ impl Passes {
 
     /// The pass under way.
     #[inline]
-    pub(crate) fn under_way(&self) -> Option<&Pass> {
+    pub(crate) fn under_way(&self) -> Option<&BackgroundPass> {
         self.under_way.as_ref()
     }
 
@@ -146,35 +149,35 @@ impl Passes {
         self.under_way.as_ref().map_or(0, |pass| pass.in_flight as usize)
     }
 
-    /// When something is due by itself.
+    /// The time at which something is due without an input.
     #[inline]
     pub(crate) fn deadline(&self) -> Nanos {
         self.wake.min(self.next_scrub)
     }
 
-    /// Passes and repairs are to be looked at when the event at hand is done.
+    /// Requests a look at passes and repairs at the end of the current event.
     #[inline]
-    pub(crate) fn ask(&mut self) {
+    pub(crate) fn request_pump(&mut self) {
         self.pump = true;
     }
 
-    /// Whether passes and repairs are to be looked at.
+    /// True if a look at passes and repairs is requested.
     #[inline]
     pub(crate) fn is_pump_due(&self) -> bool {
         self.pump
     }
 
-    /// As [`Passes::is_pump_due`], once.
+    /// Takes the request for a look at passes and repairs.
     pub(crate) fn take_pump(&mut self) -> bool {
         std::mem::take(&mut self.pump)
     }
 
-    /// Passes and repairs are to be looked at, at `at` at the latest.
-    pub(crate) fn look_at(&mut self, at: Nanos) {
+    /// Requests a look at passes and repairs at time `at`, or earlier.
+    pub(crate) fn wake_by(&mut self, at: Nanos) {
         self.wake = self.wake.min(at);
     }
 
-    /// Time has come to `now`.
+    /// Requests a look at passes and repairs if its time has come.
     pub(crate) fn wake_up(&mut self, now: Nanos) {
         if self.wake <= now {
             self.wake = Nanos::MAX;
@@ -182,9 +185,10 @@ impl Passes {
         }
     }
 
-    /// The pass that matters most now, and the group it begins with.
-    pub(crate) fn choose(&self, view: &View) -> Option<(PassKind, u64)> {
+    /// The most urgent pass, and the group it begins with.
+    pub(crate) fn choose(&self, view: &PassView) -> Option<(PassKind, u64)> {
         debug_assert!(self.under_way.is_none(), "one pass at a time");
+        // In order of urgency: missing redundancy, doubtful redundancy, then housekeeping.
         if let Some(from) = view.rebuild_from.filter(|_| view.can_rebuild) {
             return Some((PassKind::Rebuild, from));
         }
@@ -200,55 +204,61 @@ impl Passes {
         self.scrub.map(|scrub| (PassKind::Scrub, scrub.base))
     }
 
-    /// A pass begins.
+    /// Begins a pass at group `from`.
     pub(crate) fn begin(&mut self, kind: PassKind, from: u64) {
         self.epoch += 1;
-        self.under_way =
-            Some(Pass { kind, base: from, done: 0, next: from, in_flight: 0, pacer: Pacer::new() });
+        self.under_way = Some(BackgroundPass {
+            kind,
+            base: from,
+            done: 0,
+            next: from,
+            in_flight: 0,
+            pacer: WorkPacer::new(),
+        });
     }
 
-    /// What the pass under way does next, of `groups` groups; `can_rebuild`: whether rebuilding saves anything.
-    pub(crate) fn next(&self, groups: u64, can_rebuild: bool) -> Turn {
-        let Some(pass) = &self.under_way else { return Turn::Idle };
+    /// The next step of the pass under way, over `groups` groups; `can_rebuild`: a rebuild saves data.
+    pub(crate) fn next(&self, groups: u64, can_rebuild: bool) -> PassStep {
+        let Some(pass) = &self.under_way else { return PassStep::Idle };
         if pass.kind == PassKind::Rebuild && !can_rebuild {
-            Turn::GiveUp
+            PassStep::GiveUp
         } else if pass.base == groups {
-            Turn::End(pass.kind)
+            PassStep::End(pass.kind)
         } else if pass.in_flight >= self.window || pass.next >= pass.base + AHEAD || pass.next == groups {
-            Turn::Wait
+            PassStep::Wait
         } else {
-            Turn::Look(pass.kind, pass.next)
+            PassStep::Work(pass.kind, pass.next)
         }
     }
 
-    /// The next group of the pass, `bytes` of each member, is worked on from `now`. Returns the name under which its operation reports back.
-    pub(crate) fn work_begins(&mut self, now: Nanos, bytes: Bytes) -> u32 {
+    /// Begins the next group of the pass, `bytes` of each member, at `now`. Returns the epoch that its operation carries.
+    pub(crate) fn begin_group(&mut self, now: Nanos, bytes: Bytes) -> u32 {
         if let Some(pass) = &mut self.under_way {
             pass.next += 1;
             pass.in_flight += 1;
-            pass.pacer.begins(now, bytes);
+            pass.pacer.note_begun(now, bytes);
         }
         self.epoch
     }
 
-    /// The pace of the pass under way, and how many of its operations there are.
-    pub(crate) fn pacer(&mut self) -> Option<(&mut Pacer, usize)> {
+    /// The pacer of the pass under way, and the number of its operations.
+    pub(crate) fn pacer(&mut self) -> Option<(&mut WorkPacer, usize)> {
         self.under_way.as_mut().map(|pass| (&mut pass.pacer, pass.in_flight as usize))
     }
 
-    /// The next group, `bytes` of each member, needs nothing. Returns what [`Passes::work_ends`] returns.
+    /// Skips the next group, `bytes` of each member, which needs no work. Returns the same as [`BackgroundPasses::end_group`].
     pub(crate) fn skip(&mut self, group: u64, bytes: Bytes) -> Option<(PassKind, u64)> {
         if let Some(pass) = &mut self.under_way {
             debug_assert!(pass.next == group, "groups are skipped in order");
             pass.next += 1;
-            pass.pacer.skips(bytes);
+            pass.pacer.note_skipped(bytes);
         }
         self.mark_done(group)
     }
 
-    /// An operation of the pass `epoch` has ended. Returns the kind of pass and up to which group it is done, where that is further than
-    /// before.
-    pub(crate) fn work_ends(&mut self, group: u64, epoch: u32) -> Option<(PassKind, u64)> {
+    /// Ends the work of pass `epoch` on a group. Returns the kind of pass and the group up to which it is done now, if that has
+    /// advanced.
+    pub(crate) fn end_group(&mut self, group: u64, epoch: u32) -> Option<(PassKind, u64)> {
         let pass = self.under_way.as_mut().filter(|_| epoch == self.epoch)?;
         debug_assert!(pass.in_flight > 0, "an operation of a pass ends once");
         pass.in_flight -= 1;
@@ -259,8 +269,10 @@ impl Passes {
     fn mark_done(&mut self, group: u64) -> Option<(PassKind, u64)> {
         let pass = self.under_way.as_mut()?;
         debug_assert!((pass.base..pass.base + AHEAD).contains(&group), "a pass works within its window");
+        // Bit 0 of `done` stands for group `base`; the run of ones at the low end moves the base up.
         pass.done |= 1 << (group - pass.base);
         let run = pass.done.trailing_ones();
+        // A shift by all 64 bits is none in Rust.
         pass.done = pass.done.checked_shr(run).unwrap_or(0);
         pass.base += u64::from(run);
         if run == 0 {
@@ -273,12 +285,12 @@ impl Passes {
         Some((kind, base))
     }
 
-    /// The pass under way is over, or begins again later.
+    /// Drops the pass under way: it has ended, or begins again later.
     pub(crate) fn drop_pass(&mut self) {
         self.under_way = None;
     }
 
-    /// Power is gone.
+    /// Forgets the pass under way, after a loss of power.
     pub(crate) fn after_power_cut(&mut self) {
         self.under_way = None;
         self.epoch += 1;

@@ -31,7 +31,7 @@ pub struct PlainFailure {
 }
 
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct InFlight {
+struct PlainCommand {
     command: Command,
     tag: Tag,
     data: Vec<u8>,
@@ -39,7 +39,7 @@ struct InFlight {
 
 /// A sector before a write: its bytes, whether it could not be read, and how it was listed.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Before {
+struct SectorBefore {
     bytes: Option<Box<[u8]>>,
     unreadable: bool,
     listed: Option<bool>,
@@ -55,7 +55,7 @@ pub struct PlainDevice {
     lanes: Vec<Nanos>,
     /// Ends of commands in flight, with their number in `entries`.
     queue: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
-    entries: Vec<InFlight>,
+    entries: Vec<PlainCommand>,
     free: Vec<u32>,
     sequence: u64,
     pages: Vec<Option<Box<[u8]>>>,
@@ -70,7 +70,7 @@ pub struct PlainDevice {
     status_out: ListMap<Tag, Vec<LbaRun>>,
     failed_out: ListMap<Tag, Vec<SectorRun>>,
     /// What sectors were before writes that a loss of power may undo.
-    unflushed: BTreeMap<u64, Before>,
+    unflushed: BTreeMap<u64, SectorBefore>,
     rng: SplitMix,
     read_only: bool,
     smart: Smart,
@@ -98,12 +98,12 @@ impl PlainDevice {
                 return Err(format!("command {index} of {} is none, or there twice", self.entries.len()));
             }
         }
-        for InFlight { command, .. } in queued.filter_map(|index| self.entries.get(index as usize)) {
+        for PlainCommand { command, .. } in queued.filter_map(|index| self.entries.get(index as usize)) {
             if command.lba.0 > capacity || u64::from(command.sectors) > capacity {
                 return Err(format!("{command:?} is beyond a device of {capacity} sectors"));
             }
         }
-        let is_before = |(&sector, before): (&u64, &Before)| {
+        let is_before = |(&sector, before): (&u64, &SectorBefore)| {
             sector < capacity && before.bytes.as_ref().is_none_or(|bytes| bytes.len() == SECTOR)
         };
         let figures = [self.sequence, self.sectors_read, self.sectors_written];
@@ -168,7 +168,7 @@ impl PlainDevice {
         self.unreadable.insert(sector);
     }
 
-    /// Whether sector `sector` cannot be read.
+    /// True if sector `sector` cannot be read.
     pub fn is_unreadable(&self, sector: u64) -> bool {
         self.unreadable.contains(&sector)
     }
@@ -271,7 +271,7 @@ impl PlainDevice {
             *lane
         };
         let data = if self.config.bytes { data.to_vec() } else { Vec::new() };
-        let entry = InFlight { command, tag, data };
+        let entry = PlainCommand { command, tag, data };
         let index = if let Some(index) = self.free.pop() {
             self.entries[index as usize] = entry;
             index
@@ -284,7 +284,7 @@ impl PlainDevice {
     }
 
     fn finish(&mut self, index: u32) -> Outcome {
-        let InFlight { command, tag, data } = &mut self.entries[index as usize];
+        let PlainCommand { command, tag, data } = &mut self.entries[index as usize];
         let (command, tag, data) = (*command, *tag, std::mem::take(data));
         self.free.push(index);
         let range = command.lba.0..command.lba.0 + u64::from(command.sectors);
@@ -339,7 +339,7 @@ impl PlainDevice {
         if durable || !self.config.bytes {
             self.unflushed.remove(&sector);
         } else if self.config.volatile_cache && !self.unflushed.contains_key(&sector) {
-            let before = Before {
+            let before = SectorBefore {
                 bytes: self.sector(sector).map(Into::into),
                 unreadable: self.unreadable.contains(&sector),
                 listed: self.listed.get(&sector).copied(),
@@ -353,7 +353,7 @@ impl PowerCycle for PlainDevice {
     fn power_cycle(&mut self, _off: Nanos, on: Nanos) {
         let mut queue = std::mem::take(&mut self.queue);
         while let Some(Reverse((_, _, index))) = queue.pop() {
-            let InFlight { command, data, .. } = self.entries[index as usize].clone();
+            let PlainCommand { command, data, .. } = self.entries[index as usize].clone();
             self.free.push(index);
             if command.op != Op::Write || self.read_only {
                 continue;

@@ -53,7 +53,7 @@ impl RangeSet {
         }
     }
 
-    /// Whether any sector of `range` is in the set.
+    /// True if any sector of `range` is in the set.
     pub fn overlaps(&self, range: &Range<u64>) -> bool {
         self.runs.range(..range.end).next_back().is_some_and(|(_, &e)| e > range.start)
     }
@@ -64,7 +64,7 @@ impl RangeSet {
         end.or_else(|| self.runs.range(at + 1..).next().map(|(&start, _)| start))
     }
 
-    /// Whether the set is empty.
+    /// True if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }

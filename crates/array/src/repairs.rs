@@ -8,39 +8,39 @@ mod record;
 mod repair;
 
 pub use record::MemberRepair;
-pub(crate) use repair::{Item, Limits, Repair, Turn};
+pub(crate) use repair::{ActiveRepair, RepairAction, RepairLimits, RepairRows};
 
 use outlast_decisions::RepairWay;
 use outlast_units::{ByteRate, Nanos};
 
 /// A recovery that has not begun.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingRepair {
     pub(crate) id: u32,
-    /// Whether it was told that it waits.
-    pub(crate) told: bool,
-    /// Set while it is open how it is done: the record then has what the settings say.
-    pub(crate) put_off: Option<PutOff>,
+    /// True once [`RepairStep::Waits`](crate::RepairStep::Waits) has been recorded, which happens once.
+    pub(crate) announced: bool,
+    /// Set while user code has put the decision off; the record then shows the method of the settings.
+    pub(crate) deferred: Option<DeferredDecision>,
 }
 
-/// A decision of code of the user's that is put off.
+/// A repair decision that user code has put off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) struct PutOff {
+pub(crate) struct DeferredDecision {
     pub(crate) until: Nanos,
-    /// How often it was asked for.
-    pub(crate) asked: u32,
+    /// Times that user code has been asked about this repair.
+    pub(crate) times_asked: u32,
 }
 
-/// All recoveries.
+/// All recoveries of the array: finished, waiting and active. The index of a record is the id of its recovery.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Repairs {
+pub(crate) struct MemberRepairs {
     records: Vec<MemberRepair>,
-    waiting: Vec<Waiting>,
-    active: Vec<Repair>,
+    waiting: Vec<WaitingRepair>,
+    active: Vec<ActiveRepair>,
 }
 
-impl Repairs {
-    /// Whether what was read is of members below `members`, began before `now`, counts less than `most`, and has a record of each recovery.
+impl MemberRepairs {
+    /// Checks restored state: members below `members`, start times up to `now`, counts below `most`, one record for each open recovery.
     pub(crate) fn check(&self, members: usize, now: Nanos, most: u64) -> Result<(), String> {
         for (id, record) in self.records.iter().enumerate() {
             let is_past = record.started_at.is_none_or(|at| at <= now);
@@ -55,7 +55,7 @@ impl Repairs {
         let ids: Vec<u32> = waiting.chain(self.active.iter().map(|repair| repair.id)).collect();
         let once: std::collections::BTreeSet<_> = ids.iter().collect();
         let columns: std::collections::BTreeSet<_> = self.active.iter().map(|repair| repair.column).collect();
-        let of_its_record = |repair: &Repair| {
+        let of_its_record = |repair: &ActiveRepair| {
             self.records.get(repair.id as usize).is_some_and(|record| record.member == repair.column)
         };
         let is_known = ids.iter().all(|&id| (id as usize) < self.records.len());
@@ -70,13 +70,13 @@ impl Repairs {
         }
     }
 
-    /// Whether nothing waits and nothing is under way.
+    /// True if no recovery waits or is under way.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.active.is_empty() && self.waiting.is_empty()
     }
 
-    /// Whether none is under way.
+    /// True if no recovery is under way; some may wait.
     #[inline]
     pub(crate) fn is_none_active(&self) -> bool {
         self.active.is_empty()
@@ -87,123 +87,125 @@ impl Repairs {
         &self.records
     }
 
-    /// What is told about recovery `id`.
-    pub(crate) fn record(&mut self, id: u32) -> &mut MemberRepair {
+    /// The record of recovery `id`, which must exist.
+    pub(crate) fn record_mut(&mut self, id: u32) -> &mut MemberRepair {
         &mut self.records[id as usize]
     }
 
-    /// One more recovery is wanted; `put_off`: it is open how.
-    pub(crate) fn want(&mut self, record: MemberRepair, put_off: Option<PutOff>) {
+    /// Queues one more recovery; `deferred`: user code has yet to choose its method.
+    pub(crate) fn add_waiting(&mut self, record: MemberRepair, deferred: Option<DeferredDecision>) {
         let id = self.records.len() as u32;
         self.records.push(record);
-        self.waiting.push(Waiting { id, told: false, put_off });
+        self.waiting.push(WaitingRepair { id, announced: false, deferred });
     }
 
-    /// What waits, in order.
+    /// Ids of the waiting recoveries, oldest first.
     pub(crate) fn waiting(&self) -> Vec<u32> {
         self.waiting.iter().map(|waiting| waiting.id).collect()
     }
 
     /// Takes out recovery `id`, if it still waits.
-    pub(crate) fn take_waiting(&mut self, id: u32) -> Option<Waiting> {
+    pub(crate) fn take_waiting(&mut self, id: u32) -> Option<WaitingRepair> {
         let place = self.waiting.iter().position(|waiting| waiting.id == id)?;
         Some(self.waiting.remove(place))
     }
 
-    /// Goes on to wait.
-    pub(crate) fn keep_waiting(&mut self, waiting: Waiting) {
+    /// Puts a waiting recovery back, last in order.
+    pub(crate) fn keep_waiting(&mut self, waiting: WaitingRepair) {
         self.waiting.push(waiting);
     }
 
-    /// Whether a column's member waits to be replaced.
+    /// True if a recovery that replaces the column's member waits.
     pub(crate) fn waits_for_replacement(&self, column: usize) -> bool {
-        let decided = self.waiting.iter().filter(|waiting| waiting.put_off.is_none());
+        let decided = self.waiting.iter().filter(|waiting| waiting.deferred.is_none());
         let mut records = decided.map(|waiting| &self.records[waiting.id as usize]);
         records.any(|record| record.member == column && record.way != RepairWay::Die)
     }
 
-    /// Whether a column's member is to be made good without leaving first, or may be.
+    /// True if the column's member is repaired while it stays in the array, or may be (the decision is deferred).
     pub(crate) fn stays(&self, column: usize) -> bool {
         let mut open = self.records.iter().filter(|record| record.finished_at.is_none());
-        let mut put_off = self.waiting.iter().filter(|waiting| waiting.put_off.is_some());
+        let mut deferred = self.waiting.iter().filter(|waiting| waiting.deferred.is_some());
         open.any(|record| record.member == column && record.way != RepairWay::Rebuild)
-            || put_off.any(|waiting| self.records[waiting.id as usize].member == column)
+            || deferred.any(|waiting| self.records[waiting.id as usize].member == column)
     }
 
-    /// A recovery begins.
-    pub(crate) fn begin(&mut self, repair: Repair) {
+    /// Starts a recovery, the only one of its member.
+    pub(crate) fn begin(&mut self, repair: ActiveRepair) {
         assert!(self.on(repair.column).is_none(), "a member has one recovery at a time");
         self.active.push(repair);
     }
 
     /// Recoveries under way.
-    pub(crate) fn active(&self) -> &[Repair] {
+    pub(crate) fn active(&self) -> &[ActiveRepair] {
         &self.active
     }
 
-    /// As [`Repairs::active`], to change them.
-    pub(crate) fn active_mut(&mut self) -> &mut [Repair] {
+    /// As [`MemberRepairs::active`], to change them.
+    pub(crate) fn active_mut(&mut self) -> &mut [ActiveRepair] {
         &mut self.active
     }
 
     /// Recovery `id`, while it is under way.
-    pub(crate) fn get(&self, id: u32) -> Option<&Repair> {
+    pub(crate) fn get(&self, id: u32) -> Option<&ActiveRepair> {
         self.active.iter().find(|repair| repair.id == id)
     }
 
-    /// As [`Repairs::get`], to change it.
-    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut Repair> {
+    /// As [`MemberRepairs::get`], to change it.
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut ActiveRepair> {
         self.active.iter_mut().find(|repair| repair.id == id)
     }
 
     /// The recovery of a column's member that is under way.
-    pub(crate) fn on(&self, column: usize) -> Option<&Repair> {
+    pub(crate) fn on(&self, column: usize) -> Option<&ActiveRepair> {
         self.active.iter().find(|repair| repair.column == column)
     }
 
-    /// Whether rows of members are being written back.
+    /// True if lost rows are being written back to some member.
     pub(crate) fn in_place(&self) -> bool {
         self.active.iter().any(|repair| repair.way == RepairWay::Die)
     }
 
-    /// What rebuilding may use of the links, where a failed die is its cause.
+    /// The lowest rate limit of rebuilds that a failed die has caused.
     pub(crate) fn rebuild_rate(&self) -> Option<ByteRate> {
         let rebuilds = self.active.iter().filter(|repair| repair.way != RepairWay::Die);
         rebuilds.filter_map(|repair| repair.rate).min()
     }
 
-    /// Recovery `id` has come to its end at `now`. Returns its column and die, and whether another one of that member waits; `None` where it
+    /// Ends recovery `id` at `now`. Returns its column and die, and whether another one of that member waits; `None` if it
     /// is not under way.
     pub(crate) fn finish(&mut self, now: Nanos, id: u32) -> Option<(usize, u16, bool)> {
         let at = self.active.iter().position(|repair| repair.id == id)?;
         let column = self.active.remove(at).column;
-        let record = self.record(id);
+        let record = self.record_mut(id);
         record.finished_at = Some(now);
-        let all = now - record.started_at.unwrap_or(now);
-        record.recover = all.saturating_sub(record.identify);
+        let duration = now - record.started_at.unwrap_or(now);
+        // Overlapping queries count each, so that they can add up to more than the whole duration.
+        record.recover = duration.saturating_sub(record.identify);
         let die = record.die;
-        let more = self.waiting.iter().any(|waiting| self.records[waiting.id as usize].member == column);
-        Some((column, die, more))
+        let is_another_waiting =
+            self.waiting.iter().any(|waiting| self.records[waiting.id as usize].member == column);
+        Some((column, die, is_another_waiting))
     }
 
-    /// The member of a column leaves, or is replaced instead: recoveries of it end, except those that it leaves for. Returns their dies.
+    /// Ends the recoveries of a member that leaves or is replaced, except the rebuild that it leaves for. Returns their dies.
     pub(crate) fn abandon(&mut self, now: Nanos, column: usize) -> Vec<u16> {
         let open =
             self.waiting.iter().map(|waiting| waiting.id).chain(self.active.iter().map(|repair| repair.id));
         let ids: Vec<u32> = open.collect();
-        self.abandon_those(now, column, &ids)
+        self.abandon_listed(now, column, &ids)
     }
 
-    /// As [`Repairs::abandon`], of those that wait: one that replaces the member begins.
+    /// As [`MemberRepairs::abandon`], of those that wait: one that replaces the member begins.
     pub(crate) fn abandon_waiting(&mut self, now: Nanos, column: usize) -> Vec<u16> {
         let ids = self.waiting();
-        self.abandon_those(now, column, &ids)
+        self.abandon_listed(now, column, &ids)
     }
 
-    fn abandon_those(&mut self, now: Nanos, column: usize, ids: &[u32]) -> Vec<u16> {
+    fn abandon_listed(&mut self, now: Nanos, column: usize, ids: &[u32]) -> Vec<u16> {
         let mut dies = Vec::new();
         for &id in ids {
-            let record = self.record(id);
+            let record = self.record_mut(id);
             if record.member != column || record.way == RepairWay::Rebuild && record.started_at.is_some() {
                 continue;
             }
@@ -215,7 +217,8 @@ impl Repairs {
         dies
     }
 
-    /// Power was lost: members are asked again from the first range on. What has been recovered they no longer tell.
+    /// Restarts active recoveries after a loss of power: members are queried again from the first range on, and no longer list
+    /// rows that have been recovered.
     pub(crate) fn after_power_cut(&mut self) {
         for repair in &mut self.active {
             self.records[repair.id as usize].resumed += 1;

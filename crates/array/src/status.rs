@@ -1,6 +1,6 @@
 //! What an array tells about itself.
 
-use crate::op::Method;
+use crate::op::WriteMethod;
 use crate::passes::PassKind;
 use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use std::fmt;
 outlast_units::counters! {
     /// Figures since the beginning.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, outlast_persist::Persist)]
-    pub struct Counters {
+    pub struct ArrayCounters {
         /// Host reads ended.
         pub reads: u64,
         /// Host writes ended.
@@ -63,7 +63,7 @@ outlast_units::counters! {
     }
 }
 
-impl Counters {
+impl ArrayCounters {
     /// Every figure.
     fn all(&self) -> Vec<u64> {
         let sectors = [self.sectors_read, self.sectors_written, self.sectors_repaired, self.sectors_lost];
@@ -80,19 +80,19 @@ impl Counters {
         self.all().into_iter().fold(0, u64::max)
     }
 
-    /// Whether none is larger than that of `other`, as those counted before are.
+    /// True if none is larger than that of `other`, as those counted before are.
     #[must_use]
     pub fn is_within(&self, other: &Self) -> bool {
         self.all().iter().zip(other.all()).all(|(&own, other)| own <= other)
     }
 
     /// One more group is written, in this way.
-    pub(crate) fn count_write(&mut self, method: Method) {
+    pub(crate) fn count_write(&mut self, method: WriteMethod) {
         let count = match method {
-            Method::Full => &mut self.full_writes,
-            Method::Delta => &mut self.delta_writes,
-            Method::Complete => &mut self.complete_writes,
-            Method::Decode => &mut self.decoded_writes,
+            WriteMethod::Full => &mut self.full_writes,
+            WriteMethod::Delta => &mut self.delta_writes,
+            WriteMethod::Complete => &mut self.complete_writes,
+            WriteMethod::Decode => &mut self.decoded_writes,
         };
         *count += 1;
     }
@@ -101,7 +101,7 @@ impl Counters {
 /// The array as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum ArrayHealth {
     /// Every member is there and complete.
     Clean,
     /// Members are missing or being rebuilt, or a die of one has failed and is not yet made good; redundancy makes that good.
@@ -110,10 +110,10 @@ pub enum State {
     Failed,
 }
 
-/// What commands of the host meet. Of several the last one in [`Condition::ALL`] counts.
+/// What commands of the host meet. Of several the last one in [`ArrayCondition::ALL`] counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Condition {
+pub enum ArrayCondition {
     /// Every member is there and complete, and redundancy fits.
     Healthy,
     /// Redundancy is made right after a loss of power.
@@ -126,7 +126,7 @@ pub enum Condition {
     Failed,
 }
 
-impl Condition {
+impl ArrayCondition {
     /// Every condition, the graver ones last.
     pub const ALL: [Self; 5] =
         [Self::Healthy, Self::Resyncing, Self::Degraded, Self::Rebuilding, Self::Failed];
@@ -135,9 +135,9 @@ impl Condition {
 /// One member.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemberStatus {
-    /// Whether a device is there.
+    /// True if a device is there.
     pub present: bool,
-    /// Whether all of it can be read.
+    /// True if all of it can be read.
     pub in_sync: bool,
     /// Age by the array's measure.
     pub age: Option<f64>,
@@ -150,12 +150,12 @@ pub struct MemberStatus {
     /// Commands under way.
     pub in_flight: u32,
     /// How far the recovery of what it has lost with a die is.
-    pub repair: Option<Progress>,
+    pub repair: Option<PassProgress>,
 }
 
 /// A pass over the array.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Progress {
+pub struct PassProgress {
     /// What it does.
     pub kind: PassKind,
     /// Bytes of each member done.
@@ -168,7 +168,7 @@ pub struct Progress {
     pub left: Option<Nanos>,
 }
 
-impl Progress {
+impl PassProgress {
     /// `worked` bytes have been done in `elapsed`.
     pub(crate) fn new(kind: PassKind, done: Bytes, total: Bytes, worked: u64, elapsed: Nanos) -> Self {
         let elapsed = elapsed.as_secs_f64();
@@ -181,19 +181,19 @@ impl Progress {
 
 /// See [`Array::status`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Status {
+pub struct ArrayStatus {
     /// Level, as in scenarios.
     pub level: &'static str,
     /// Whether data is safe.
-    pub state: State,
-    /// Whether writes are refused.
+    pub state: ArrayHealth,
+    /// True if writes are refused.
     pub read_only: bool,
     /// The members, by column.
     pub members: Vec<MemberStatus>,
     /// Devices standing by.
     pub spares: usize,
     /// What the array is doing for itself.
-    pub progress: Option<Progress>,
+    pub progress: Option<PassProgress>,
     /// Stripes whose parity is still to move.
     pub stripes_to_move: u64,
     /// Age of the oldest member less that of the youngest.
@@ -206,7 +206,7 @@ pub struct Status {
     pub notices: Vec<String>,
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for ArrayStatus {
     /// As `/proc/mdstat` shows an array: `raid5 [5/4] [UUU_U] recovery = 12.6% finish=3.2min speed=98304K/sec`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let up = self.members.iter().filter(|member| member.in_sync).count();

@@ -4,8 +4,8 @@
 
 use crate::support;
 
-use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
-use outlast_array::{Array, EventKind, PlainDevice};
+use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
+use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
 use outlast_settings::array::{
     ArrayConfig, BackgroundConfig, Level, PlainConfig, ReplacementConfig, ShiftWay, StripeWrites,
@@ -65,14 +65,14 @@ fn the_coarse_engine_ages_members_as_the_full_one_does() {
             .events()
             .iter()
             .filter_map(|event| match &event.kind {
-                EventKind::Replaced { member, ages } => {
+                ArrayEventKind::Replaced { member, ages } => {
                     Some((*member, ages.iter().map(|age| age.unwrap()).collect()))
                 }
                 _ => None,
             })
             .collect();
         assert_eq!(full.len(), replacements);
-        let mut coarse = Coarse::new(CoarseConfig {
+        let mut coarse = CoarseArray::new(CoarseConfig {
             percent: PERCENT.to_vec(),
             parities: 1,
             capacity,

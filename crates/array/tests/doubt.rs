@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, EventKind, PlainDevice};
+use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Outcome, PowerCycle, Smart, Tag};
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Consistency, Level, PlainConfig, StripeWrites};
 use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
@@ -39,7 +39,7 @@ fn filled(array: Array<PlainDevice>) -> Plain {
 }
 
 fn resyncs(host: &Plain) -> usize {
-    host.device.events().iter().filter(|event| event.kind == EventKind::Resynced).count()
+    host.device.events().iter().filter(|event| event.kind == ArrayEventKind::Resynced).count()
 }
 
 /// Lets time pass.

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, EventKind};
+use outlast_array::{Array, ArrayEventKind};
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
 use outlast_media::{Damage, Fault};
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
@@ -133,7 +133,7 @@ fn stand(config: ArrayConfig, steps: u32) {
         stand.array.start_scrub(stand.now, false);
         stand.settle();
         let last = stand.array.events().last().unwrap().kind.clone();
-        assert_eq!(last, EventKind::Scrubbed { mismatches: 0 });
+        assert_eq!(last, ArrayEventKind::Scrubbed { mismatches: 0 });
         assert!(stand.array.lost().is_empty(), "nothing is lost");
         stand.array.self_check().unwrap();
         done.iter_mut().zip(stand.done).for_each(|(sum, own)| *sum += own);

@@ -4,7 +4,7 @@
 
 use crate::support::command;
 
-use outlast_array::{Array, EventKind, PlainDevice};
+use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, PlainConfig};
 use outlast_units::{ByteRate, Bytes, Nanos};
@@ -49,7 +49,8 @@ fn the_time_left_forgets_a_host_that_is_gone() {
         if now >= BUSY + MEAN && told.is_none() {
             told = Some((now, array.progress(now).unwrap()));
         }
-        if let Some(end) = array.events().iter().find(|event| matches!(event.kind, EventKind::Rebuilt { .. }))
+        if let Some(end) =
+            array.events().iter().find(|event| matches!(event.kind, ArrayEventKind::Rebuilt { .. }))
         {
             break end.at;
         }

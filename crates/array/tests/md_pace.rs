@@ -11,7 +11,7 @@ mod judged;
 use crate::support;
 
 use judged::{JUDGED, Judged};
-use outlast_array::{Array, EventKind, PlainDevice};
+use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, PlainConfig};
 use outlast_units::{ByteRate, Bytes, Nanos};
@@ -180,7 +180,9 @@ fn seconds(question: Question<'_>, window: u16) -> f64 {
             let at = own.take(space / own.kib) * own.kib + first;
             array.submit(now, command(own.op, at * 2, own.kib as u32 * 2), Tag(index as u32));
         }
-        let ended = |kind: &EventKind| matches!(kind, EventKind::Rebuilt { .. } | EventKind::Scrubbed { .. });
+        let ended = |kind: &ArrayEventKind| {
+            matches!(kind, ArrayEventKind::Rebuilt { .. } | ArrayEventKind::Scrubbed { .. })
+        };
         if let Some(end) = array.events().iter().find(|event| ended(&event.kind)) {
             return (end.at - LEAD).as_secs_f64();
         }

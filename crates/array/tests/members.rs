@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayError, EventKind, PassKind, PlainDevice, State};
+use outlast_array::{Array, ArrayError, ArrayEventKind, ArrayHealth, PassKind, PlainDevice};
 use outlast_device::{Device, Op};
 use outlast_settings::array::{
     ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, PlainConfig,
@@ -34,7 +34,7 @@ fn filled(config: ArrayConfig) -> Host<Array<PlainDevice>> {
     host
 }
 
-fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&EventKind) -> bool) -> bool {
+fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&ArrayEventKind) -> bool) -> bool {
     host.device.events().iter().any(|event| wanted(&event.kind))
 }
 
@@ -42,12 +42,12 @@ fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&EventKind) -> bool) -> 
 fn a_hot_spare_takes_over_by_itself() {
     let mut host = filled(ArrayConfig { spares: 1, ..small(Level::Raid5, 4) });
     host.device.fail_member(host.now, 1).unwrap();
-    assert_eq!(host.device.status(host.now).state, State::Degraded);
+    assert_eq!(host.device.status(host.now).state, ArrayHealth::Degraded);
     assert_eq!(host.device.progress(host.now).unwrap().kind, PassKind::Rebuild);
     host.drain();
     let status = host.device.status(host.now);
-    assert_eq!((status.state, status.spares), (State::Clean, 0));
-    assert!(has(&host, |kind| *kind == EventKind::Rebuilt { member: 1 }));
+    assert_eq!((status.state, status.spares), (ArrayHealth::Clean, 0));
+    assert!(has(&host, |kind| *kind == ArrayEventKind::Rebuilt { member: 1 }));
     assert_eq!(host.device.removed().len(), 1);
     host.device.fail_member(host.now, 3).unwrap();
     assert_eq!(host.read_all(), [0u64; 0], "the rebuilt member holds what it should");
@@ -79,7 +79,7 @@ fn a_failed_array_invents_nothing() {
     let mut host = filled(small(Level::Raid5, 5));
     host.device.fail_member(host.now, 0).unwrap();
     host.device.fail_member(host.now, 1).unwrap();
-    assert_eq!(host.device.status(host.now).state, State::Failed);
+    assert_eq!(host.device.status(host.now).state, ArrayHealth::Failed);
     let unreadable = host.read_all().len() as u64;
     // Of each stripe's four data chunks those on two of five members are gone: two, or one where parity was one of these.
     assert_eq!(unreadable, host.capacity() / 4 * 8 / 5);
@@ -102,7 +102,7 @@ fn a_second_failure_during_rebuild_costs_only_what_was_not_rebuilt() {
         host.device.advance(at, &mut Vec::new());
     }
     host.device.fail_member(host.now, 0).unwrap();
-    assert_eq!(host.device.status(host.now).state, State::Failed);
+    assert_eq!(host.device.status(host.now).state, ArrayHealth::Failed);
     let unreadable = host.read_all();
     assert!(unreadable.iter().all(|&lba| lba >= 25 * 24), "the first 25 stripes are rebuilt: {unreadable:?}");
     assert!(!unreadable.is_empty() && unreadable.len() as u64 <= 25 * 16);
@@ -118,7 +118,7 @@ fn unreadable_sectors_during_rebuild_cost_only_themselves() {
     host.device.replace(host.now, 0, plain(SECTORS, 5), false).unwrap();
     host.drain();
     let status = host.device.status(host.now);
-    assert_eq!(status.state, State::Clean);
+    assert_eq!(status.state, ArrayHealth::Clean);
     let lost: Vec<u64> = host.device.lost().iter().flatten().collect();
     // In each of the two rows, the chunk of the missing member and the unreadable one, unless one of them was parity.
     assert_eq!(status.lost_sectors, lost.len() as u64);
@@ -155,7 +155,7 @@ fn scrubs_find_and_repair() {
         host.device.start_scrub(host.now, false);
         host.drain();
         assert_eq!(host.device.counters().mismatches, 2 * found.mismatches, "repaired");
-        assert!(has(&host, |kind| *kind == EventKind::Scrubbed { mismatches: 0 }));
+        assert!(has(&host, |kind| *kind == ArrayEventKind::Scrubbed { mismatches: 0 }));
     }
 }
 
@@ -166,7 +166,7 @@ fn patrol_scrubs_come_by_themselves() {
     let mut array = array(config, SECTORS);
     array.advance(Nanos::secs(35), &mut Vec::new());
     let scrubs =
-        array.events().iter().filter(|event| matches!(event.kind, EventKind::Scrubbed { .. })).count();
+        array.events().iter().filter(|event| matches!(event.kind, ArrayEventKind::Scrubbed { .. })).count();
     assert_eq!(scrubs, 3);
 }
 
@@ -181,8 +181,8 @@ fn failing_members_are_ejected() {
     assert_eq!(host.read_all(), [0u64; 0]);
     host.drain();
     assert_eq!(host.device.counters().ejected, 1);
-    assert!(has(&host, |kind| *kind == EventKind::MemberFailed { member: 2, failed: false }));
-    assert_eq!(host.device.status(host.now).state, State::Clean, "the spare took over");
+    assert!(has(&host, |kind| *kind == ArrayEventKind::MemberFailed { member: 2, failed: false }));
+    assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean, "the spare took over");
     // RAID-0 keeps its member: bad data is better than none.
     let mut raid0 = filled(ArrayConfig { ejection, ..small(Level::Raid0, 2) });
     for sector in 0..40 {
@@ -225,7 +225,7 @@ fn a_member_that_refuses_writes_leaves_or_makes_the_array_read_only() {
         host.submit(command(Op::Write, lba * 8, 8));
     }
     host.drain();
-    assert_eq!((host.refused, host.device.status(host.now).state), (0, State::Degraded));
+    assert_eq!((host.refused, host.device.status(host.now).state), (0, ArrayHealth::Degraded));
     host.device.member_mut(1).unwrap().refuse_writes();
     for lba in 0..20 {
         host.submit(command(Op::Write, lba * 8, 8));
@@ -252,7 +252,10 @@ fn rebuild_keeps_to_its_upper_rate() {
         let mut rng = SplitMix::new(1, "busy");
         let rebuilt = |host: &Host<Array<PlainDevice>>| {
             let events = host.device.events().iter();
-            events.filter(|event| event.kind == EventKind::Rebuilt { member: 1 }).map(|event| event.at).next()
+            events
+                .filter(|event| event.kind == ArrayEventKind::Rebuilt { member: 1 })
+                .map(|event| event.at)
+                .next()
         };
         while busy && rebuilt(&host).is_none() {
             while host.in_flight() < 4 {

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, Condition, Event, EventKind, PlainDevice, RepairStep};
+use outlast_array::{Array, ArrayCondition, ArrayEvent, ArrayEventKind, PlainDevice, RepairStep};
 use outlast_decisions::{Failure, RepairDecision, RepairWay};
 use outlast_device::NoticeKind;
 use outlast_settings::array::{ArrayConfig, Level};
@@ -24,8 +24,8 @@ fn hesitates(way: RepairWay) -> impl Fn(&Failure, u32) -> Answer<Failure> + Send
 }
 
 fn steps(host: &Host<Array<PlainDevice>>) -> Vec<(u16, RepairStep)> {
-    let step = |event: &Event| match event.kind {
-        EventKind::Repair { die, step, .. } => Some((die, step)),
+    let step = |event: &ArrayEvent| match event.kind {
+        ArrayEventKind::Repair { die, step, .. } => Some((die, step)),
         _ => None,
     };
     host.device.events().iter().filter_map(step).collect()
@@ -65,7 +65,7 @@ fn a_repair_that_is_put_off_begins_when_it_was_put_off_to() {
         pass(&mut host, told + DELAY + DELAY - Nanos(1));
         let repair = &host.device.repairs()[0];
         assert_eq!((repair.noticed_at, repair.started_at, repair.way), (told, None, RepairWay::Die));
-        assert_eq!(host.device.condition(), Condition::Degraded, "nothing is done about it");
+        assert_eq!(host.device.condition(), ArrayCondition::Degraded, "nothing is done about it");
         pass(&mut host, told + DELAY + DELAY);
         let repair = &host.device.repairs()[0];
         assert_eq!((repair.started_at, repair.way), (Some(told + DELAY + DELAY), way));
@@ -75,7 +75,7 @@ fn a_repair_that_is_put_off_begins_when_it_was_put_off_to() {
             log.lock().unwrap().iter().map(|failure| (failure.now_ns, failure.asked)).collect();
         assert_eq!(asked, [(told, 0), (told + DELAY, 1), (told + DELAY + DELAY, 2)]);
         assert_eq!(host.read_all(), [0; 0]);
-        assert_eq!(host.device.condition(), Condition::Healthy);
+        assert_eq!(host.device.condition(), ArrayCondition::Healthy);
     }
 }
 
@@ -145,7 +145,7 @@ fn what_is_put_off_ends_with_the_member() {
         assert_eq!(first.abandoned, way != RepairWay::Die);
         // What is recovered in place covers both dies, but the first is still to be decided.
         assert_eq!(first.finished_at.is_some(), way != RepairWay::Die);
-        let expected = if way == RepairWay::Die { Condition::Degraded } else { Condition::Healthy };
+        let expected = if way == RepairWay::Die { ArrayCondition::Degraded } else { ArrayCondition::Healthy };
         assert_eq!(host.device.condition(), expected);
     }
     let (mut host, log) = begin(RepairWay::Die);

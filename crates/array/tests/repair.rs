@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, EventKind, PassKind, PlainDevice, PlainFailure, RepairStep, State};
+use outlast_array::{Array, ArrayEventKind, ArrayHealth, PassKind, PlainDevice, PlainFailure, RepairStep};
 use outlast_decisions::RepairWay;
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_settings::array::{
@@ -71,12 +71,14 @@ fn fail(host: &mut Host<Array<PlainDevice>>, member: usize, die: u16, lost: &[u6
     fail_at(host, now, member, NoticeKind::DieFailed { die }, lost, &[]);
 }
 
-fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&EventKind) -> bool) -> bool {
+fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&ArrayEventKind) -> bool) -> bool {
     host.device.events().iter().any(|event| wanted(&event.kind))
 }
 
 fn steps(host: &Host<Array<PlainDevice>>) -> Vec<RepairStep> {
-    let step = |kind: &EventKind| if let EventKind::Repair { step, .. } = kind { Some(*step) } else { None };
+    let step = |kind: &ArrayEventKind| {
+        if let ArrayEventKind::Repair { step, .. } = kind { Some(*step) } else { None }
+    };
     host.device.events().iter().filter_map(|event| step(&event.kind)).collect()
 }
 
@@ -132,7 +134,7 @@ fn as_many_bytes_are_written_as_have_failed() {
         assert_eq!(steps(&host), [RepairStep::DieFailed, RepairStep::Started, RepairStep::Done]);
         let member = host.device.member(1).unwrap();
         assert_eq!((member.listed_sectors(), member.unreadable_sectors()), (0, 0));
-        assert_eq!(host.device.status(host.now).state, State::Clean);
+        assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean);
         assert_eq!(host.read_all(), NOTHING);
         scrub_is_clean(&mut host);
     }
@@ -205,7 +207,7 @@ fn reads_of_failed_sectors_are_served_and_throw_nobody_out() {
         }
         if round == 0 {
             let status = host.device.status(host.now);
-            assert_eq!(status.state, State::Degraded);
+            assert_eq!(status.state, ArrayHealth::Degraded);
             assert!(status.members[1].repair.is_some());
             assert_eq!(status.progress.unwrap().kind, PassKind::Repair);
             assert!(status.to_string().contains(" repair = "), "{status}");
@@ -215,7 +217,7 @@ fn reads_of_failed_sectors_are_served_and_throw_nobody_out() {
     assert!(counters.read_errors > 30 && counters.degraded_reads > 30, "{counters:?}");
     assert_eq!((counters.ejected, host.errors.len()), (0, 0));
     host.drain();
-    assert_eq!(host.device.status(host.now).state, State::Clean);
+    assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean);
     // From then on errors are counted as ever.
     for sector in 0..30 {
         host.device.member_mut(1).unwrap().make_unreadable(sector * 8);
@@ -312,9 +314,9 @@ fn assist_copies_what_can_be_read() {
     assert_eq!(repair.bytes_read_from_peers, bytes(4 * lost.len()));
     assert_eq!((repair.failed_sectors, repair.queries), (lost.len() as u64, 4));
     assert_eq!(host.device.counters().read_errors, 0, "nothing is read that the member said it has lost");
-    assert!(has(&host, |kind| *kind == EventKind::Rebuilt { member: 3 }));
+    assert!(has(&host, |kind| *kind == ArrayEventKind::Rebuilt { member: 3 }));
     let status = host.device.status(host.now);
-    assert_eq!((status.state, status.spares, host.device.removed().len()), (State::Clean, 0, 1));
+    assert_eq!((status.state, status.spares, host.device.removed().len()), (ArrayHealth::Clean, 0, 1));
     assert_eq!(host.read_all(), NOTHING);
     // The new member holds all of it.
     host.device.fail_member(host.now, 0).unwrap();
@@ -350,7 +352,7 @@ fn assist_is_right_under_writes() {
         host.drain();
         let repair = &host.device.repairs()[0];
         assert!(repair.finished_at.is_some() && repair.bytes_read_from_member.0 > 0, "{repair:?}");
-        assert_eq!(host.device.status(host.now).state, State::Clean);
+        assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean);
         assert_eq!(host.read_all(), NOTHING);
         scrub_is_clean(&mut host);
         host.device.fail_member(host.now, 0).unwrap();
@@ -400,14 +402,14 @@ fn beyond_repair_waits_for_a_spare() {
     fail_at(&mut host, now, 1, NoticeKind::BeyondRepair { die: 2 }, &strided(16, 2, 64), &[]);
     fail_at(&mut host, now, 2, NoticeKind::DieFailing { die: 9 }, &[], &[]);
     host.drain();
-    assert_eq!(host.device.status(host.now).state, State::Degraded);
+    assert_eq!(host.device.status(host.now).state, ArrayHealth::Degraded);
     assert_eq!(host.read_all(), NOTHING);
     host.device.add_spare(host.now, plain(SECTORS, 9)).unwrap();
     host.drain();
     let all =
         [DieFailed, Started, Done, LastRepair, Started, Done, BeyondRepair, Waits, DieFailing, Started, Done];
     assert_eq!(steps(&host), all);
-    assert_eq!(host.device.status(host.now).state, State::Clean);
+    assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean);
     assert_eq!(host.read_all(), NOTHING);
 }
 
@@ -491,14 +493,14 @@ fn without_redundancy_losses_are_told() {
         assert_eq!((repair.failed_sectors, repair.lost_sectors), (lost.len() as u64, lost.len() as u64));
         assert_eq!((repair.bytes_written, repair.abandoned), (Bytes(0), false));
         let status = host.device.status(host.now);
-        assert_eq!((status.state, status.lost_sectors), (State::Failed, lost.len() as u64));
+        assert_eq!((status.state, status.lost_sectors), (ArrayHealth::Failed, lost.len() as u64));
         let places: Vec<u64> = host.device.lost().iter().flatten().collect();
         assert_eq!(host.read_all(), places);
         for lba in places {
             host.submit(command(Op::Write, lba, 1));
         }
         assert_eq!(host.read_all(), NOTHING);
-        assert_eq!(host.device.status(host.now).state, State::Clean);
+        assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean);
     }
     // A write that ends while the member is asked is not lost.
     let mut host = filled(small(Level::Raid0, 2, by(RepairWay::Die)));
@@ -635,7 +637,7 @@ fn a_member_may_fail_during_its_recovery() {
         host.drain();
         assert!(host.device.repairs()[0].abandoned);
         assert_eq!(*steps(&host).last().unwrap(), RepairStep::Abandoned);
-        assert_eq!(host.device.status(host.now).state, State::Clean);
+        assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean);
         assert_eq!(host.read_all(), NOTHING);
         scrub_is_clean(&mut host);
     }

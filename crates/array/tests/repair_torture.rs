@@ -5,7 +5,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, PlainDevice, PlainFailure, State};
+use outlast_array::{Array, ArrayHealth, PlainDevice, PlainFailure};
 use outlast_decisions::{RepairDecision, RepairWay};
 use outlast_device::{Device, NoticeKind};
 use outlast_settings::array::{
@@ -251,7 +251,7 @@ impl Torture {
         let lost: Vec<u64> = self.host.device.lost().iter().flatten().collect();
         assert_eq!(self.host.read_all(), lost);
         let status = self.host.device.status(self.host.now);
-        assert_eq!((status.state, status.progress), (State::Clean, None), "{status}");
+        assert_eq!((status.state, status.progress), (ArrayHealth::Clean, None), "{status}");
         self.host.device.self_check().unwrap();
     }
 }

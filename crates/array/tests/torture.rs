@@ -5,7 +5,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, PlainDevice, State};
+use outlast_array::{Array, ArrayHealth, PlainDevice};
 use outlast_device::Device;
 use outlast_settings::array::{
     ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level, LogConfig,
@@ -241,7 +241,7 @@ impl Torture {
         let lost: Vec<u64> = self.host.device.lost().iter().flatten().collect();
         assert_eq!(self.host.read_all(), lost);
         let status = self.host.device.status(self.host.now);
-        assert_eq!(status.state, State::Clean, "{status}");
+        assert_eq!(status.state, ArrayHealth::Clean, "{status}");
         assert_eq!((status.progress, status.stripes_to_move), (None, 0), "{status}");
         self.host.device.self_check().unwrap();
     }

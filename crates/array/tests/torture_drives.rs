@@ -5,7 +5,7 @@
 
 use crate::support;
 
-use outlast_array::{Array, EventKind};
+use outlast_array::{Array, ArrayEventKind};
 use outlast_device::{Device, Op};
 use outlast_media::{Damage, Fault};
 use outlast_settings::array::{ArrayConfig, Consistency, Level, ReplacementConfig, ShiftWay};
@@ -178,7 +178,7 @@ fn torture(config: &ArrayConfig, cache: WriteCache, steps: u32) -> usize {
         let own = [torture.failed, torture.exchanged, torture.pages, torture.trial.cuts];
         done.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
         let events = torture.trial.host.device.events().iter();
-        shifts += events.filter(|event| matches!(event.kind, EventKind::ShiftStarted { .. })).count();
+        shifts += events.filter(|event| matches!(event.kind, ArrayEventKind::ShiftStarted { .. })).count();
     }
     assert!(done.iter().all(|&count| count >= steps / 800), "failures, exchanges, pages, cuts: {done:?}");
     shifts

@@ -1,7 +1,7 @@
 //! What an array costs beside its members: an eight-drive RAID-5, and the same member commands on drives by themselves.
 
 use outlast_array::Array;
-use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
+use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
 use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Smart, Tag};
 use outlast_media::{DefectConfig, Geometry, PageTimes, Timing};
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, ShiftWay};
@@ -247,7 +247,7 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
             turns * 1e9 / commands as f64,
         ));
     }
-    let mut coarse = Coarse::new(CoarseConfig {
+    let mut coarse = CoarseArray::new(CoarseConfig {
         percent: vec![80.0, 5.0, 5.0, 5.0, 5.0],
         parities: 1,
         capacity: Bytes(80_000_000_000),

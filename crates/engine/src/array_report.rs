@@ -10,7 +10,7 @@ use crate::summary::{
 use crate::table::{Column, Table};
 use crate::volume::Volume;
 use outlast_array::coarse::{loss_of_copies, loss_probabilities};
-use outlast_array::{EventKind, RepairStep, State};
+use outlast_array::{ArrayEventKind, ArrayHealth, RepairStep};
 use outlast_device::Device;
 use outlast_ftl::{Ftl, Wear};
 use outlast_ssd::Ssd;
@@ -24,7 +24,7 @@ const BLOCKS: usize = 4_096;
 struct Span {
     from: Nanos,
     until: Nanos,
-    state: State,
+    state: ArrayHealth,
 }
 
 /// What became of a member that had to be rebuilt.
@@ -44,22 +44,22 @@ fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
     let (mut missing, mut lost) = (BTreeSet::new(), false);
     // Members that have told of a failed die which is not made good yet.
     let mut repairing = BTreeSet::new();
-    let mut spans = vec![Span { from: Nanos::ZERO, until: end, state: State::Clean }];
+    let mut spans = vec![Span { from: Nanos::ZERO, until: end, state: ArrayHealth::Clean }];
     for event in volume.array.events() {
         match event.kind {
-            EventKind::MemberFailed { member, failed } => {
+            ArrayEventKind::MemberFailed { member, failed } => {
                 missing.insert(member);
                 lost = failed;
             }
-            EventKind::Replaced { member, .. } | EventKind::RebuildStarted { member } => {
+            ArrayEventKind::Replaced { member, .. } | ArrayEventKind::RebuildStarted { member } => {
                 missing.insert(member);
             }
-            EventKind::Rebuilt { member } => {
+            ArrayEventKind::Rebuilt { member } => {
                 missing.remove(&member);
                 lost &= !missing.is_empty();
             }
-            EventKind::NotStarted { .. } => lost = true,
-            EventKind::Repair { member, step, .. } => match step {
+            ArrayEventKind::NotStarted { .. } => lost = true,
+            ArrayEventKind::Repair { member, step, .. } => match step {
                 RepairStep::DieFailed | RepairStep::LastRepair | RepairStep::BeyondRepair => {
                     repairing.insert(member);
                 }
@@ -71,9 +71,9 @@ fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
             _ => continue,
         }
         let state = match (lost, missing.is_empty() && repairing.is_empty()) {
-            (true, _) => State::Failed,
-            (_, true) => State::Clean,
-            _ => State::Degraded,
+            (true, _) => ArrayHealth::Failed,
+            (_, true) => ArrayHealth::Clean,
+            _ => ArrayHealth::Degraded,
         };
         if let Some(last) = spans.last_mut().filter(|last| last.state != state) {
             last.until = event.at;
@@ -88,10 +88,10 @@ fn rebuilds(volume: &Volume) -> Vec<Rebuild> {
     let mut all: Vec<Rebuild> = Vec::new();
     for event in volume.array.events() {
         match event.kind {
-            EventKind::RebuildStarted { member } => {
+            ArrayEventKind::RebuildStarted { member } => {
                 all.push(Rebuild { member, started: event.at, finished: None });
             }
-            EventKind::Rebuilt { member } => {
+            ArrayEventKind::Rebuilt { member } => {
                 let open = all.iter_mut().rev().find(|own| own.member == member && own.finished.is_none());
                 if let Some(own) = open {
                     own.finished = Some(event.at);
@@ -108,7 +108,7 @@ pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary 
     let end = end_of(facts, volume);
     let status = volume.array.status(end);
     let spans = spans(volume, end);
-    let time_in = |state: State| {
+    let time_in = |state: ArrayHealth| {
         let own = spans.iter().filter(|span| span.state == state);
         own.fold(0.0, |sum, span| sum + (span.until - span.from).as_secs_f64())
     };
@@ -122,18 +122,18 @@ pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary 
         state: status.state,
         read_only: status.read_only,
         time_s: StateTimes {
-            clean: time_in(State::Clean),
-            degraded: time_in(State::Degraded),
-            failed: time_in(State::Failed),
+            clean: time_in(ArrayHealth::Clean),
+            degraded: time_in(ArrayHealth::Degraded),
+            failed: time_in(ArrayHealth::Failed),
         },
-        degraded_s: time_in(State::Degraded),
+        degraded_s: time_in(ArrayHealth::Degraded),
         rebuild: rebuild(volume, end),
         rebuilds: rebuilds(volume).len() as u64,
         power_cuts: counters.power_cuts,
         write_hole_repairs: counters.records_replayed + counters.groups_resynced,
         write_holes: counters.write_holes,
         mismatches: counters.mismatches,
-        scrubs: count(volume, |kind| matches!(kind, EventKind::Scrubbed { .. })),
+        scrubs: count(volume, |kind| matches!(kind, ArrayEventKind::Scrubbed { .. })),
         ejected: counters.ejected.into(),
         read_errors: counters.read_errors,
         sectors_repaired: counters.sectors_repaired,
@@ -162,7 +162,7 @@ pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary 
     }
 }
 
-fn count(volume: &Volume, wanted: fn(&EventKind) -> bool) -> u64 {
+fn count(volume: &Volume, wanted: fn(&ArrayEventKind) -> bool) -> u64 {
     volume.array.events().iter().filter(|event| wanted(&event.kind)).count() as u64
 }
 
@@ -305,10 +305,10 @@ pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, T
     let mut states = Table::default();
     states.measures("start_s", spans.iter().map(|span| span.from.as_secs_f64()));
     states.measures("end_s", spans.iter().map(|span| span.until.as_secs_f64()));
-    let name = |state: State| match state {
-        State::Clean => "clean",
-        State::Degraded => "degraded",
-        State::Failed => "failed",
+    let name = |state: ArrayHealth| match state {
+        ArrayHealth::Clean => "clean",
+        ArrayHealth::Degraded => "degraded",
+        ArrayHealth::Failed => "failed",
     };
     states.push("state", Column::Text(spans.iter().map(|span| name(span.state).to_owned()).collect()));
     let lost: Vec<std::ops::Range<u64>> = volume.array.lost().iter().collect();
@@ -322,30 +322,34 @@ pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, T
     ]
 }
 
-fn describe(kind: &EventKind) -> (&'static str, Option<usize>, String) {
+fn describe(kind: &ArrayEventKind) -> (&'static str, Option<usize>, String) {
     match kind {
-        EventKind::MemberFailed { member, failed: false } => ("member failed", Some(*member), String::new()),
-        EventKind::MemberFailed { member, .. } => {
+        ArrayEventKind::MemberFailed { member, failed: false } => {
+            ("member failed", Some(*member), String::new())
+        }
+        ArrayEventKind::MemberFailed { member, .. } => {
             ("member failed", Some(*member), "more is missing than redundancy makes good".to_owned())
         }
-        EventKind::Replaced { member, ages } => {
+        ArrayEventKind::Replaced { member, ages } => {
             let ages: Vec<String> =
                 ages.iter().map(|age| age.map_or("-".to_owned(), |age| format!("{age:.2}"))).collect();
             ("replaced", Some(*member), format!("ages before: {}", ages.join(", ")))
         }
-        EventKind::RebuildStarted { member } => ("rebuild started", Some(*member), String::new()),
-        EventKind::Rebuilt { member } => ("rebuilt", Some(*member), String::new()),
-        EventKind::ShiftStarted { parity_moves, period } => {
+        ArrayEventKind::RebuildStarted { member } => ("rebuild started", Some(*member), String::new()),
+        ArrayEventKind::Rebuilt { member } => ("rebuilt", Some(*member), String::new()),
+        ArrayEventKind::ShiftStarted { parity_moves, period } => {
             ("parity moves", None, format!("{parity_moves} parity chunks in every {period} stripes"))
         }
-        EventKind::ShiftDone => ("parity moved", None, String::new()),
-        EventKind::Resynced => ("resynchronised", None, String::new()),
-        EventKind::Repair { member, die, step } => (step.name(), Some(*member), format!("die {die}")),
-        EventKind::Scrubbed { mismatches } => ("scrubbed", None, format!("{mismatches} mismatches")),
-        EventKind::PowerFailed { aborted } => ("power failed", None, format!("{aborted} commands aborted")),
-        EventKind::NotStarted { groups } => {
+        ArrayEventKind::ShiftDone => ("parity moved", None, String::new()),
+        ArrayEventKind::Resynced => ("resynchronised", None, String::new()),
+        ArrayEventKind::Repair { member, die, step } => (step.name(), Some(*member), format!("die {die}")),
+        ArrayEventKind::Scrubbed { mismatches } => ("scrubbed", None, format!("{mismatches} mismatches")),
+        ArrayEventKind::PowerFailed { aborted } => {
+            ("power failed", None, format!("{aborted} commands aborted"))
+        }
+        ArrayEventKind::NotStarted { groups } => {
             ("not started", None, format!("{groups} stripes may be inconsistent and a member is missing"))
         }
-        EventKind::ReadOnly { member } => ("read-only", Some(*member), String::new()),
+        ArrayEventKind::ReadOnly { member } => ("read-only", Some(*member), String::new()),
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::histogram::ByOp;
 use crate::latency::Latency;
-use outlast_array::Condition;
+use outlast_array::ArrayCondition;
 use outlast_device::Op;
 use outlast_units::Nanos;
 use serde::Serialize;
 
-const STATES: usize = Condition::ALL.len();
+const STATES: usize = ArrayCondition::ALL.len();
 
 /// Histograms by the state in which commands completed, each made when it is first needed. A drive by itself has none.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub(crate) struct ByState([Option<Box<ByOp>>; STATES]);
 impl ByState {
     /// A command completed in `state` after `latency`.
     #[inline]
-    pub(crate) fn record(&mut self, state: Option<Condition>, digits: u8, op: Op, latency: Nanos) {
+    pub(crate) fn record(&mut self, state: Option<ArrayCondition>, digits: u8, op: Op, latency: Nanos) {
         if let Some(state) = state {
             let own = self.0[state as usize].get_or_insert_with(|| Box::new(ByOp::new(digits)));
             own.of_mut(op).record(latency.0);
@@ -24,17 +24,17 @@ impl ByState {
     }
 
     pub(crate) fn summary(&self) -> LatencyByState {
-        let of = |state: Condition| {
+        let of = |state: ArrayCondition| {
             let own = self.0[state as usize].as_deref();
             let latency = |op: Op| own.and_then(|own| Latency::of(own.of(op)));
             LatencyInState { read: latency(Op::Read), write: latency(Op::Write) }
         };
         LatencyByState {
-            healthy: of(Condition::Healthy),
-            degraded: of(Condition::Degraded),
-            rebuilding: of(Condition::Rebuilding),
-            resyncing: of(Condition::Resyncing),
-            failed: of(Condition::Failed),
+            healthy: of(ArrayCondition::Healthy),
+            degraded: of(ArrayCondition::Degraded),
+            rebuilding: of(ArrayCondition::Rebuilding),
+            resyncing: of(ArrayCondition::Resyncing),
+            failed: of(ArrayCondition::Failed),
         }
     }
 }

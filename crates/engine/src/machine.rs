@@ -4,7 +4,7 @@ use crate::counts::{Snapshot, WINDOW_BLOCKS};
 use crate::error::ServiceError;
 use crate::progress::OnProgress;
 use crate::team::Team;
-use outlast_array::Condition;
+use outlast_array::ArrayCondition;
 use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
@@ -108,7 +108,7 @@ pub(crate) trait Machine: Device + Restore {
 
     /// The state of an array; a drive by itself has none.
     #[inline]
-    fn condition(&self) -> Option<Condition> {
+    fn condition(&self) -> Option<ArrayCondition> {
         None
     }
 

@@ -3,7 +3,7 @@
 
 use crate::member::Member;
 use crate::team::Team;
-use outlast_array::{Array, Counters};
+use outlast_array::{Array, ArrayCounters};
 use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ssd::Ssd;
 
@@ -17,7 +17,7 @@ const HINT: usize = 64;
 /// What one part of the commands kept gives to each member.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    counters: Counters,
+    counters: ArrayCounters,
     orders: Vec<Vec<Command>>,
 }
 
@@ -115,7 +115,7 @@ impl Backlog {
 
 impl Part {
     fn route(&mut self, array: &Array<Member>, commands: &[Command], drives: &[bool]) {
-        self.counters = Counters::default();
+        self.counters = ArrayCounters::default();
         self.orders.resize_with(drives.len(), Vec::new);
         self.orders.iter_mut().for_each(Vec::clear);
         for &command in commands {

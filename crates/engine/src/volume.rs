@@ -8,7 +8,7 @@ use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::team::Team;
 use crate::untimed::Backlog;
-use outlast_array::{Array, ArrayError, Condition, Counters};
+use outlast_array::{Array, ArrayCondition, ArrayCounters, ArrayError};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, Outcome, Peek, SectorRun, Smart, Tag,
 };
@@ -40,7 +40,7 @@ pub(crate) struct Volume {
     /// Drives that were exchanged on demand.
     replaced: Vec<Member>,
     /// Sums at the last reset.
-    base: Counters,
+    base: ArrayCounters,
     #[persist(skip)]
     sectors_per_unit: u32,
     #[persist(skip)]
@@ -162,7 +162,7 @@ impl Volume {
             array,
             pending: Vec::new(),
             replaced: Vec::new(),
-            base: Counters::default(),
+            base: ArrayCounters::default(),
             sectors_per_unit,
             units: sectors / u64::from(sectors_per_unit),
             config: as_new(scenario.device.clone()),
@@ -210,7 +210,7 @@ impl Volume {
     }
 
     /// Figures of the array since the last reset.
-    pub(crate) fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self) -> ArrayCounters {
         self.array.counters() - self.base
     }
 
@@ -623,7 +623,7 @@ impl Machine for Volume {
     }
 
     #[inline]
-    fn condition(&self) -> Option<Condition> {
+    fn condition(&self) -> Option<ArrayCondition> {
         Some(self.array.condition())
     }
 

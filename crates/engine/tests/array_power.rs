@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_array::State;
+use outlast_array::ArrayHealth;
 use outlast_engine::{Column, Control, RunResult, Scenario, Simulation, parse_text};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_settings::drive::WriteCache;
@@ -80,7 +80,7 @@ fn torn_parity_is_made_right_and_a_scrub_finds_nothing() {
             assert!(array.write_hole_repairs > 0, "{consistency}: nothing was torn");
             assert!(aborted.contains(&summary.host.errors), "{consistency}: {} aborted", summary.host.errors);
             assert!(array.write_hole_repairs <= summary.host.errors, "more torn than was under way");
-            assert_eq!((array.state, array.lost_bytes, array.bad_sectors), (State::Clean, 0, 0));
+            assert_eq!((array.state, array.lost_bytes, array.bad_sectors), (ArrayHealth::Clean, 0, 0));
             assert_eq!(events(&result), ["power failed", "resynchronised", "scrubbed"], "{consistency}");
             // The run went on: three quarters of it come after the cut.
             let iops = (summary.host.reads + summary.host.writes) as f64 / 3.0;
@@ -98,7 +98,7 @@ fn records_leave_nothing_in_doubt() {
         // What was being written is carried out from records, at most one for each command under way.
         assert!((1..=16).contains(&array.write_hole_repairs), "{consistency}: {}", array.write_hole_repairs);
         assert_eq!(events(&result), ["power failed", "scrubbed"], "{consistency}");
-        assert_eq!((array.state, array.lost_bytes), (State::Clean, 0));
+        assert_eq!((array.state, array.lost_bytes), (ArrayHealth::Clean, 0));
     }
 }
 
@@ -132,7 +132,7 @@ fn a_degraded_array_in_doubt_does_not_start_by_itself() {
     for workload in [CLOSED, OPEN] {
         let result = run(scenario("", workload, &format!("{failed}{CUT}")));
         let (summary, array) = (&result.summary, result.summary.array.as_ref().unwrap());
-        assert_eq!(array.state, State::Failed);
+        assert_eq!(array.state, ArrayHealth::Failed);
         assert_eq!(events(&result), ["member failed", "power failed", "not started"]);
         let note = summary.notes.iter().find(|note| note.contains("did not start again")).unwrap();
         assert!(note.contains("force"), "{note}");
@@ -141,13 +141,13 @@ fn a_degraded_array_in_doubt_does_not_start_by_itself() {
         let forced = run(scenario("", workload, &format!("{failed}{CUT}force = true\n")));
         let array = forced.summary.array.as_ref().unwrap();
         assert!(array.write_holes > 0, "what was torn and missing is wrong now");
-        assert_eq!(array.state, State::Degraded);
+        assert_eq!(array.state, ArrayHealth::Degraded);
         assert!(forced.summary.time.simulated_s > 2.9);
     }
     // Records leave no doubt.
     let result = run(scenario("consistency = \"ppl\"", CLOSED, &format!("{failed}{CUT}")));
     let array = result.summary.array.as_ref().unwrap();
-    assert_eq!((array.state, array.write_holes, array.power_cuts), (State::Degraded, 0, 1));
+    assert_eq!((array.state, array.write_holes, array.power_cuts), (ArrayHealth::Degraded, 0, 1));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn rebuilding_goes_on_where_power_cut_it_off() {
     let result = run(often);
     let array = result.summary.array.as_ref().unwrap();
     assert_eq!((array.power_cuts, array.rebuilds, array.mismatches), (9, 2, 0));
-    assert_eq!((array.state, array.write_holes), (State::Clean, 0), "{array:?}");
+    assert_eq!((array.state, array.write_holes), (ArrayHealth::Clean, 0), "{array:?}");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_member_that_resets_is_made_good() {
     let one = "[[faults]]\nat = \"700ms\"\nkind = \"power\"\ndevice = 1\n";
     let result = run(scenario("", CLOSED, one));
     let array = result.summary.array.as_ref().unwrap();
-    assert_eq!((array.power_cuts, array.state, result.summary.host.errors), (0, State::Clean, 0));
+    assert_eq!((array.power_cuts, array.state, result.summary.host.errors), (0, ArrayHealth::Clean, 0));
     assert_eq!((array.lost_bytes, array.mismatches), (0, 0));
 }
 

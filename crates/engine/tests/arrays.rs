@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_array::State;
+use outlast_array::ArrayHealth;
 use outlast_engine::{Control, RebuildLimit, Scenario, Simulation, Summary, parse_text};
 use outlast_ftl::{ProgramCause, ReadCause};
 use support::{TIMING, assert_close, run, scenario};
@@ -157,7 +157,7 @@ fn a_failed_member_is_rebuilt_onto_the_spare() {
     let run = run(scenario);
     let summary = run.summary();
     let array = summary.array.as_ref().unwrap();
-    assert_eq!((array.state, array.spares_left, summary.host.errors), (State::Clean, 0, 0));
+    assert_eq!((array.state, array.spares_left, summary.host.errors), (ArrayHealth::Clean, 0, 0));
     let rebuild = array.rebuild.as_ref().unwrap();
     assert_eq!((rebuild.member, rebuild.started_s), (1, 1.0));
     let finished = rebuild.finished_s.unwrap();
@@ -185,11 +185,11 @@ fn faults_of_flash_strike_the_member_that_they_name() {
     let array = summary.array.as_ref().unwrap();
     assert_eq!((summary.reliability.faults, summary.host.errors, array.lost_bytes), (1, 0, 0));
     assert!(array.read_errors > 0 && array.sectors_repaired > 0, "{array:?}");
-    assert_eq!(array.state, State::Clean);
+    assert_eq!(array.state, ArrayHealth::Clean);
     // Half its flash: the drive cannot take writes any more, and is thrown out.
     let summary = with("kind = \"die\"\ndie = 1\n");
     let array = summary.array.as_ref().unwrap();
-    assert_eq!((array.ejected, array.state, summary.host.errors), (1, State::Degraded, 0));
+    assert_eq!((array.ejected, array.state, summary.host.errors), (1, ArrayHealth::Degraded, 0));
     assert!(!array.wear[2].present && array.status == "raid5 [3/2] [UU_]", "{array:?}");
 }
 
@@ -200,7 +200,7 @@ fn a_member_is_replaced_and_parity_moves_to_the_oldest() {
     let replaced = text(members, MIXED) + "[[faults]]\nat = \"500ms\"\ndevice = 0\nkind = \"replace\"\n";
     let run = run(parse_text(&replaced).unwrap().0);
     let array = run.summary().array.as_ref().unwrap();
-    assert_eq!((array.state, array.stripes_to_move), (State::Clean, 0));
+    assert_eq!((array.state, array.stripes_to_move), (ArrayHealth::Clean, 0));
     let parity: Vec<f64> = array.wear.iter().map(|own| own.parity_percent.unwrap()).collect();
     assert_eq!(parity, [10.0, 10.0, 70.0, 10.0], "the 500 cycles of member 2 are now the most");
     assert!(array.wear[0].mean_pe.unwrap() < 10.0, "the new drive is new");
@@ -216,7 +216,7 @@ fn a_worn_member_gives_way_to_a_spare_by_itself() {
     let (_, names) = events.columns.iter().find(|(name, _)| name == "event").unwrap();
     let outlast_engine::Column::Text(names) = names else { panic!("events have names") };
     assert_eq!(names.as_slice(), ["replaced", "rebuild started", "rebuilt"]);
-    assert_eq!((array.state, array.spares_left, run.summary().host.errors), (State::Clean, 0, 0));
+    assert_eq!((array.state, array.spares_left, run.summary().host.errors), (ArrayHealth::Clean, 0, 0));
     let spare = array.wear[2].mean_pe.unwrap();
     assert!(spare > 7.0 && spare < 20.0, "the spare that was in use before: {spare}");
     let others = [0, 1, 3].map(|column: usize| array.wear[column].mean_pe.unwrap());

@@ -1,9 +1,9 @@
-//! Whether a bitmap that was read can be.
+//! Checks of a restored bitmap.
 
-use super::{Bitmap, Busy, Region};
+use super::{BitmapPhase, BitmapRegion, IntentBitmap};
 
-impl Bitmap {
-    /// Whether marks that were read are on their way if their regions say so, and have as many writers as `writers` says.
+impl IntentBitmap {
+    /// Checks that marks are queued exactly if their regions say so, and that regions have as many writers as `writers` says.
     pub(crate) fn check(&self, writers: &[u32]) -> Result<(), String> {
         let mut noted = vec![(false, false); self.regions.len()];
         for &index in &self.next {
@@ -12,7 +12,7 @@ impl Bitmap {
         for &index in &self.batch {
             noted.get_mut(index as usize).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
         }
-        let is_right = |((region, &noted), &writers): ((&Region, &(bool, bool)), &u32)| {
+        let is_right = |((region, &noted), &writers): ((&BitmapRegion, &(bool, bool)), &u32)| {
             (region.wanted, region.writing) == noted
                 && region.writers == writers
                 && !(region.writing && region.durable)
@@ -20,8 +20,8 @@ impl Bitmap {
         let durable = self.regions.iter().filter(|region| region.durable).count() as u64;
         let is_once = noted.iter().filter(|own| own.0).count() == self.next.len()
             && noted.iter().filter(|own| own.1).count() == self.batch.len();
-        let sets = self.busy == Busy::Setting || self.batch.is_empty() && self.waiting.is_empty();
-        let is_busy = self.busy != Busy::No || self.left == 0;
+        let sets = self.busy == BitmapPhase::Setting || self.batch.is_empty() && self.waiting.is_empty();
+        let is_busy = self.busy != BitmapPhase::No || self.left == 0;
         if self.regions.iter().zip(&noted).zip(writers).all(is_right)
             && durable == self.durable
             && is_once

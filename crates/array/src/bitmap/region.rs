@@ -5,7 +5,7 @@ use outlast_units::Nanos;
 /// The mark of a region: where it is, and who writes there.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "a mark can be any of these at once")]
-pub(super) struct Region {
+pub(super) struct BitmapRegion {
     /// The mark is on the members.
     pub(super) durable: bool,
     /// A write of the bitmap with the mark is wanted, or under way.

@@ -3,7 +3,7 @@ use super::*;
 const DELAY: Nanos = Nanos::secs(5);
 
 /// Members do at once what they are asked.
-fn carry_out(bitmap: &mut Bitmap, now: Nanos) {
+fn carry_out(bitmap: &mut IntentBitmap, now: Nanos) {
     loop {
         bitmap.sent(1);
         assert!(bitmap.part_done());
@@ -15,7 +15,7 @@ fn carry_out(bitmap: &mut Bitmap, now: Nanos) {
 
 #[test]
 fn operations_wait_for_their_mark_and_share_it() {
-    let mut bitmap = Bitmap::new(4, 10);
+    let mut bitmap = IntentBitmap::new(4, 10);
     assert!(!bitmap.mark(5, 1) && bitmap.begin_marking());
     bitmap.sent(2);
     assert!(!bitmap.mark(6, 2), "the mark is being written");
@@ -32,7 +32,7 @@ fn operations_wait_for_their_mark_and_share_it() {
 
 #[test]
 fn marks_go_when_their_region_has_been_quiet() {
-    let mut bitmap = Bitmap::new(2, 1);
+    let mut bitmap = IntentBitmap::new(2, 1);
     for (group, op) in [(0, 1), (1, 2)] {
         assert!(!bitmap.mark(group, op) && bitmap.begin_marking());
         carry_out(&mut bitmap, Nanos(1));
@@ -50,7 +50,7 @@ fn marks_go_when_their_region_has_been_quiet() {
 
 #[test]
 fn after_a_power_cut_what_is_marked_is_in_doubt() {
-    let mut bitmap = Bitmap::new(3, 1);
+    let mut bitmap = IntentBitmap::new(3, 1);
     assert!(!bitmap.mark(0, 1) && bitmap.begin_marking());
     carry_out(&mut bitmap, Nanos(1));
     assert!(!bitmap.mark(1, 2), "wanted, not written");

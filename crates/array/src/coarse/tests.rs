@@ -35,7 +35,7 @@ fn ages_converge_to_the_papers() {
     for (a, b) in convergent_ages(&[80.0, 5.0, 5.0, 5.0, 5.0], 1, 10_000.0).iter().zip(expected) {
         assert!((a - b).abs() < 1e-9, "{a} {b}");
     }
-    let mut array = Coarse::new(paper(&[80.0, 5.0, 5.0, 5.0, 5.0])).unwrap();
+    let mut array = CoarseArray::new(paper(&[80.0, 5.0, 5.0, 5.0, 5.0])).unwrap();
     for _ in 0..200 {
         array.replace_next(0.0);
     }
@@ -50,7 +50,7 @@ fn every_assignment_converges_to_the_closed_form() {
     for first in [30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0] {
         let rest = (100.0 - first) / 4.0;
         let percent = [first, rest, rest, rest, rest];
-        let mut array = Coarse::new(paper(&percent)).unwrap();
+        let mut array = CoarseArray::new(paper(&percent)).unwrap();
         for _ in 0..2_000 {
             array.replace_next(0.0);
         }
@@ -58,7 +58,7 @@ fn every_assignment_converges_to_the_closed_form() {
             assert!((age - expected).abs() < 1e-3, "{first}: {:?}, expected {expected}", array.ages());
         }
     }
-    let mut raid4 = Coarse::new(paper(&[100.0, 0.0, 0.0, 0.0, 0.0])).unwrap();
+    let mut raid4 = CoarseArray::new(paper(&[100.0, 0.0, 0.0, 0.0, 0.0])).unwrap();
     let ages = raid4.replace_next(0.0).ages;
     assert!((ages[0] - 10_000.0).abs() < 1e-6 && ages[1..].iter().all(|age| (age - 2_500.0).abs() < 1e-6));
 }
@@ -68,7 +68,7 @@ fn every_assignment_converges_to_the_closed_form() {
 fn two_parities_converge_too() {
     let percent = [50.0, 20.0, 10.0, 10.0, 5.0, 5.0];
     let config = CoarseConfig { parities: 2, ..paper(&percent) };
-    let mut array = Coarse::new(config).unwrap();
+    let mut array = CoarseArray::new(config).unwrap();
     for _ in 0..3_000 {
         array.replace_next(0.0);
     }
@@ -82,7 +82,7 @@ fn two_parities_converge_too() {
 #[test]
 fn every_assignment_uses_as_many_devices() {
     for percent in [[100.0, 0.0, 0.0, 0.0, 0.0], [80.0, 5.0, 5.0, 5.0, 5.0], [20.0; 5]] {
-        let mut array = Coarse::new(paper(&percent)).unwrap();
+        let mut array = CoarseArray::new(paper(&percent)).unwrap();
         for _ in 0..10_000 {
             array.replace_next(0.0);
         }
@@ -95,13 +95,14 @@ fn every_assignment_uses_as_many_devices() {
 /// Minimal shifts move 75 % of the parity for (80, 5, 5, 5, 5), naive ones all of it.
 #[test]
 fn shifts_move_what_the_paper_says() {
-    let mut array = Coarse::new(paper(&[80.0, 5.0, 5.0, 5.0, 5.0])).unwrap();
+    let mut array = CoarseArray::new(paper(&[80.0, 5.0, 5.0, 5.0, 5.0])).unwrap();
     array.replace_next(0.0);
     assert!((array.replace_next(0.0).parity_moved_percent - 75.0).abs() < 1e-9);
     let mut naive =
-        Coarse::new(CoarseConfig { shift: ShiftWay::Naive, ..paper(&[70.0, 10.0, 10.0, 10.0]) }).unwrap();
+        CoarseArray::new(CoarseConfig { shift: ShiftWay::Naive, ..paper(&[70.0, 10.0, 10.0, 10.0]) })
+            .unwrap();
     assert!((naive.replace_next(0.0).parity_moved_percent - 100.0).abs() < 1e-9);
-    let mut minimal = Coarse::new(paper(&[70.0, 10.0, 10.0, 10.0])).unwrap();
+    let mut minimal = CoarseArray::new(paper(&[70.0, 10.0, 10.0, 10.0])).unwrap();
     assert!(
         (minimal.replace_next(0.0).parity_moved_percent - 60.0).abs() < 1e-9,
         "the example of section 3.4"
@@ -113,7 +114,7 @@ fn shifts_move_what_the_paper_says() {
 #[test]
 fn loss_probability_settles_with_diff_raid_and_peaks_with_raid5() {
     let peaks = |percent: &[f64]| {
-        let mut array = Coarse::new(paper(percent)).unwrap();
+        let mut array = CoarseArray::new(paper(percent)).unwrap();
         let mut samples = Vec::new();
         array.run(40, 50, &d_mlc32_1, |sample| samples.push(sample.loss_oldest));
         let late = &samples[samples.len() / 2..];
@@ -147,7 +148,7 @@ fn pre_worn_members_start_in_the_steady_state() {
     let steady = convergent_ages(&percent, 1, 10_000.0);
     let wasted: f64 = steady.iter().sum();
     assert!((wasted - 14_375.0).abs() < 1e-6);
-    let mut array = Coarse::new(paper(&percent)).unwrap().pre_worn(&steady);
+    let mut array = CoarseArray::new(paper(&percent)).unwrap().pre_worn(&steady);
     for _ in 0..20 {
         let replacement = array.replace_next(0.0);
         for (age, expected) in sorted(&replacement.ages)[1..].iter().zip(&steady) {
@@ -160,7 +161,7 @@ fn pre_worn_members_start_in_the_steady_state() {
 #[test]
 fn a_pre_worn_mirror_keeps_its_distance() {
     let config = CoarseConfig { percent: vec![50.0, 50.0], ..paper(&[]) };
-    let mut array = Coarse::new(config).unwrap().pre_worn(&[5_000.0, 0.0]);
+    let mut array = CoarseArray::new(config).unwrap().pre_worn(&[5_000.0, 0.0]);
     for step in 0..10 {
         let replacement = array.replace_next(0.0);
         assert_eq!(replacement.member, step % 2);
@@ -173,7 +174,7 @@ fn a_pre_worn_mirror_keeps_its_distance() {
 fn full_stripes_reduce_the_differential() {
     let spread = |full: f64| {
         let config = CoarseConfig { writes: WriteMap::uniform(full), ..paper(&[80.0, 5.0, 5.0, 5.0, 5.0]) };
-        let rates = Coarse::new(config).unwrap().rates().to_vec();
+        let rates = CoarseArray::new(config).unwrap().rates().to_vec();
         rates[0] / rates[1]
     };
     let ratio = (80.0 * 4.0 + 20.0) / (5.0 * 4.0 + 95.0);
@@ -182,7 +183,7 @@ fn full_stripes_reduce_the_differential() {
     assert!(spread(0.3) < spread(0.1) && spread(0.1) < spread(0.0));
     let counted = WriteMap::counted(&[3; 80], &[0; 20], 4, 20);
     let config = CoarseConfig { writes: counted, ..paper(&[80.0, 5.0, 5.0, 5.0, 5.0]) };
-    let rates = Coarse::new(config).unwrap().rates().to_vec();
+    let rates = CoarseArray::new(config).unwrap().rates().to_vec();
     assert!((rates[0] / rates[1] - ratio).abs() < 1e-12);
 }
 
@@ -196,7 +197,7 @@ fn sets_are_enumerated_once_each() {
 
 #[test]
 fn bad_settings_are_refused() {
-    let refuse = |config: CoarseConfig| Coarse::new(config).unwrap_err().to_string();
+    let refuse = |config: CoarseConfig| CoarseArray::new(config).unwrap_err().to_string();
     assert!(refuse(paper(&[50.0, 20.0, 20.0])).contains("must sum to 100, not 90"));
     assert!(refuse(CoarseConfig { parities: 2, ..paper(&[50.0, 50.0]) }).starts_with("array.members = 2"));
     assert!(refuse(CoarseConfig { limit: f64::NAN, ..paper(&[50.0, 50.0]) }).contains("must be above 0"));

@@ -1,24 +1,24 @@
 //! Cutting a run of sectors into rectangles of groups.
 
-use super::rows::{Piece, Rows};
+use super::rows::{GroupPiece, RowRange};
 
 /// The rectangles of a run of sectors.
 #[derive(Clone, Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct GroupPieces {
     chunk: u64,
     data: u64,
     at: u64,
     end: u64,
     banded: bool,
-    bands: Option<Bands>,
+    bands: Option<PieceBands>,
 }
 
-impl Iterator for Pieces {
-    type Item = Piece;
+impl Iterator for GroupPieces {
+    type Item = GroupPiece;
 
     #[inline]
-    fn next(&mut self) -> Option<Piece> {
-        if let Some(piece) = self.bands.as_mut().and_then(Bands::next) {
+    fn next(&mut self) -> Option<GroupPiece> {
+        if let Some(piece) = self.bands.as_mut().and_then(PieceBands::next) {
             return Some(piece);
         }
         if self.at == self.end {
@@ -29,30 +29,30 @@ impl Iterator for Pieces {
         let row = self.at - chunk * self.chunk;
         let left = self.end - self.at;
         if row + left > self.chunk && self.banded && role + 1 < self.data {
-            return self.band(group, role, row);
+            return self.first_band(group, role, row);
         }
         let here = left.min(self.chunk - row);
         self.at += here;
-        let rows = Rows::new(row as u32, (row + here) as u32);
-        Some(Piece { group, first_role: role as u8, end_role: role as u8 + 1, rows })
+        let rows = RowRange::new(row as u32, (row + here) as u32);
+        Some(GroupPiece { group, first_role: role as u8, end_role: role as u8 + 1, rows })
     }
 }
 
-impl Pieces {
-    /// Of `sectors` sectors from `first` on, in chunks of `chunk` sectors, `data` of which make a group.
+impl GroupPieces {
+    /// The pieces of `sectors` sectors from `first` on, in chunks of `chunk` sectors, `data` of which make a group.
     pub(super) fn new(chunk: u64, data: u64, first: u64, sectors: u64, banded: bool) -> Self {
         Self { chunk, data, at: first, end: first + sectors, banded: banded && data > 1, bands: None }
     }
 
     /// The first rectangle of a run over several chunks of one group.
     #[cold]
-    fn band(&mut self, group: u64, role: u64, row: u64) -> Option<Piece> {
+    fn first_band(&mut self, group: u64, role: u64, row: u64) -> Option<GroupPiece> {
         let here = ((self.data - role) * self.chunk - row).min(self.end - self.at);
         self.at += here;
         let last = role + (row + here - 1) / self.chunk;
         let end = (row + here) - (last - role) * self.chunk;
         let bounds = [0, row.min(end), row.max(end), self.chunk];
-        let bands = Bands { group, first: role, last, row, end, bounds, at: 0 };
+        let bands = PieceBands { group, first: role, last, row, end, bounds, at: 0 };
         self.bands.insert(bands).next()
     }
 }
@@ -60,7 +60,7 @@ impl Pieces {
 /// A run over several chunks of one group, as at most three rectangles: the first chunk begins at `row`, the last ends at `end`, and
 /// between two of these bounds the same chunks take part.
 #[derive(Clone, Debug)]
-struct Bands {
+struct PieceBands {
     group: u64,
     first: u64,
     last: u64,
@@ -70,19 +70,19 @@ struct Bands {
     at: usize,
 }
 
-impl Iterator for Bands {
-    type Item = Piece;
+impl Iterator for PieceBands {
+    type Item = GroupPiece;
 
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<GroupPiece> {
         while self.at < 3 {
             let (from, to) = (self.bounds[self.at], self.bounds[self.at + 1]);
             self.at += 1;
             let first_role = if from >= self.row { self.first } else { self.first + 1 };
             let end_role = if to <= self.end { self.last + 1 } else { self.last };
             if from < to && first_role < end_role {
-                let rows = Rows::new(from as u32, to as u32);
+                let rows = RowRange::new(from as u32, to as u32);
                 let (first_role, end_role) = (first_role as u8, end_role as u8);
-                return Some(Piece { group: self.group, first_role, end_role, rows });
+                return Some(GroupPiece { group: self.group, first_role, end_role, rows });
             }
         }
         None

@@ -3,19 +3,19 @@
 /// A run of rows of one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 #[persist(check)]
-pub(crate) struct Rows {
+pub(crate) struct RowRange {
     pub(crate) first: u32,
     pub(crate) end: u32,
 }
 
-impl Rows {
-    /// Whether rows that were read are some.
+impl RowRange {
+    /// Checks that a restored run of rows is not empty.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "as the derived reading calls it")]
     fn check_restored(&self) -> Result<(), String> {
         if self.first < self.end {
             Ok(())
         } else {
-            Err(format!("rows {} to {} are none", self.first, self.end))
+            Err(format!("rows {} to {} are empty", self.first, self.end))
         }
     }
 
@@ -38,9 +38,9 @@ impl Rows {
 
 /// A rectangle of one group: data roles `first_role..end_role`, each over the same rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct GroupPiece {
     pub(crate) group: u64,
     pub(crate) first_role: u8,
     pub(crate) end_role: u8,
-    pub(crate) rows: Rows,
+    pub(crate) rows: RowRange,
 }

@@ -1,22 +1,22 @@
-//! The way from one placement to another.
+//! The move of chunks from one placement to another.
 
-use crate::placement::{Placement, ShiftPlan};
+use crate::placement::{ParityPlacement, ShiftPlan};
 
-/// The way from one placement to another, stripe by stripe.
+/// The move of chunks from one placement to another, stripe by stripe.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Shift {
-    pub(crate) target: Placement,
+pub(crate) struct ParityShift {
+    pub(crate) target: ParityPlacement,
     /// Stripes that already follow the target, as bits.
     moved: Vec<u64>,
     /// Stripes that do not yet.
     pub(crate) left: u64,
-    /// Whether writes carry it on (the lazy way) rather than a pass.
+    /// True if writes carry it on (lazy) rather than a pass.
     pub(crate) lazy: bool,
 }
 
-impl Shift {
+impl ParityShift {
     /// A shift of `stripes` stripes; those that the plan leaves as they are count as moved.
-    pub(crate) fn new(from: &Placement, plan: ShiftPlan, stripes: u64, lazy: bool) -> Self {
+    pub(crate) fn new(from: &ParityPlacement, plan: ShiftPlan, stripes: u64, lazy: bool) -> Self {
         let period = u64::from(from.period());
         let same: Vec<bool> = (0..from.period() as usize)
             .map(|phase| from.columns_at(phase) == plan.target.columns_at(phase))
@@ -32,7 +32,7 @@ impl Shift {
         Self { target: plan.target, moved, left, lazy }
     }
 
-    /// Whether what was read has a bit for each of `stripes` stripes, and as many left as it counts.
+    /// Checks that restored state has a bit for each of `stripes` stripes, and as many left as it counts.
     pub(crate) fn check(&self, stripes: u64) -> Result<(), String> {
         let moved: u64 = self.moved.iter().map(|word| u64::from(word.count_ones())).sum();
         let beyond = self.moved.last().map_or(0, |last| last.checked_shr((stripes % 64) as u32).unwrap_or(0));

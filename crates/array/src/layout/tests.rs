@@ -6,7 +6,7 @@ use outlast_settings::array::{ParityLayout, Shares};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-fn any_layout() -> impl Strategy<Value = Layout> {
+fn any_layout() -> impl Strategy<Value = GroupLayout> {
     let named = prop::sample::select(vec![
         ParityLayout::LeftSymmetric,
         ParityLayout::LeftAsymmetric,
@@ -15,22 +15,23 @@ fn any_layout() -> impl Strategy<Value = Layout> {
         ParityLayout::ParityFirst,
         ParityLayout::ParityLast,
     ]);
-    let striped = (named, 1usize..6, 0usize..4, 1u64..9, 1u64..60)
-        .prop_map(|(layout, k, m, chunk, size)| Layout::striped(Placement::named(layout, k, m), chunk, size));
+    let striped = (named, 1usize..6, 0usize..4, 1u64..9, 1u64..60).prop_map(|(layout, k, m, chunk, size)| {
+        GroupLayout::striped(ParityPlacement::named(layout, k, m), chunk, size)
+    });
     let weighted = (prop::sample::select(vec![1usize, 2]), 1u64..9, 1u64..99).prop_map(|(m, chunk, size)| {
         let shares = Shares::from_percent("p", &[50.0, 12.5, 12.5, 12.5, 12.5], m).unwrap();
-        Layout::striped(Placement::from_shares(&shares), chunk, size)
+        GroupLayout::striped(ParityPlacement::from_shares(&shares), chunk, size)
     });
     let kinds = prop::sample::select(vec![CopyLayout::Near, CopyLayout::Far, CopyLayout::Offset]);
     let copies = (kinds, 2u64..6, 2u64..4, 1u64..9, 1u64..60)
-        .prop_map(|(kind, n, c, chunk, size)| Layout::copies(kind, n.max(c), c, chunk, size));
+        .prop_map(|(kind, n, c, chunk, size)| GroupLayout::copies(kind, n.max(c), c, chunk, size));
     prop_oneof![striped, weighted, copies]
 }
 
-fn columns(layout: &Layout) -> usize {
+fn columns(layout: &GroupLayout) -> usize {
     match &layout.map {
-        Map::Striped(striped) => striped.now.columns(),
-        Map::Copies { columns, .. } => *columns as usize,
+        GroupMap::Striped(striped) => striped.now.columns(),
+        GroupMap::Copies { columns, .. } => *columns as usize,
     }
 }
 
@@ -89,7 +90,7 @@ proptest! {
 /// Three members, two copies: md's own example of near copies over an odd number of members.
 #[test]
 fn near_copies_wrap_over_an_odd_number_of_members() {
-    let layout = Layout::copies(CopyLayout::Near, 3, 2, 1, 4);
+    let layout = GroupLayout::copies(CopyLayout::Near, 3, 2, 1, 4);
     let places: Vec<_> = (0..3).map(|g| [0, 1].map(|copy| layout.locate(g, copy, false))).collect();
     assert_eq!(places, [[(0, 0), (1, 0)], [(2, 0), (0, 1)], [(1, 1), (2, 1)]]);
     assert_eq!(layout.capacity(), 6);
@@ -98,15 +99,16 @@ fn near_copies_wrap_over_an_odd_number_of_members() {
 #[test]
 fn a_shift_moves_stripe_by_stripe() {
     let shares = Shares::from_percent("p", &[70.0, 10.0, 10.0, 10.0], 1).unwrap();
-    let from = Placement::from_shares(&shares);
+    let from = ParityPlacement::from_shares(&shares);
     let plan = ShiftPlan::minimal(&from, &shares.ranked(&[1, 2, 3, 0]).counts);
-    let mut layout = Layout::striped(from.clone(), 8, 8 * 20);
-    let shift = Shift::new(&from, plan, layout.groups, false);
+    let mut layout = GroupLayout::striped(from.clone(), 8, 8 * 20);
+    let shift = ParityShift::new(&from, plan, layout.groups, false);
     assert_eq!(shift.left, 12, "six of ten stripes");
     let stripe = (0..20).find(|&stripe| !shift.is_moved(stripe)).unwrap();
-    let Map::Striped(striped) = &mut layout.map else { unreachable!("built as stripes") };
+    let GroupMap::Striped(striped) = &mut layout.map else { unreachable!("built as stripes") };
     striped.shift = Some(shift);
-    let places = |layout: &Layout, target| [0, 1, 2, 3].map(|role| layout.locate(stripe, role, target).0);
+    let places =
+        |layout: &GroupLayout, target| [0, 1, 2, 3].map(|role| layout.locate(stripe, role, target).0);
     let (before, after) = (places(&layout, false), places(&layout, true));
     assert_ne!(before, after);
     layout.shift_mut().unwrap().set_moved(stripe);

@@ -1,19 +1,19 @@
-//! Members read from outside: what a device holds, not what the array makes of it. It shares the member's time with all that the array does.
+//! Reads of single members from outside: the content of a device, not of the array. They take time on the member like other commands.
 
 use super::{Array, command};
-use crate::layout::Rows;
-use crate::op::{Sub, SubKind};
+use crate::layout::RowRange;
+use crate::op::{MemberCommand, MemberCommandKind};
 use outlast_device::{Completion, Device, Extent, ExtentState, Op as HostOp, Outcome, SectorRun, Tag};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {
-    /// Bytes of every member that the array uses: data first, then records. What takes a member's place has at least as many.
+    /// Bytes of every member that the array uses: data first, then records. A replacement needs at least as many.
     pub fn member_capacity(&self) -> Bytes {
         self.setup.member_bytes()
     }
 
-    /// Reads `sectors` sectors of the member in column `column` from `lba` on, as they are there. It completes as a command of the host by the
-    /// name `tag`; where there is no device, or it leaves meanwhile, with [`Outcome::MediumError`].
+    /// Reads `sectors` sectors of the member in column `column` from `lba` on, as they are there. Completes like a host command
+    /// with tag `tag`; if there is no device, or it leaves meanwhile, with [`Outcome::MediumError`].
     ///
     /// # Panics
     /// Without power.
@@ -23,10 +23,10 @@ impl<D: Device> Array<D> {
         let end = lba.0.saturating_add(u64::from(sectors));
         let is_within = column < self.members.len() && end <= self.member_capacity().0 / SECTOR_BYTES;
         if is_within && sectors > 0 {
-            let (kind, column, rows) = (SubKind::Aside, column as u8, Rows::new(0, sectors));
+            let (kind, column, rows) = (MemberCommandKind::Aside, column as u8, RowRange::new(0, sectors));
             self.begin_aside(
                 now,
-                Sub { live: true, kind, column, role: 0, owner: tag.0, group: lba.0, rows },
+                MemberCommand { live: true, kind, column, role: 0, owner: tag.0, group: lba.0, rows },
             );
         } else {
             self.replies.ready.push_back(Completion { at: now, tag, outcome: Outcome::OutOfRange });
@@ -34,18 +34,18 @@ impl<D: Device> Array<D> {
         self.settle(now);
     }
 
-    fn begin_aside(&mut self, now: Nanos, sub: Sub) {
+    fn begin_aside(&mut self, now: Nanos, sub: MemberCommand) {
         let column = usize::from(sub.column);
         if self.members[column].device.is_none() {
             self.aside_gone(now, sub);
             return;
         }
-        // Not by `send`: it is no part of the array's work, and is not counted as such.
-        let own = Tag(self.flight.subs.insert(sub));
-        self.members.submit(now, column, command(HostOp::Read, sub.group, sub.rows), own, &[]);
+        // Not by `send`, which would count it as work of the array.
+        let member_tag = Tag(self.flight.member_commands.insert(sub));
+        self.members.submit(now, column, command(HostOp::Read, sub.group, sub.rows), member_tag, &[]);
     }
 
-    /// What the member in column `column` says of `sectors` of its sectors from `lba` on: all of them are lost where there is no device.
+    /// The states of `sectors` sectors of the member in column `column` from `lba` on; without a device all of them are lost.
     pub fn member_extents(&self, column: usize, lba: Lba, sectors: u64) -> Vec<Extent> {
         let end = lba.0.saturating_add(sectors).min(self.member_capacity().0 / SECTOR_BYTES);
         let sectors = end.saturating_sub(lba.0);
@@ -56,17 +56,17 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// A member has done what it was asked from outside.
-    pub(super) fn aside_done(&mut self, now: Nanos, sub: Sub, own: Tag, outcome: Outcome) {
+    /// Completes a read from outside.
+    pub(super) fn aside_done(&mut self, now: Nanos, sub: MemberCommand, member_tag: Tag, outcome: Outcome) {
         let tag = Tag(sub.owner);
         let device = self.members.device_mut(usize::from(sub.column));
         if outcome == Outcome::Ok {
-            let data = device.and_then(|device| device.take_data(own));
+            let data = device.and_then(|device| device.take_data(member_tag));
             if let Some(data) = data {
                 self.replies.data.insert(tag, data);
             }
         } else {
-            let failed = device.and_then(|device| device.take_failed(own));
+            let failed = device.and_then(|device| device.take_failed(member_tag));
             if let Some(failed) = failed {
                 self.replies.failed.insert(tag, failed);
             }
@@ -74,8 +74,8 @@ impl<D: Device> Array<D> {
         self.replies.ready.push_back(Completion { at: now, tag, outcome });
     }
 
-    /// A member is not there that was asked from outside.
-    pub(super) fn aside_gone(&mut self, now: Nanos, sub: Sub) {
+    /// Fails a read from outside whose member is gone.
+    pub(super) fn aside_gone(&mut self, now: Nanos, sub: MemberCommand) {
         let tag = Tag(sub.owner);
         let all = SectorRun { lba: Lba(sub.group), sectors: u64::from(sub.rows.len()) };
         self.replies.failed.insert(tag, vec![all]);

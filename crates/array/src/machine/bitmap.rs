@@ -1,9 +1,9 @@
 //! Writing the bitmap to the members.
 
 use super::{Array, command};
-use crate::bitmap::{Busy, PAGE_SECTORS};
-use crate::layout::Rows;
-use crate::op::{Sub, SubKind};
+use crate::bitmap::{BitmapPhase, PAGE_SECTORS};
+use crate::layout::RowRange;
+use crate::op::{MemberCommand, MemberCommandKind};
 use outlast_device::{Command, Device, Op as HostOp};
 use outlast_settings::array::LogPlace;
 use outlast_units::Nanos;
@@ -14,9 +14,9 @@ impl<D: Device> Array<D> {
     pub(super) fn carry_on_bitmap(&mut self, now: Nanos) {
         loop {
             let sent = match self.doubt.bitmap.busy() {
-                Busy::No => return,
-                Busy::Setting | Busy::Clearing => self.write_bitmap(now),
-                Busy::Flushing => self.flush_all(now, SubKind::Bitmap, NIL),
+                BitmapPhase::No => return,
+                BitmapPhase::Setting | BitmapPhase::Clearing => self.write_bitmap(now),
+                BitmapPhase::Flushing => self.flush_all(now, MemberCommandKind::Bitmap, NIL),
             };
             self.doubt.bitmap.sent(sent);
             if sent > 0 || !self.bitmap_step_done(now) {
@@ -30,15 +30,20 @@ impl<D: Device> Array<D> {
         if self.setup.config.log.place == LogPlace::Controller {
             return 0;
         }
-        let rows = Rows::new(0, PAGE_SECTORS);
+        let rows = RowRange::new(0, PAGE_SECTORS);
         let write = Command { fua: true, ..command(HostOp::Write, self.setup.member_sectors, rows) };
         let mut sent = 0;
         for column in 0..self.members.len() {
             if self.members[column].device.is_some() {
-                let (kind, column, owner) = (SubKind::Bitmap, column as u8, NIL);
+                let (kind, column, owner) = (MemberCommandKind::Bitmap, column as u8, NIL);
                 sent += 1;
-                self.ledger.counters.log_writes += 1;
-                self.send(now, Sub { live: true, kind, column, role: 0, owner, group: 0, rows }, write, &[]);
+                self.history.counters.log_writes += 1;
+                self.send(
+                    now,
+                    MemberCommand { live: true, kind, column, role: 0, owner, group: 0, rows },
+                    write,
+                    &[],
+                );
             }
         }
         sent

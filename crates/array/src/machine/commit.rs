@@ -1,9 +1,9 @@
 //! The end of an operation: what it changes is written, and what it held goes back.
 
 use super::{Array, command};
-use crate::error::EventKind;
-use crate::layout::Rows;
-use crate::op::{Op, OpKind, Sub, SubKind};
+use crate::error::ArrayEventKind;
+use crate::layout::RowRange;
+use crate::op::{GroupOp, GroupOpKind, MemberCommand, MemberCommandKind};
 use crate::roles::roles;
 use outlast_device::{Command, Device, Op as HostOp, Outcome, StreamId};
 use outlast_settings::array::ChunkOrder;
@@ -13,17 +13,17 @@ use outlast_units::slab::NIL;
 impl<D: Device> Array<D> {
     /// Writes everything that the operation changes.
     pub(super) fn commit(&mut self, now: Nanos, index: u32) {
-        if self.refused(now, index) {
+        if self.refuse_if_read_only(now, index) {
             return;
         }
         let op = &mut self.flight.ops[index];
         let (rows, moves, kind) = (op.rows, op.moves, op.kind);
-        let set = if kind == OpKind::Read { 0 } else { op.write_set };
+        let set = if kind == GroupOpKind::Read { 0 } else { op.write_set };
         // What the array notes as done must be: members that are complete, parity that has moved, sectors that were repaired.
-        let own = moves || !matches!(kind, OpKind::Write | OpKind::Trim);
+        let own = moves || !matches!(kind, GroupOpKind::Write | GroupOpKind::Trim);
         let (fua, stream) = (op.fua || self.setup.keeps_records || own, op.stream);
         if set == 0 && op.repairs.is_empty() {
-            self.committed(now, index);
+            self.finish_commit(now, index);
             return;
         }
         (op.left, op.committing) = (1, true);
@@ -36,7 +36,7 @@ impl<D: Device> Array<D> {
             self.flight.ops[index].repairs = runs.collect();
             self.flight.ops[index].fua = fua;
         }
-        self.commit_part(now, index);
+        self.finish_commit_part(now, index);
     }
 
     /// How the operation reads and writes its chunks.
@@ -52,13 +52,13 @@ impl<D: Device> Array<D> {
         &mut self,
         now: Nanos,
         index: u32,
-        runs: impl Iterator<Item = (u8, Rows)>,
+        runs: impl Iterator<Item = (u8, RowRange)>,
         (fua, stream): (bool, StreamId),
     ) {
         let op = &mut self.flight.ops[index];
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
         let cells = if self.setup.bytes { std::mem::take(&mut op.cells) } else { Vec::new() };
-        let host_op = if kind == OpKind::Trim { HostOp::Trim } else { HostOp::Write };
+        let host_op = if kind == GroupOpKind::Trim { HostOp::Trim } else { HostOp::Write };
         let place = self.layout.place(group, moves);
         for (role, part) in runs {
             let (column, base) = self.layout.column(place, usize::from(role));
@@ -72,47 +72,57 @@ impl<D: Device> Array<D> {
             let data = cells.get(usize::from(role)).filter(|_| host_op == HostOp::Write);
             let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
             self.flight.ops[index].left += 1;
-            let (sub_kind, target) = (SubKind::Write, column as u8);
-            let sub =
-                Sub { live: true, kind: sub_kind, column: target, role, owner: index, group, rows: part };
+            let (sub_kind, target) = (MemberCommandKind::Write, column as u8);
+            let sub = MemberCommand {
+                live: true,
+                kind: sub_kind,
+                column: target,
+                role,
+                owner: index,
+                group,
+                rows: part,
+            };
             self.send(now, sub, write, data);
             // Where a donor is still read, it gets what it does not have.
-            let rebuilds = kind == OpKind::Transform && !moves;
+            let rebuilds = kind == GroupOpKind::Transform && !moves;
             let source = if rebuilds { column } else { self.members.source(column, group) };
             if source != column {
                 self.flight.ops[index].left += 1;
-                self.send(now, Sub { column: source as u8, ..sub }, write, data);
+                self.send(now, MemberCommand { column: source as u8, ..sub }, write, data);
             }
         }
         self.flight.ops[index].cells = cells;
     }
 
     /// Takes out the runs to be rewritten besides the roles in `set`.
-    fn take_repairs(&mut self, index: u32, set: u64) -> Vec<(u8, Rows)> {
+    fn take_repairs(&mut self, index: u32, set: u64) -> Vec<(u8, RowRange)> {
         let mut repairs = std::mem::take(&mut self.flight.ops[index].repairs);
         repairs.retain(|&(role, _)| set >> role & 1 == 0);
         let sectors: u64 = repairs.iter().map(|(_, rows)| u64::from(rows.len())).sum();
-        self.ledger.counters.sectors_repaired += sectors;
+        self.history.counters.sectors_repaired += sectors;
         repairs
     }
 
     /// A write of an operation has ended.
-    pub(super) fn commit_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+    pub(super) fn handle_write_done(&mut self, now: Nanos, sub: MemberCommand, outcome: Outcome) {
         let index = sub.owner;
         let column = usize::from(sub.column);
         let is_clean = column < self.members.len() && self.members[column].bad.is_empty();
         if outcome != Outcome::Ok || !is_clean {
             self.note_written_or_bad(now, sub, outcome);
         }
-        if outcome == Outcome::Ok && self.is_striped_only() && self.flight.ops[index].kind == OpKind::Write {
+        if outcome == Outcome::Ok
+            && self.is_striped_only()
+            && self.flight.ops[index].kind == GroupOpKind::Write
+        {
             self.note_written(sub);
         }
-        self.commit_part(now, index);
+        self.finish_commit_part(now, index);
     }
 
     /// Notes which sectors a member has taken or not, where that is news.
     #[cold]
-    fn note_written_or_bad(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+    fn note_written_or_bad(&mut self, now: Nanos, sub: MemberCommand, outcome: Outcome) {
         let (index, column) = (sub.owner, usize::from(sub.column));
         let moves = self.flight.ops[index].moves;
         let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), moves);
@@ -143,7 +153,7 @@ impl<D: Device> Array<D> {
     fn write_refused(&mut self, now: Nanos, index: u32, column: usize) {
         if !self.eject(column) && !self.read_only && self.members[column].device.is_some() {
             self.read_only = true;
-            self.ledger.event(now, EventKind::ReadOnly { member: column });
+            self.history.record_event(now, ArrayEventKind::ReadOnly { member: column });
         }
         if self.read_only {
             let (host, group, rows) =
@@ -152,15 +162,15 @@ impl<D: Device> Array<D> {
                 self.flight.hosts[host].outcome = Outcome::ReadOnly;
             }
             // Parity no longer fits the data that is there, so what only parity could give is gone.
-            let (hard, _) = self.unreadable(group, rows);
+            let (hard, _) = self.unreadable_roles(group, rows);
             for role in roles(hard & self.data_set()) {
                 let first = self.layout.logical(group, role, rows.first);
-                self.ledger.lose(first..first + u64::from(rows.len()));
+                self.history.add_lost(first..first + u64::from(rows.len()));
             }
         }
     }
 
-    pub(super) fn commit_part(&mut self, now: Nanos, index: u32) {
+    pub(super) fn finish_commit_part(&mut self, now: Nanos, index: u32) {
         let op = &mut self.flight.ops[index];
         debug_assert!(op.left > 0, "each write of an operation ends once");
         op.left -= 1;
@@ -168,7 +178,7 @@ impl<D: Device> Array<D> {
             // What is left of an operation that writes in turn.
             let op = &mut self.flight.ops[index];
             if op.repairs.is_empty() {
-                self.committed(now, index);
+                self.finish_commit(now, index);
                 return;
             }
             let (next, how) = (op.repairs.remove(0), (op.fua, op.stream));
@@ -176,9 +186,9 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Whether the data of a host's write can be read back from what the members took: each chunk from its member, or all from enough others.
+    /// True if the data of a host's write can be read back from what the members took: each chunk from its member, or all from enough others.
     /// Members that leave with the event at hand have not taken it.
-    fn is_kept(&self, op: &Op) -> bool {
+    fn is_kept(&self, op: &GroupOp) -> bool {
         if !self.members.is_degraded() && !self.members.is_any_leaving() {
             return true;
         }
@@ -198,9 +208,9 @@ impl<D: Device> Array<D> {
     }
 
     /// Everything is written.
-    fn committed(&mut self, now: Nanos, index: u32) {
+    fn finish_commit(&mut self, now: Nanos, index: u32) {
         let op = &self.flight.ops[index];
-        if op.kind == OpKind::Write && !self.is_kept(op) {
+        if op.kind == GroupOpKind::Write && !self.is_kept(op) {
             self.flight.hosts[op.host].outcome = Outcome::ReadOnly;
         }
         let (group, moves, kind, set, overlay, host) =
@@ -212,19 +222,19 @@ impl<D: Device> Array<D> {
             }
             self.shift_progress();
         }
-        if matches!(kind, OpKind::Write | OpKind::Trim)
+        if matches!(kind, GroupOpKind::Write | GroupOpKind::Trim)
             && (host == NIL || self.flight.hosts[host].outcome == Outcome::Ok)
         {
-            self.found_again(group, set, overlay);
+            self.clear_lost(group, set, overlay);
         }
         if fits {
-            self.doubt.mend(group, rows);
+            self.doubt.clear_torn(group, rows);
         }
-        self.end(now, index);
+        self.end_op(now, index);
     }
 
     /// The operation is over, whatever came of it: what it held goes back.
-    pub(super) fn end(&mut self, now: Nanos, index: u32) {
+    pub(super) fn end_op(&mut self, now: Nanos, index: u32) {
         let op = &mut self.flight.ops[index];
         let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);
         let (rows, marked, log_bytes) = (op.rows, op.marked, op.log_bytes);
@@ -253,10 +263,10 @@ impl<D: Device> Array<D> {
         if epoch != 0 {
             self.group_done(group, epoch);
         }
-        if let OpKind::Repair { repair, range, .. } = kind {
+        if let GroupOpKind::Repair { repair, range, .. } = kind {
             self.repair_part(repair, range, group, rows);
         }
-        if kind == OpKind::Replay {
+        if kind == GroupOpKind::Replay {
             self.replay_done();
         }
     }

@@ -47,7 +47,7 @@ impl<D: Device> Device for Array<D> {
             if at > now || at == Nanos::MAX {
                 break;
             }
-            self.step(at, now);
+            self.run_next_event(at, now);
         }
         self.replies.take(now, completions, &mut self.accounts);
     }
@@ -63,7 +63,7 @@ impl<D: Device> Device for Array<D> {
             if at > limit || at == Nanos::MAX {
                 return limit;
             }
-            self.step(at, limit);
+            self.run_next_event(at, limit);
         }
     }
 
@@ -105,11 +105,11 @@ impl<D: Device> Device for Array<D> {
 
     fn smart(&self) -> Smart {
         let mut smart = Smart {
-            host_read_commands: self.ledger.counters.reads,
-            host_write_commands: self.ledger.counters.writes,
-            data_units_read: self.ledger.counters.sectors_read.div_ceil(1000),
-            data_units_written: self.ledger.counters.sectors_written.div_ceil(1000),
-            media_errors: self.ledger.counters.medium_errors,
+            host_read_commands: self.history.counters.reads,
+            host_write_commands: self.history.counters.writes,
+            data_units_read: self.history.counters.sectors_read.div_ceil(1000),
+            data_units_written: self.history.counters.sectors_written.div_ceil(1000),
+            media_errors: self.history.counters.medium_errors,
             available_spare: 100,
             percentage_used: 0,
             read_only: self.read_only,

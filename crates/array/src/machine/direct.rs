@@ -5,8 +5,8 @@
 //! chunk that is still to be rebuilt accepts none.
 
 use super::{Array, command};
-use crate::layout::{Piece, Rows};
-use crate::op::{Sub, SubKind};
+use crate::layout::{GroupPiece, RowRange};
+use crate::op::{MemberCommand, MemberCommandKind};
 use crate::roles::roles;
 use outlast_device::{Command, Device, Op as HostOp, Outcome, Tag};
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -14,15 +14,15 @@ use outlast_units::{Nanos, SECTOR_BYTES};
 impl<D: Device> Array<D> {
     /// Reads one chunk's rows straight from a member that has them.
     #[inline]
-    pub(super) fn direct_read(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
+    pub(super) fn direct_read(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: RowRange) {
         let role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
         let (column, base) = self.layout.locate(group, role, false);
         let column = self.members.source(column, group);
         self.flight.hosts[host].left += 1;
         self.flight.direct_reads += 1;
-        let sub = Sub {
+        let sub = MemberCommand {
             live: true,
-            kind: SubKind::DirectRead,
+            kind: MemberCommandKind::DirectRead,
             column: column as u8,
             role: role as u8,
             owner: host,
@@ -33,11 +33,12 @@ impl<D: Device> Array<D> {
     }
 
     /// The copy on the least busy member; where copies may still differ after a loss of power, always the first, as in md.
-    pub(super) fn choose_copy(&self, group: u64, rows: Rows) -> usize {
+    pub(super) fn choose_copy(&self, group: u64, rows: RowRange) -> usize {
         if self.layout.roles == 1 {
             return 0;
         }
-        let (hard, soft) = if self.members.is_degraded() { self.unreadable(group, rows) } else { (0, 0) };
+        let (hard, soft) =
+            if self.members.is_degraded() { self.unreadable_roles(group, rows) } else { (0, 0) };
         let readable = self.role_set() & !(hard | soft);
         let in_doubt = self.doubt.distrusts(group);
         let busy = |role: &usize| self.members[self.layout.locate(group, *role, false).0].in_flight;
@@ -45,10 +46,10 @@ impl<D: Device> Array<D> {
         best.unwrap_or(0)
     }
 
-    pub(super) fn direct_read_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+    pub(super) fn direct_read_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
         self.flight.direct_reads -= 1;
         if self.flight.direct_reads == 0 && self.passes.is_shift_pending() {
-            self.passes.ask();
+            self.passes.request_pump();
         }
         let (host, role) = (sub.owner, usize::from(sub.role));
         let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
@@ -59,7 +60,7 @@ impl<D: Device> Array<D> {
                 failed = 1 << role;
             }
             let op = self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
-            self.follow_on(host, op);
+            self.account_retry(host, op);
         } else if self.is_lost(sub.group, wanted, sub.rows) {
             // It was given up while the member had the command, which may have read the zeroes in its place.
             self.fail_lost(host, sub.group, wanted, sub.rows);
@@ -72,7 +73,7 @@ impl<D: Device> Array<D> {
         self.finish_part(now, host);
     }
 
-    /// Whether writes and trims need no lock: there is no redundancy, and nothing but the host writes. That is a pass over groups, which may
+    /// True if writes and trims need no lock: there is no redundancy, and nothing but the host writes. That is a pass over groups, which may
     /// put zeroes where it has read nothing; its operations may outlive it, and where the array is degraded it may begin at any time.
     #[inline]
     pub(super) fn writes_directly(&self) -> bool {
@@ -83,14 +84,14 @@ impl<D: Device> Array<D> {
     }
 
     /// A write without redundancy.
-    pub(super) fn direct_write(&mut self, now: Nanos, host: u32, piece: Piece) {
+    pub(super) fn direct_write(&mut self, now: Nanos, host: u32, piece: GroupPiece) {
         let (role, rows) = (usize::from(piece.first_role), piece.rows);
         let (column, base) = self.layout.locate(piece.group, role, false);
         self.flight.hosts[host].left += 1;
         self.flight.direct_changes += 1;
-        let sub = Sub {
+        let sub = MemberCommand {
             live: true,
-            kind: SubKind::DirectWrite,
+            kind: MemberCommandKind::DirectWrite,
             column: column as u8,
             role: role as u8,
             owner: host,
@@ -109,9 +110,9 @@ impl<D: Device> Array<D> {
         }
     }
 
-    pub(super) fn direct_write_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+    pub(super) fn direct_write_done(&mut self, now: Nanos, sub: MemberCommand, outcome: Outcome) {
         if outcome == Outcome::Ok {
-            self.found_again(sub.group, 1 << sub.role, sub.rows);
+            self.clear_lost(sub.group, 1 << sub.role, sub.rows);
             self.note_written(sub);
         } else if outcome == Outcome::MediumError {
             self.fail_unread(sub.owner, sub.group, 1 << sub.role, sub.rows);
@@ -122,20 +123,28 @@ impl<D: Device> Array<D> {
     }
 
     /// A write or a trim without a lock has ended; the pass that waits for the last one goes on.
-    pub(super) fn direct_change_done(&mut self, now: Nanos, sub: Sub) {
+    pub(super) fn direct_change_done(&mut self, now: Nanos, sub: MemberCommand) {
         self.flight.direct_changes -= 1;
         if self.flight.direct_changes == 0 && self.passes.under_way().is_some() {
-            self.passes.ask();
+            self.passes.request_pump();
         }
         self.finish_part(now, sub.owner);
     }
 
-    pub(super) fn direct_trim(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
+    pub(super) fn direct_trim(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: RowRange) {
         let (column, base) = self.layout.locate(group, role, false);
         self.flight.hosts[host].left += 1;
         self.flight.direct_changes += 1;
         let (column, role) = (column as u8, role as u8);
-        let sub = Sub { live: true, kind: SubKind::DirectTrim, column, role, owner: host, group, rows };
+        let sub = MemberCommand {
+            live: true,
+            kind: MemberCommandKind::DirectTrim,
+            column,
+            role,
+            owner: host,
+            group,
+            rows,
+        };
         self.send(now, sub, command(HostOp::Trim, base + u64::from(rows.first), rows), &[]);
     }
 }

@@ -1,13 +1,13 @@
 //! What the array says of ranges of its sectors, without taking time: put together from what its members say.
 
 use super::Array;
-use crate::layout::Rows;
+use crate::layout::RowRange;
 use crate::ranges::RangeSet;
 use outlast_device::{Device, Extent, ExtentState, Extents};
 use outlast_units::Lba;
 
 /// What a member says of its chunk of a group.
-struct View<'a> {
+struct MemberExtents<'a> {
     /// Sector of the member in which the chunk begins.
     base: u64,
     /// Absent where there is no member, or it has not been rebuilt so far.
@@ -16,7 +16,7 @@ struct View<'a> {
     bad: [Option<&'a RangeSet>; 2],
 }
 
-impl View<'_> {
+impl MemberExtents<'_> {
     /// What the member can give of row `row`, and the first row after it of which this may not hold.
     fn at(&self, row: u64) -> (Option<ExtentState>, u64) {
         let sector = self.base + row;
@@ -40,37 +40,38 @@ impl<D: Device> Array<D> {
         let mut extents = Extents::default();
         if lba.0 < end {
             for piece in self.layout.pieces(lba.0, end - lba.0, false) {
-                self.add_chunk(piece.group, usize::from(piece.first_role), piece.rows, &mut extents);
+                self.add_chunk_extents(piece.group, usize::from(piece.first_role), piece.rows, &mut extents);
             }
         }
         extents.into_vec()
     }
 
-    fn add_chunk(&self, group: u64, role: usize, rows: Rows, extents: &mut Extents) {
-        let own = self.said_of(group, role, rows);
-        let mut others: Option<Vec<View<'_>>> = None;
+    fn add_chunk_extents(&self, group: u64, role: usize, rows: RowRange, extents: &mut Extents) {
+        let own = self.extents_on_member(group, role, rows);
+        let mut others: Option<Vec<MemberExtents<'_>>> = None;
         let (mut row, end) = (u64::from(rows.first), u64::from(rows.end));
         while row < end {
             let sector = self.layout.logical(group, role, row as u32);
             let (said, mut next) = own.at(row);
             let lost_edge =
-                self.ledger.lost().next_edge(sector).map_or(u64::MAX, |edge| row + (edge - sector));
+                self.history.lost().next_edge(sector).map_or(u64::MAX, |edge| row + (edge - sector));
             next = next.min(end).min(lost_edge);
-            let state = if self.ledger.lost().overlaps(&(sector..sector + 1)) {
+            let state = if self.history.lost().overlaps(&(sector..sector + 1)) {
                 ExtentState { lost: true, ..ExtentState::GOOD }
             } else if let Some(state) = said.filter(|_| self.layout.data > 1 || self.layout.roles == 1) {
                 state
             } else {
                 let all = (0..self.layout.roles).filter(|&other| other != role);
-                let others =
-                    others.get_or_insert_with(|| all.map(|other| self.said_of(group, other, rows)).collect());
+                let others = others.get_or_insert_with(|| {
+                    all.map(|other| self.extents_on_member(group, other, rows)).collect()
+                });
                 let mut states = vec![said];
                 for other in others.iter() {
                     let (state, until) = other.at(row);
                     next = next.min(until);
                     states.push(state);
                 }
-                self.together(&states)
+                self.combine_states(&states)
             };
             extents.push(Lba(sector), next - row, state);
             row = next;
@@ -78,7 +79,7 @@ impl<D: Device> Array<D> {
     }
 
     /// What is to be said of data for which the members of its group, its own first, give `states`.
-    fn together(&self, states: &[Option<ExtentState>]) -> ExtentState {
+    fn combine_states(&self, states: &[Option<ExtentState>]) -> ExtentState {
         let there = || states.iter().flatten();
         if there().count() < self.layout.data {
             return ExtentState { lost: true, ..ExtentState::GOOD };
@@ -93,16 +94,16 @@ impl<D: Device> Array<D> {
     }
 
     /// What the member that has, or is to give, role `role` of `group` says of `rows`.
-    fn said_of(&self, group: u64, role: usize, rows: Rows) -> View<'_> {
+    fn extents_on_member(&self, group: u64, role: usize, rows: RowRange) -> MemberExtents<'_> {
         let (column, base) = self.layout.locate(group, role, false);
         let place = &self.members[column];
         let donor = self.members.donor(column).filter(|_| group >= place.valid_to);
         let (home, bad) = match donor {
-            Some(donor) => (Some(&donor.home), [Some(&donor.known), Some(&donor.home.bad)]),
+            Some(donor) => (Some(&donor.home), [Some(&donor.lost), Some(&donor.home.bad)]),
             None => (Some(place).filter(|place| group < place.valid_to), [Some(&place.bad), None]),
         };
         let device = home.and_then(|home| home.device.as_ref());
         let ask = |device: &D| device.extents(Lba(base + u64::from(rows.first)), u64::from(rows.len()));
-        View { base, runs: device.map(ask), bad }
+        MemberExtents { base, runs: device.map(ask), bad }
     }
 }

@@ -1,8 +1,8 @@
 //! What is under way: host commands, operations on groups, commands to members, and what waits for them.
 
-use crate::accounts::Accounts;
-use crate::locks::Locks;
-use crate::op::{Host, Op, OpKind, Sub, SubKind};
+use crate::accounts::HostAccounts;
+use crate::locks::RowLocks;
+use crate::op::{GroupOp, GroupOpKind, HostCommand, MemberCommand, MemberCommandKind};
 use outlast_device::{Command, Completion, Outcome, SectorRun, Tag};
 use outlast_units::slab::Slab;
 use outlast_units::{Lba, ListMap, Nanos};
@@ -18,11 +18,11 @@ pub(super) struct HeldBack {
 
 /// Everything that is under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(super) struct Flight {
-    pub(super) subs: Slab<Sub>,
-    pub(super) ops: Slab<Op>,
-    pub(super) hosts: Slab<Host>,
-    pub(super) locks: Locks,
+pub(super) struct ArrayFlight {
+    pub(super) member_commands: Slab<MemberCommand>,
+    pub(super) ops: Slab<GroupOp>,
+    pub(super) hosts: Slab<HostCommand>,
+    pub(super) locks: RowLocks,
     /// Operations that have just got their lock.
     pub(super) runnable: VecDeque<u32>,
     /// Host commands that came while records were carried out.
@@ -37,13 +37,13 @@ pub(super) struct Flight {
     pub(super) last_host: Option<Nanos>,
 }
 
-impl Flight {
+impl ArrayFlight {
     pub(super) fn new() -> Self {
         Self {
-            subs: Slab::default(),
+            member_commands: Slab::default(),
             ops: Slab::default(),
             hosts: Slab::default(),
-            locks: Locks::new(),
+            locks: RowLocks::new(),
             runnable: VecDeque::new(),
             held_back: VecDeque::new(),
             replaying: 0,
@@ -53,7 +53,7 @@ impl Flight {
         }
     }
 
-    /// Whether no host command is under way.
+    /// True if no host command is under way.
     #[inline]
     pub(super) fn is_host_idle(&self) -> bool {
         self.hosts.used() == 0
@@ -61,16 +61,16 @@ impl Flight {
 
     /// Takes the command that a member has completed.
     #[inline]
-    pub(super) fn take_sub(&mut self, tag: Tag) -> Sub {
-        let sub = &mut self.subs[tag.0];
+    pub(super) fn take_member_command(&mut self, tag: Tag) -> MemberCommand {
+        let sub = &mut self.member_commands[tag.0];
         debug_assert!(sub.live, "a member completed a command twice");
         sub.live = false;
         let sub = *sub;
-        self.subs.remove(tag.0);
+        self.member_commands.remove(tag.0);
         sub
     }
 
-    /// Whether a host command that was held back may begin.
+    /// True if a host command that was held back may begin.
     #[inline]
     pub(super) fn is_any_released(&self) -> bool {
         !self.held_back.is_empty() && self.replaying == 0
@@ -83,7 +83,7 @@ impl Flight {
 
     /// Operations of repair `id`.
     pub(super) fn recovering(&self, id: u32) -> usize {
-        let own = |op: &&Op| matches!(op.kind, OpKind::Repair { repair, .. } if repair == id);
+        let own = |op: &&GroupOp| matches!(op.kind, GroupOpKind::Repair { repair, .. } if repair == id);
         self.ops.live().filter(own).count()
     }
 
@@ -94,7 +94,7 @@ impl Flight {
 
     /// Power is gone, and with it everything that was under way.
     pub(super) fn clear(&mut self) {
-        self.subs.clear();
+        self.member_commands.clear();
         self.ops.clear();
         self.hosts.clear();
         self.locks.clear();
@@ -106,14 +106,21 @@ impl Flight {
     /// Tags of commands, of the host and aside, that are not answered.
     pub(super) fn open_tags(&self) -> Vec<Tag> {
         let held_back = self.held_back.iter().map(|held| held.tag);
-        let aside = self.subs.slots().iter().filter(|sub| sub.live && sub.kind == SubKind::Aside);
+        let aside = self
+            .member_commands
+            .slots()
+            .iter()
+            .filter(|sub| sub.live && sub.kind == MemberCommandKind::Aside);
         let aside = aside.map(|sub| Tag(sub.owner));
         self.hosts.live().map(|host| host.tag).chain(held_back).chain(aside).collect()
     }
 
     /// Bytes allocated.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.subs.heap_bytes() + self.ops.heap_bytes() + self.hosts.heap_bytes() + self.locks.heap_bytes()
+        self.member_commands.heap_bytes()
+            + self.ops.heap_bytes()
+            + self.hosts.heap_bytes()
+            + self.locks.heap_bytes()
     }
 
     /// Checks that nothing under way is forgotten; `on_members`: commands that members have.
@@ -121,24 +128,24 @@ impl Flight {
     /// # Errors
     /// The first broken invariant, in words.
     pub(super) fn self_check(&self, on_members: u32) -> Result<(), String> {
-        let live = self.subs.slots().iter().filter(|sub| sub.live).count();
-        if live != on_members as usize || live != self.subs.used() {
-            let kept = self.subs.used();
+        let live = self.member_commands.slots().iter().filter(|sub| sub.live).count();
+        if live != on_members as usize || live != self.member_commands.used() {
+            let kept = self.member_commands.used();
             return Err(format!("{live} member commands live, {on_members} counted, {kept} kept"));
         }
         if self.locks.len() != self.ops.used() {
             return Err(format!("{} locks for {} operations", self.locks.len(), self.ops.used()));
         }
         let left: u32 = self.hosts.live().map(|host| host.left).sum();
-        let for_host = |sub: &&Sub| sub.live && sub.kind.is_for_host();
-        let direct = self.subs.slots().iter().filter(for_host).count();
+        let for_host = |sub: &&MemberCommand| sub.live && sub.kind.is_for_host();
+        let direct = self.member_commands.slots().iter().filter(for_host).count();
         let operations = self.ops.live().filter(|op| op.host != outlast_units::slab::NIL).count();
         if left as usize != direct + operations {
             return Err(format!(
                 "host commands wait for {left} parts; {direct} member commands and {operations} operations are under way for them"
             ));
         }
-        let has_host = |op: &Op| op.host == outlast_units::slab::NIL || self.hosts.is_live(op.host);
+        let has_host = |op: &GroupOp| op.host == outlast_units::slab::NIL || self.hosts.is_live(op.host);
         if let Some(op) = self.ops.live().find(|op| !has_host(op)) {
             return Err(format!("an operation is for host command {}, which is over", op.host));
         }
@@ -154,15 +161,15 @@ impl Flight {
         Ok(())
     }
 
-    /// Whether nothing is under way.
+    /// True if nothing is under way.
     pub(super) fn is_idle(&self) -> bool {
-        self.is_host_idle() && self.ops.used() == 0 && self.subs.used() == 0
+        self.is_host_idle() && self.ops.used() == 0 && self.member_commands.used() == 0
     }
 }
 
 /// What the host has not fetched yet.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(super) struct Replies {
+pub(super) struct HostReplies {
     /// Completions, in order of time.
     pub(super) ready: VecDeque<Completion>,
     /// What completed reads returned.
@@ -173,7 +180,7 @@ pub(super) struct Replies {
     pub(super) failed: ListMap<Tag, Vec<SectorRun>>,
 }
 
-impl Replies {
+impl HostReplies {
     /// When the first completion was; [`Nanos::MAX`] without any.
     #[inline]
     pub(super) fn next(&self) -> Nanos {
@@ -188,7 +195,7 @@ impl Replies {
         self.failing.or_default(host).push(run);
     }
 
-    /// Whether it is known what makes command `host` fail.
+    /// True if it is known what makes command `host` fail.
     pub(super) fn knows_failure(&self, host: u32) -> bool {
         self.failing.get(host).is_some_and(|runs| !runs.is_empty())
     }
@@ -210,7 +217,7 @@ impl Replies {
         &mut self,
         now: Nanos,
         completions: &mut Vec<Completion>,
-        accounts: &mut Option<Box<Accounts>>,
+        accounts: &mut Option<Box<HostAccounts>>,
     ) {
         let handed_out = completions.len();
         while let Some(&first) = self.ready.front() {

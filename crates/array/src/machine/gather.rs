@@ -1,18 +1,20 @@
-//! Reading what an operation must know, window by window.
+//! Gathering: reads the chunks that an operation must know, window by window.
 
-use super::plan::Plan;
+use super::plan::GatherPlan;
 use super::{Array, command};
-use crate::layout::Rows;
-use crate::op::{Content, OpKind, Sub, SubKind};
+use crate::layout::RowRange;
+use crate::op::{GroupOpKind, MemberCommand, MemberCommandKind, RecordContent};
 use crate::roles::roles;
 use outlast_device::{Device, Op as HostOp, Outcome, Tag};
 use outlast_settings::array::ChunkOrder;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {
-    /// The region is marked where that is needed: gathering begins.
+    /// Follows the plan of the current window: reads, or finishes the window and begins the next, or shrinks it.
+    ///
+    /// Called once the lock is held and the region marked, and again whenever all reads of the window have ended.
     pub(super) fn gather(&mut self, now: Nanos, index: u32) {
-        if self.refused(now, index) {
+        if self.refuse_if_read_only(now, index) {
             return;
         }
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
@@ -21,29 +23,32 @@ impl<D: Device> Array<D> {
         }
         loop {
             match self.plan(index) {
-                Plan::Read(set) => {
+                GatherPlan::Read(set) => {
                     let one_by_one = self.order_of(index) == ChunkOrder::InTurn;
-                    self.read_roles(now, index, if one_by_one { set & set.wrapping_neg() } else { set });
+                    // `set & -set` is the lowest role of the set.
+                    let next = if one_by_one { set & set.wrapping_neg() } else { set };
+                    self.read_roles(now, index, next);
                     return;
                 }
-                Plan::Ready(method) => {
+                GatherPlan::Ready(method) => {
                     self.flight.ops[index].method = method;
-                    self.window_done(index);
+                    self.finish_window(index);
                     let op = &mut self.flight.ops[index];
                     if op.window.end == op.rows.end {
-                        self.gathered(now, index);
+                        self.finish_gather(now, index);
                         return;
                     }
-                    op.window = Rows::new(op.window.end, op.rows.end);
+                    // The next window is all that remains, even after one that had to be shrunk.
+                    op.window = RowRange::new(op.window.end, op.rows.end);
                     (op.have, op.failed, op.lost) = (0, 0, 0);
-                    if op.kind == OpKind::Transform {
-                        let (group, rest) = (op.group, op.window);
-                        self.flight.ops[index].window = self.even_rows(group, rest);
+                    if op.kind == GroupOpKind::Transform {
+                        let (group, remaining) = (op.group, op.window);
+                        self.flight.ops[index].window = self.even_rows(group, remaining);
                     }
                 }
-                Plan::Short => {
-                    if !self.shorten(index) {
-                        self.end(now, index);
+                GatherPlan::Short => {
+                    if !self.shrink_window(index) {
+                        self.end_op(now, index);
                         return;
                     }
                 }
@@ -51,6 +56,7 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Reads the window of each role in `set` from its member, or from the member's donor.
     fn read_roles(&mut self, now: Nanos, index: u32, set: u64) {
         let op = &mut self.flight.ops[index];
         let (group, window, kind) = (op.group, op.window, op.kind);
@@ -63,14 +69,14 @@ impl<D: Device> Array<D> {
             if kind.recovers() {
                 self.count_repair(kind, source, window.len(), true);
             }
-            let (column, role, kind) = (source as u8, role as u8, SubKind::Read);
-            let sub = Sub { live: true, kind, column, role, owner: index, group, rows: window };
+            let (column, role, kind) = (source as u8, role as u8, MemberCommandKind::Read);
+            let sub = MemberCommand { live: true, kind, column, role, owner: index, group, rows: window };
             self.send(now, sub, command(HostOp::Read, base + u64::from(window.first), window), &[]);
         }
     }
 
-    /// A read of an operation has ended.
-    pub(super) fn gather_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+    /// Takes the content of a role that has been read, or notes that the role cannot be read.
+    pub(super) fn handle_read_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
         let (index, role) = (sub.owner, usize::from(sub.role));
         let op = &mut self.flight.ops[index];
         debug_assert!(op.left > 0 && op.have >> role & 1 == 0, "a role is read once");
@@ -86,15 +92,15 @@ impl<D: Device> Array<D> {
             self.flight.ops[index].failed |= 1 << role;
             self.note_read_error(now, usize::from(sub.column));
         }
-        self.gather_part(now, index);
+        self.finish_gather_part(now, index);
     }
 
-    /// A read of an operation went to a member that is no longer there.
-    pub(super) fn gather_gone(&mut self, now: Nanos, sub: Sub) {
-        self.gather_part(now, sub.owner);
+    /// Ends a read whose member has left; the next plan finds the role missing.
+    pub(super) fn handle_read_gone(&mut self, now: Nanos, sub: MemberCommand) {
+        self.finish_gather_part(now, sub.owner);
     }
 
-    fn gather_part(&mut self, now: Nanos, index: u32) {
+    fn finish_gather_part(&mut self, now: Nanos, index: u32) {
         let op = &mut self.flight.ops[index];
         op.left -= 1;
         if op.left == 0 {
@@ -102,79 +108,87 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Too few chunks of the window can be read: tries half of it, or gives its missing data up. Returns whether to go on; a read
-    /// of the host does not.
-    fn shorten(&mut self, index: u32) -> bool {
+    /// Handles a window of which too few chunks can be read, in this order: reads rows that a member has listed as failed, reads rows that
+    /// donors have listed, halves the window, gives the missing data up. Returns false if the operation is to end, as a host read does.
+    fn shrink_window(&mut self, index: u32) -> bool {
         let op = &mut self.flight.ops[index];
-        if let OpKind::Repair { copy, .. } = &mut op.kind
+        if let GroupOpKind::Repair { copy, .. } = &mut op.kind
             && !*copy
         {
-            // What the member said may be old, or true of its place only: reading it tells.
+            // The list of the member may be out of date by now; only a read of the row tells.
             *copy = true;
             return true;
         }
         let (group, window) = (op.group, op.window);
-        if self.doubt_donors(group, window) {
+        if self.distrust_donors(group, window) {
             return true;
         }
         let op = &self.flight.ops[index];
-        let (hard, soft) = self.unreadable(group, window);
+        let (hard, soft) = self.unreadable_roles(group, window);
+        // Hopeless: members are missing, so that halving the window does not help.
         let hopeless = match (&op.kind, &op.record) {
-            (OpKind::Replay, Some(record)) => match &record.content {
-                Content::Partial { written, extra, .. } => written & !extra & hard != 0,
+            // A record is replayed from the chunks that were written; without one of their members it is of no use.
+            (GroupOpKind::Replay, Some(record)) => match &record.content {
+                RecordContent::Partial { written, extra, .. } => written & !extra & hard != 0,
                 _ => false,
             },
             _ => ((self.role_set() & !hard).count_ones() as usize) < self.layout.data,
         };
         let op = &self.flight.ops[index];
         let missing = (hard | soft | op.failed) & !op.known();
-        let host_data = !matches!(op.kind, OpKind::Repair { .. });
-        let overwritten = if host_data && op.is_overlaid() { op.roles } else { 0 };
+        // Roles that the host overwrites are not lost. The role of a repair is computed, not overwritten.
+        let has_host_data = !matches!(op.kind, GroupOpKind::Repair { .. });
+        let overwritten = if has_host_data && op.is_overlaid() { op.roles } else { 0 };
         let needed = match op.record.as_deref().map(|record| &record.content) {
-            Some(Content::Partial { written, extra, .. }) if op.kind == OpKind::Replay => written & !extra,
+            Some(RecordContent::Partial { written, extra, .. }) if op.kind == GroupOpKind::Replay => {
+                written & !extra
+            }
             _ => self.data_set(),
         };
         let lost = missing & needed & !overwritten;
-        // Members that are there lack only some of their rows.
-        let saves = op.kind != OpKind::Read && lost & !hard != 0;
+        // Halving also pays if a member that is present lacks only some of the rows: the others are saved.
+        let saves = op.kind != GroupOpKind::Read && lost & !hard != 0;
         if (!hopeless || saves) && window.len() > 1 {
             let middle = window.first + window.len() / 2;
             let op = &mut self.flight.ops[index];
-            op.window = Rows::new(window.first, middle);
+            op.window = RowRange::new(window.first, middle);
+            // Roles that failed over the whole window may be readable in its first half.
             op.failed = 0;
             return true;
         }
-        if op.kind == OpKind::Read {
-            let (host, wanted) = (op.host, op.roles);
-            let missing = missing & wanted;
-            self.fail_unread(host, group, if missing == 0 { wanted } else { missing }, window);
+        if op.kind == GroupOpKind::Read {
+            let (host, asked_roles) = (op.host, op.roles);
+            let missing = missing & asked_roles;
+            // Of mirrors another role than the one asked for may be the missing one.
+            self.fail_unread(host, group, if missing == 0 { asked_roles } else { missing }, window);
             return false;
         }
-        self.give_up(index, lost);
+        self.give_up_window(index, lost);
         true
     }
 
-    /// Data of the window that nothing can bring back becomes zeroes, and is remembered as lost.
-    fn give_up(&mut self, index: u32, lost: u64) {
+    /// Gives up data of the window that cannot be read or computed: replaces it by zeroes, and adds it to the lost data.
+    fn give_up_window(&mut self, index: u32, lost: u64) {
         let (group, window) = (self.flight.ops[index].group, self.flight.ops[index].window);
         // With mirrors the one data chunk is lost when no copy is left.
         let lost = if self.layout.data == 1 { 1 } else { lost };
         assert!(lost & !self.flight.ops[index].lost != 0, "a window that lacks nothing is not short");
-        let writes = self.flight.ops[index].kind == OpKind::Write;
+        let writes = self.flight.ops[index].kind == GroupOpKind::Write;
+        // Zeroes need new redundancy; a write computes it anyway.
         let rewrite = if writes { lost } else { lost | self.role_set() & !self.data_set() };
-        // A longer window that had to be cut may have given up some of it already.
-        let covers = |rows: Rows| rows.first <= window.first && window.end <= rows.end;
+        // A longer window may have given up some of it already, before it had to be halved.
+        let covers = |rows: RowRange| rows.first <= window.first && window.end <= rows.end;
         let repairs = self.flight.ops[index].repairs.iter().filter(|(_, rows)| covers(*rows));
-        let before = repairs.fold(0, |set, &(role, _)| set | 1 << role);
-        for role in roles(lost & !before) {
+        let given_up = repairs.fold(0, |set, &(role, _)| set | 1 << role);
+        for role in roles(lost & !given_up) {
             let first = self.layout.logical(group, role, window.first);
-            self.ledger.lose(first..first + u64::from(window.len()));
+            self.history.add_lost(first..first + u64::from(window.len()));
         }
-        let sectors = (lost & !before).count_ones() * window.len();
+        let sectors = (lost & !given_up).count_ones() * window.len();
         self.count_lost(self.flight.ops[index].kind, u64::from(sectors));
         let op = &mut self.flight.ops[index];
         op.lost |= lost;
-        op.repairs.extend(roles(rewrite & !before).map(|role| (role as u8, window)));
+        op.repairs.extend(roles(rewrite & !given_up).map(|role| (role as u8, window)));
         if !op.cells.is_empty() {
             let range = window.bytes(op.rows.first);
             for role in roles(lost) {

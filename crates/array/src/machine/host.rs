@@ -2,8 +2,8 @@
 
 use super::flight::HeldBack;
 use super::{Array, command};
-use crate::layout::{Piece, Rows};
-use crate::op::{Host, Op, OpKind, Sub, SubKind};
+use crate::layout::{GroupPiece, RowRange};
+use crate::op::{GroupOp, GroupOpKind, HostCommand, MemberCommand, MemberCommandKind};
 use outlast_device::{Command, Completion, Device, Op as HostOp, Outcome, Tag};
 use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -14,7 +14,7 @@ impl<D: Device> Array<D> {
         // One branch: hardly ever is either.
         if (self.flight.replaying > 0) | self.accounts.is_some() {
             if let Some(accounts) = &mut self.accounts {
-                accounts.submitted(now, tag);
+                accounts.open_account(now, tag);
             }
             if self.flight.replaying > 0 {
                 self.flight.held_back.push_back(HeldBack { command, tag, data: data.to_vec() });
@@ -30,7 +30,7 @@ impl<D: Device> Array<D> {
             self.replies.ready.push_back(Completion { at: now, tag, outcome: Outcome::OutOfRange });
             return;
         }
-        let mut host = Host {
+        let mut host = HostCommand {
             command,
             tag,
             // One part for the cutting itself, so that the command cannot end before it is cut.
@@ -62,7 +62,7 @@ impl<D: Device> Array<D> {
     fn split_read(&mut self, now: Nanos, host: u32) {
         let Command { lba, sectors, .. } = self.flight.hosts[host].command;
         let simple =
-            !self.members.is_degraded() && !self.passes.moves_parity() && self.ledger.lost().is_empty();
+            !self.members.is_degraded() && !self.passes.moves_parity() && self.history.lost().is_empty();
         for piece in self.layout.pieces(lba.0, u64::from(sectors), !simple) {
             if simple {
                 self.direct_read(now, host, piece.group, usize::from(piece.first_role), piece.rows);
@@ -73,7 +73,7 @@ impl<D: Device> Array<D> {
                 self.fail_lost(host, piece.group, set, piece.rows);
                 continue;
             }
-            let (hard, soft) = self.unreadable(piece.group, piece.rows);
+            let (hard, soft) = self.unreadable_roles(piece.group, piece.rows);
             let readable = if self.layout.data == 1 {
                 (hard | soft) != self.role_set()
             } else {
@@ -95,16 +95,16 @@ impl<D: Device> Array<D> {
         host: u32,
         group: u64,
         wanted: u64,
-        rows: Rows,
+        rows: RowRange,
         failed: u64,
     ) -> u32 {
         self.flight.hosts[host].left += 1;
-        let op = Op { host, roles: wanted, failed, ..Op::new(OpKind::Read, group, rows) };
-        self.start(now, op)
+        let op = GroupOp { host, roles: wanted, failed, ..GroupOp::new(GroupOpKind::Read, group, rows) };
+        self.start_op(now, op)
     }
 
     /// Copies rows of a data role into the host's buffer.
-    pub(super) fn give_to_host(&mut self, host: u32, group: u64, role: usize, rows: Rows, data: &[u8]) {
+    pub(super) fn give_to_host(&mut self, host: u32, group: u64, role: usize, rows: RowRange, data: &[u8]) {
         let host = &mut self.flight.hosts[host];
         let at = (self.layout.logical(group, role, rows.first) - host.command.lba.0) * SECTOR_BYTES;
         host.data[at as usize..at as usize + data.len()].copy_from_slice(data);
@@ -123,12 +123,12 @@ impl<D: Device> Array<D> {
                 continue;
             }
             self.flight.hosts[host].left += 1;
-            let mut op = Op::new(OpKind::Write, piece.group, piece.rows);
+            let mut op = GroupOp::new(GroupOpKind::Write, piece.group, piece.rows);
             (op.host, op.roles, op.fua, op.stream) = (host, piece_roles(piece), fua, stream);
             if self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group)) {
                 op.whole = true;
             }
-            self.start(now, op);
+            self.start_op(now, op);
         }
         self.check_wear(now, u64::from(sectors));
     }
@@ -157,19 +157,19 @@ impl<D: Device> Array<D> {
             let first = piece.rows.first.next_multiple_of(unit);
             let end = piece.rows.end / unit * unit;
             if usize::from(piece.end_role - piece.first_role) == data && first < end {
-                self.trim_under_lock(now, host, piece.group, self.data_set(), Rows::new(first, end));
+                self.trim_under_lock(now, host, piece.group, self.data_set(), RowRange::new(first, end));
             }
         }
     }
 
-    fn trim_under_lock(&mut self, now: Nanos, host: u32, group: u64, roles: u64, rows: Rows) {
+    fn trim_under_lock(&mut self, now: Nanos, host: u32, group: u64, roles: u64, rows: RowRange) {
         self.flight.hosts[host].left += 1;
-        self.start(now, Op { host, roles, ..Op::new(OpKind::Trim, group, rows) });
+        self.start_op(now, GroupOp { host, roles, ..GroupOp::new(GroupOpKind::Trim, group, rows) });
     }
 
     fn flush(&mut self, now: Nanos, host: u32) {
         // The parts are counted as they go out; the one for the cutting keeps the command from ending.
-        let sent = self.flush_all(now, SubKind::Flush, host);
+        let sent = self.flush_all(now, MemberCommandKind::Flush, host);
         self.flight.hosts[host].left += sent;
     }
 
@@ -178,13 +178,13 @@ impl<D: Device> Array<D> {
     pub(super) fn flush_to_be_clean(&mut self, now: Nanos) {
         // One for the asking itself, so that it cannot end before it has begun.
         self.doubt.flushing(1);
-        let sent = self.flush_all(now, SubKind::Clean, NIL);
+        let sent = self.flush_all(now, MemberCommandKind::Clean, NIL);
         self.doubt.flushing(sent);
         self.doubt.flushed();
     }
 
     /// Asks every member and donor to flush; returns how many there are.
-    pub(super) fn flush_all(&mut self, now: Nanos, kind: SubKind, owner: u32) -> u32 {
+    pub(super) fn flush_all(&mut self, now: Nanos, kind: MemberCommandKind, owner: u32) -> u32 {
         let mut sent = 0;
         for number in self.members.numbers() {
             if self.members.device_mut(number).is_some() {
@@ -195,9 +195,9 @@ impl<D: Device> Array<D> {
         sent
     }
 
-    pub(super) fn send_flush(&mut self, now: Nanos, column: usize, kind: SubKind, owner: u32) {
-        let rows = Rows::new(0, 1);
-        let sub = Sub { live: true, kind, column: column as u8, role: 0, owner, group: 0, rows };
+    pub(super) fn send_flush(&mut self, now: Nanos, column: usize, kind: MemberCommandKind, owner: u32) {
+        let rows = RowRange::new(0, 1);
+        let sub = MemberCommand { live: true, kind, column: column as u8, role: 0, owner, group: 0, rows };
         let flush = Command { sectors: 0, ..command(HostOp::Flush, 0, rows) };
         self.send(now, sub, flush, &[]);
     }
@@ -233,26 +233,26 @@ impl<D: Device> Array<D> {
         let sectors = u64::from(command.sectors);
         match command.op {
             HostOp::Read => {
-                self.ledger.counters.reads += 1;
-                self.ledger.counters.sectors_read += sectors;
+                self.history.counters.reads += 1;
+                self.history.counters.sectors_read += sectors;
             }
             HostOp::Write => {
-                self.ledger.counters.writes += 1;
-                self.ledger.counters.sectors_written += if outcome == Outcome::Ok { sectors } else { 0 };
+                self.history.counters.writes += 1;
+                self.history.counters.sectors_written += if outcome == Outcome::Ok { sectors } else { 0 };
             }
             HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
         }
-        self.ledger.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
+        self.history.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
         self.replies.ready.push_back(Completion { at: now, tag, outcome });
     }
 }
 
-/// Whether a command changes what is stored.
+/// True if a command changes what is stored.
 fn is_change(op: HostOp) -> bool {
     matches!(op, HostOp::Write | HostOp::Trim)
 }
 
-fn piece_roles(piece: Piece) -> u64 {
+fn piece_roles(piece: GroupPiece) -> u64 {
     crate::roles::first_roles(usize::from(piece.end_role))
         & !crate::roles::first_roles(usize::from(piece.first_role))
 }

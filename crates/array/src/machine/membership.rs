@@ -1,8 +1,8 @@
 //! Members come and go: failures, spares, replacement, wear.
 
 use super::Array;
-use crate::error::{ArrayError, Event, EventKind};
-use crate::layout::Map;
+use crate::error::{ArrayError, ArrayEvent, ArrayEventKind};
+use crate::layout::GroupMap;
 use crate::roles::roles;
 use outlast_device::Device;
 use outlast_units::Nanos;
@@ -13,7 +13,7 @@ impl<D: Device> Array<D> {
     /// # Errors
     /// Where there is no such member.
     pub fn fail_member(&mut self, now: Nanos, column: usize) -> Result<(), ArrayError> {
-        self.known_member(column)?;
+        self.check_member_exists(column)?;
         if self.members[column].device.is_none() {
             return Err(ArrayError::Absent { member: column });
         }
@@ -35,14 +35,14 @@ impl<D: Device> Array<D> {
         device: D,
         force: bool,
     ) -> Result<Option<D>, ArrayError> {
-        self.known_member(column)?;
+        self.check_member_exists(column)?;
         self.check_size(&device)?;
         let has_data = self.members[column].is_in_sync() || self.members.donor(column).is_some();
         if !force && has_data && self.is_missing_too_many(Some(column)) {
             return Err(ArrayError::OnlyCopy { member: column });
         }
         self.catch_up(now);
-        let old = self.swap_in(now, column, device);
+        let old = self.exchange_device(now, column, device);
         self.settle(now);
         Ok(old)
     }
@@ -57,14 +57,14 @@ impl<D: Device> Array<D> {
         self.members.spares_mut().push_back(device);
         self.use_spares(now);
         // A repair may have waited for it.
-        self.passes.ask();
+        self.passes.request_pump();
         self.settle(now);
         Ok(())
     }
 
     /// What has happened to members, oldest first; at most 65 536 events are kept.
-    pub fn events(&self) -> &[Event] {
-        self.ledger.events()
+    pub fn events(&self) -> &[ArrayEvent] {
+        self.history.events()
     }
 
     /// The ages of the members, by the array's measure.
@@ -72,7 +72,7 @@ impl<D: Device> Array<D> {
         self.members.ages()
     }
 
-    fn known_member(&self, column: usize) -> Result<(), ArrayError> {
+    fn check_member_exists(&self, column: usize) -> Result<(), ArrayError> {
         let members = self.members.len();
         if column < members { Ok(()) } else { Err(ArrayError::NoSuchMember { member: column, members }) }
     }
@@ -87,7 +87,7 @@ impl<D: Device> Array<D> {
         if needs_link && device.identify().link.is_none() { Err(ArrayError::NoLink) } else { Ok(()) }
     }
 
-    /// Whether some group lacks more chunks than redundancy makes good, counting members that are being rebuilt as missing, unless they
+    /// True if some group lacks more chunks than redundancy makes good, counting members that are being rebuilt as missing, unless they
     /// are filled from a donor, and also column `extra`.
     pub(super) fn is_missing_too_many(&self, extra: Option<usize>) -> bool {
         let missing = |column: usize| {
@@ -96,9 +96,11 @@ impl<D: Device> Array<D> {
         };
         let redundancy = self.layout.roles - self.layout.data;
         match &self.layout.map {
-            Map::Striped(_) => (0..self.members.len()).filter(|&column| missing(column)).count() > redundancy,
+            GroupMap::Striped(_) => {
+                (0..self.members.len()).filter(|&column| missing(column)).count() > redundancy
+            }
             // The pattern of copies repeats after as many groups as there are columns, or fewer.
-            Map::Copies { columns, .. } => (0..self.layout.groups.min(*columns)).any(|group| {
+            GroupMap::Copies { columns, .. } => (0..self.layout.groups.min(*columns)).any(|group| {
                 (0..self.layout.roles).all(|role| missing(self.layout.locate(group, role, false).0))
             }),
         }
@@ -111,8 +113,8 @@ impl<D: Device> Array<D> {
         }
         let possible = self.members[column].device.is_some() && !self.is_missing_too_many(Some(column));
         if possible {
-            self.ledger.counters.ejected += 1;
-            self.members.expel(column);
+            self.history.counters.ejected += 1;
+            self.members.schedule_removal(column);
         }
         possible
     }
@@ -120,8 +122,8 @@ impl<D: Device> Array<D> {
     /// A member could not read something. Too many of these in too short a time, and it goes.
     #[cold]
     pub(super) fn note_read_error(&mut self, now: Nanos, column: usize) {
-        self.ledger.counters.read_errors += 1;
-        if column >= self.members.len() || self.members[column].excused {
+        self.history.counters.read_errors += 1;
+        if column >= self.members.len() || self.members[column].has_unrepaired_die {
             return;
         }
         let errors = self.members[column].count_read_error(now);
@@ -131,15 +133,15 @@ impl<D: Device> Array<D> {
     }
 
     pub(super) fn fail_column(&mut self, now: Nanos, column: usize) {
-        let Some(device) = self.take_out(now, column) else { return };
+        let Some(device) = self.take_device_out(now, column) else { return };
         self.members.remember_removed(column, device);
         let failed = self.is_missing_too_many(None);
-        self.ledger.event(now, EventKind::MemberFailed { member: column, failed });
+        self.history.record_event(now, ArrayEventKind::MemberFailed { member: column, failed });
         self.use_spares(now);
     }
 
     /// Takes the device out of a column. Commands that it had are as good as never answered.
-    fn take_out(&mut self, now: Nanos, column: usize) -> Option<D> {
+    fn take_device_out(&mut self, now: Nanos, column: usize) -> Option<D> {
         self.members[column].device.as_ref()?;
         self.widen_records(column);
         // What was torn and not made right yet may now come back wrong from parity.
@@ -150,29 +152,29 @@ impl<D: Device> Array<D> {
                 && (group < self.members[column].valid_to || self.members.donor(column).is_some())
         };
         let holes = self.doubt.torn_groups().into_iter().filter(|&group| depends(group)).count();
-        self.ledger.counters.write_holes += holes as u64;
+        self.history.counters.write_holes += holes as u64;
         let device = self.members.take(column);
         self.abandon_repairs(now, column);
         self.drop_donor(now, column);
         self.abandon_commands(now, column);
-        self.passes.ask();
+        self.passes.request_pump();
         device
     }
 
     /// Device `index` is gone: what it was asked ends.
     pub(super) fn abandon_commands(&mut self, now: Nanos, index: usize) {
-        let theirs = |sub: &crate::op::Sub| sub.live && usize::from(sub.column) == index;
+        let theirs = |sub: &crate::op::MemberCommand| sub.live && usize::from(sub.column) == index;
         let gone: Vec<u32> = (0u32..)
-            .zip(self.flight.subs.slots())
+            .zip(self.flight.member_commands.slots())
             .filter(|(_, sub)| theirs(sub))
             .map(|(index, _)| index)
             .collect();
         for &index in &gone {
-            self.flight.subs[index].live = false;
+            self.flight.member_commands[index].live = false;
         }
         for index in gone {
-            let sub = self.flight.subs[index];
-            self.flight.subs.remove(index);
+            let sub = self.flight.member_commands[index];
+            self.flight.member_commands.remove(index);
             self.member_gone(now, sub);
         }
     }
@@ -192,17 +194,17 @@ impl<D: Device> Array<D> {
     }
 
     /// Exchanges the device of a column.
-    fn swap_in(&mut self, now: Nanos, column: usize, device: D) -> Option<D> {
+    fn exchange_device(&mut self, now: Nanos, column: usize, device: D) -> Option<D> {
         let ages = self.ages();
-        let old = self.take_out(now, column);
-        self.ledger.event(now, EventKind::Replaced { member: column, ages });
+        let old = self.take_device_out(now, column);
+        self.history.record_event(now, ArrayEventKind::Replaced { member: column, ages });
         self.install(now, column, device);
         old
     }
 
     fn install(&mut self, now: Nanos, column: usize, device: D) {
         self.members.install(column, device);
-        self.ledger.event(now, EventKind::RebuildStarted { member: column });
+        self.history.record_event(now, ArrayEventKind::RebuildStarted { member: column });
         self.start_rebuild();
         self.plan_shift(now);
     }
@@ -213,7 +215,7 @@ impl<D: Device> Array<D> {
             return;
         }
         // A thousandth of a member's capacity is a thousandth of a cycle, or less than a fiftieth of one where 64 members share it.
-        if self.members.is_look_at_wear_due(sectors, self.setup.member_sectors.div_ceil(1000)) {
+        if self.members.is_wear_check_due(sectors, self.setup.member_sectors.div_ceil(1000)) {
             self.retire_worn(now);
         }
     }
@@ -233,7 +235,7 @@ impl<D: Device> Array<D> {
         let oldest = (0..self.members.len()).filter(worn).max_by(|&a, &b| age(a).total_cmp(&age(b)));
         if let Some(column) = oldest
             && let Some(spare) = self.members.spares_mut().pop_front()
-            && let Some(old) = self.swap_in(now, column, spare)
+            && let Some(old) = self.exchange_device(now, column, spare)
         {
             self.members.remember_removed(column, old);
         }

@@ -2,7 +2,7 @@
 //!
 //! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
 //! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`follow`] keeps account of where time goes; [`membership`], [`pass`],
-//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`own`] asks code of the user's; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
+//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`deciders`] asks code of the user's; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
 //!
 //! The parts own their state and decide on plain data: members with their next events, commands and operations in flight, doubt, passes, repairs. They never
 //! call each other. All methods of the array are in this folder, to which its fields are private. An event records what it makes due for others (operations
@@ -14,6 +14,7 @@ mod begin;
 mod bitmap;
 mod check;
 mod commit;
+mod deciders;
 mod device;
 mod direct;
 mod events;
@@ -21,11 +22,10 @@ mod extents;
 mod flight;
 mod follow;
 mod gather;
+mod history;
 mod host;
-mod ledger;
 mod losses;
 mod membership;
-mod own;
 mod pass;
 mod peek;
 mod plan;
@@ -37,20 +37,20 @@ mod status;
 mod untimed;
 mod window;
 
-use crate::accounts::Accounts;
-use crate::doubt::Doubt;
-use crate::layout::{Layout, Rows, lay_out_over};
-use crate::members::Members;
-use crate::passes::{PassKind, Passes};
-use crate::repairs::Repairs;
-use flight::{Flight, Replies};
-use ledger::Ledger;
+use crate::accounts::HostAccounts;
+use crate::doubt::PowerLossDoubt;
+use crate::layout::{GroupLayout, RowRange, lay_out_over};
+use crate::members::ArrayMembers;
+use crate::passes::{BackgroundPasses, PassKind};
+use crate::repairs::MemberRepairs;
+use deciders::ArrayDeciders;
+use flight::{ArrayFlight, HostReplies};
+use history::ArrayHistory;
 use outlast_device::{Command, Completion, Device, Op as HostOp};
 use outlast_media::ConfigError;
 use outlast_settings::array::ArrayConfig;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
-use own::Deciders;
-use setup::Setup;
+use setup::ArraySetup;
 
 /// An array of devices; itself a [`Device`].
 ///
@@ -74,22 +74,22 @@ use setup::Setup;
 #[persist(check)]
 pub struct Array<D: Device> {
     #[persist(skip)]
-    setup: Setup,
+    setup: ArraySetup,
     /// Code of the user's; none where there is none.
     #[persist(skip)]
-    own: Option<Box<Deciders>>,
-    layout: Layout,
-    members: Members<D>,
-    flight: Flight,
-    replies: Replies,
+    deciders: Option<Box<ArrayDeciders>>,
+    layout: GroupLayout,
+    members: ArrayMembers<D>,
+    flight: ArrayFlight,
+    replies: HostReplies,
     /// What a loss of power leaves in doubt.
-    doubt: Doubt,
-    passes: Passes,
-    repairs: Repairs,
-    ledger: Ledger,
+    doubt: PowerLossDoubt,
+    passes: BackgroundPasses,
+    repairs: MemberRepairs,
+    history: ArrayHistory,
     /// Where the time of commands goes; none where nobody asks.
     #[persist(skip)]
-    accounts: Option<Box<Accounts>>,
+    accounts: Option<Box<HostAccounts>>,
     clock: Nanos,
     read_only: bool,
     powered: bool,
@@ -126,28 +126,28 @@ impl<D: Device> Array<D> {
                 "needs device.controller.link: without a link bandwidth there is nothing to take a share of";
             return Err(ConfigError::new("array.repair.share", share, limit));
         }
-        let mut ledger = Ledger::default();
+        let mut history = ArrayHistory::default();
         if largest > smallest {
-            ledger.notices.push(format!(
+            history.notices.push(format!(
                 "members differ in size: {smallest} of each is used, up to {largest} there is"
             ));
         }
         let trim_unit = identities.iter().map(|identity| identity.optimal_io.0 / SECTOR_BYTES).max();
-        let setup = Setup::new(config, &layout, smallest, trim_unit.unwrap_or(1), bytes)?;
+        let setup = ArraySetup::new(config, &layout, smallest, trim_unit.unwrap_or(1), bytes)?;
         Ok(Self {
-            members: Members::new(devices, members, |device| f64::from(device.smart().percentage_used)),
-            flight: Flight::new(),
-            replies: Replies::default(),
-            doubt: Doubt::new(&setup.config, layout.groups, layout.chunk),
-            passes: Passes::new(&setup.config.background),
-            repairs: Repairs::default(),
-            ledger,
+            members: ArrayMembers::new(devices, members, |device| f64::from(device.smart().percentage_used)),
+            flight: ArrayFlight::new(),
+            replies: HostReplies::default(),
+            doubt: PowerLossDoubt::new(&setup.config, layout.groups, layout.chunk),
+            passes: BackgroundPasses::new(&setup.config.background),
+            repairs: MemberRepairs::default(),
+            history,
             accounts: None,
             clock: Nanos::ZERO,
             read_only: false,
             powered: true,
             buffer: Vec::new(),
-            own: Deciders::new(&setup.config.own),
+            deciders: ArrayDeciders::new(&setup.config.own),
             layout,
             setup,
         })
@@ -157,7 +157,7 @@ impl<D: Device> Array<D> {
     /// figure that grows with wear. [`ReplacementConfig::limit_percent`](crate::ReplacementConfig) is compared with it.
     #[must_use]
     pub fn with_age(mut self, age_of: fn(&D) -> f64) -> Self {
-        self.members.measure_age_by(age_of);
+        self.members.set_age_measure(age_of);
         self
     }
 
@@ -168,7 +168,7 @@ impl<D: Device> Array<D> {
 
     /// What a user should know about how the devices fit, in words.
     pub fn notices(&self) -> &[String] {
-        &self.ledger.notices
+        &self.history.notices
     }
 
     /// The device in column `column`, if there is one.
@@ -207,7 +207,7 @@ impl<D: Device> Array<D> {
         self.members.refresh_deadlines();
     }
 
-    /// Whether some member is being rebuilt or recovers what it has lost, or parity is moved to where it belongs.
+    /// True if some member is being rebuilt or recovers what it has lost, or parity is moved to where it belongs.
     pub fn is_rebuilding(&self) -> bool {
         let pass = self.passes.under_way();
         self.passes.is_shift_pending()
@@ -215,17 +215,17 @@ impl<D: Device> Array<D> {
             || pass.is_some_and(|pass| matches!(pass.kind, PassKind::Rebuild | PassKind::Shift))
     }
 
-    /// Whether parity is in doubt since a loss of power.
+    /// True if parity is in doubt since a loss of power.
     pub fn is_in_doubt(&self) -> bool {
         self.doubt.resync().is_some()
     }
 
-    /// Whether it has power, and has started.
+    /// True if it has power, and has started.
     pub fn is_powered(&self) -> bool {
         self.powered
     }
 
-    /// Whether nothing is under way.
+    /// True if nothing is under way.
     pub fn is_idle(&self) -> bool {
         self.next_deadline().is_none()
     }
@@ -241,7 +241,7 @@ impl<D: Device> Array<D> {
         self.layout.data_set
     }
 
-    /// Whether data is striped without redundancy.
+    /// True if data is striped without redundancy.
     #[inline]
     fn is_striped_only(&self) -> bool {
         self.layout.roles == self.layout.data
@@ -253,12 +253,12 @@ impl<D: Device> Array<D> {
         self.layout.role_set
     }
 
-    pub(super) fn whole_chunk(&self) -> Rows {
-        Rows::new(0, self.layout.chunk as u32)
+    pub(super) fn whole_chunk(&self) -> RowRange {
+        RowRange::new(0, self.layout.chunk as u32)
     }
 }
 
 /// A command to a member.
-pub(super) fn command(op: HostOp, lba: u64, rows: Rows) -> Command {
+pub(super) fn command(op: HostOp, lba: u64, rows: RowRange) -> Command {
     Command::new(op, Lba(lba), rows.len())
 }

@@ -1,10 +1,10 @@
 //! Passes over all groups: rebuild, resynchronisation, moving parity, scrub. One at a time, a window of groups under way.
 
 use super::Array;
-use crate::error::EventKind;
-use crate::layout::{Map, Rows, Shift};
-use crate::op::{Op, OpKind};
-use crate::passes::{HeldRate, Leave, PassKind, Turn, View, Work};
+use crate::error::ArrayEventKind;
+use crate::layout::{GroupMap, ParityShift, RowRange};
+use crate::op::{GroupOp, GroupOpKind};
+use crate::passes::{HeldRate, NextStart, PacedWork, PassKind, PassStep, PassView};
 use crate::placement::{ShiftPlan, by_rank};
 use outlast_device::Device;
 use outlast_settings::array::ShiftWay;
@@ -15,7 +15,7 @@ impl<D: Device> Array<D> {
     /// from redundancy in either case.
     pub fn start_scrub(&mut self, now: Nanos, repair: bool) {
         self.catch_up(now);
-        self.passes.want_scrub(repair, self.ledger.counters.mismatches);
+        self.passes.request_scrub(repair, self.history.counters.mismatches);
         self.settle(now);
     }
 
@@ -25,7 +25,7 @@ impl<D: Device> Array<D> {
         if let Some(shift) = self.layout.shift_mut() {
             shift.lazy = false;
         }
-        self.passes.hurry_shift();
+        self.passes.make_shift_eager();
         self.settle(now);
     }
 
@@ -36,7 +36,7 @@ impl<D: Device> Array<D> {
 
     /// The percentage of all parity chunks on each member, as they now lie over the period (a shift under way counts as done).
     pub fn parity_percent(&self) -> Vec<f64> {
-        let Map::Striped(striped) = &self.layout.map else { return Vec::new() };
+        let GroupMap::Striped(striped) = &self.layout.map else { return Vec::new() };
         let placement = striped.shift.as_ref().map_or(&striped.now, |shift| &shift.target);
         let counts = placement.parity_counts();
         let all: u32 = counts.iter().sum();
@@ -46,7 +46,7 @@ impl<D: Device> Array<D> {
     /// A member is to be rebuilt: the pass begins (again) where the first such member is incomplete.
     pub(super) fn start_rebuild(&mut self) {
         self.passes.drop_pass();
-        self.passes.ask();
+        self.passes.request_pump();
     }
 
     /// Parity shall go to the oldest members: plans how, after members have changed.
@@ -57,10 +57,12 @@ impl<D: Device> Array<D> {
         if let Some(shift) = self.layout.shift_mut() {
             // The unfinished one is carried to its end by the rebuild; then comes the next.
             shift.lazy = false;
-            self.passes.want_another_shift();
+            self.passes.request_replan();
             return;
         }
-        let (Some(shares), Map::Striped(striped)) = (&self.setup.shares, &self.layout.map) else { return };
+        let (Some(shares), GroupMap::Striped(striped)) = (&self.setup.shares, &self.layout.map) else {
+            return;
+        };
         let age = |column: usize| self.members.age(column).unwrap_or(f64::NEG_INFINITY);
         let mut order: Vec<u8> = (0..self.members.len() as u8).collect();
         order.sort_by(|&a, &b| age(usize::from(b)).total_cmp(&age(usize::from(a))));
@@ -73,8 +75,8 @@ impl<D: Device> Array<D> {
         };
         if plan.chunk_moves > 0 {
             let (parity_moves, period) = (plan.parity_moves, striped.now.period());
-            self.passes.want_shift(plan, way == ShiftWay::Lazy);
-            self.ledger.event(now, EventKind::ShiftStarted { parity_moves, period });
+            self.passes.request_shift(plan, way == ShiftWay::Lazy);
+            self.history.record_event(now, ArrayEventKind::ShiftStarted { parity_moves, period });
         }
     }
 
@@ -84,32 +86,32 @@ impl<D: Device> Array<D> {
             return;
         }
         let stripes = self.layout.groups;
-        if let Map::Striped(striped) = &mut self.layout.map
+        if let GroupMap::Striped(striped) = &mut self.layout.map
             && let Some((plan, lazy)) = self.passes.begin_shift()
         {
-            striped.shift = Some(Shift::new(&striped.now, plan, stripes, lazy));
+            striped.shift = Some(ParityShift::new(&striped.now, plan, stripes, lazy));
             self.shift_progress();
         }
     }
 
     /// A group has moved; the last one ends the shift.
     pub(super) fn shift_progress(&mut self) {
-        let Map::Striped(striped) = &mut self.layout.map else { return };
+        let GroupMap::Striped(striped) = &mut self.layout.map else { return };
         if striped.shift.as_ref().is_none_or(|shift| shift.left > 0) {
             return;
         }
         if let Some(shift) = striped.shift.take() {
             striped.now = shift.target;
         }
-        self.ledger.event(self.clock, EventKind::ShiftDone);
+        self.history.record_event(self.clock, ArrayEventKind::ShiftDone);
         if self.passes.shift_ends() {
             self.plan_shift(self.clock);
         }
     }
 
-    /// What the choice of a pass depends on.
-    fn view(&self) -> View {
-        View {
+    /// The facts that the choice of a pass depends on.
+    fn view(&self) -> PassView {
+        PassView {
             rebuild_from: self
                 .members
                 .iter()
@@ -143,18 +145,18 @@ impl<D: Device> Array<D> {
         loop {
             let rebuilds = self.passes.under_way().is_some_and(|pass| pass.kind == PassKind::Rebuild);
             match self.passes.next(self.layout.groups, !rebuilds || self.can_rebuild()) {
-                Turn::Idle => {
+                PassStep::Idle => {
                     let Some((kind, from)) = self.passes.choose(&self.view()) else {
                         self.retire_worn(now);
                         return;
                     };
                     self.passes.begin(kind, from);
                 }
-                Turn::GiveUp => self.passes.drop_pass(),
-                Turn::End(kind) => self.end_pass(now, kind),
-                Turn::Wait => return,
-                Turn::Look(kind, group) => {
-                    if !self.look_at_group(now, kind, group) {
+                PassStep::GiveUp => self.passes.drop_pass(),
+                PassStep::End(kind) => self.end_pass(now, kind),
+                PassStep::Wait => return,
+                PassStep::Work(kind, group) => {
+                    if !self.work_on_group(now, kind, group) {
                         return;
                     }
                 }
@@ -163,30 +165,32 @@ impl<D: Device> Array<D> {
     }
 
     /// Works on the next group of the pass, where that needs anything; returns whether the pass may go on.
-    fn look_at_group(&mut self, now: Nanos, kind: PassKind, group: u64) -> bool {
-        if !self.needs(kind, group) {
+    fn work_on_group(&mut self, now: Nanos, kind: PassKind, group: u64) -> bool {
+        if !self.pass_needs_group(kind, group) {
             let done = self.passes.skip(group, self.pass_bytes(1));
             self.groups_done(done);
             return true;
         }
-        if kind == PassKind::Rebuild && !self.donors_told(now, group) || self.flight.direct_changes > 0 {
+        if kind == PassKind::Rebuild && !self.have_donors_answered(now, group)
+            || self.flight.direct_changes > 0
+        {
             return false;
         }
-        if !self.may_go_on(now, kind) {
+        if !self.may_begin_group(now, kind) {
             return false;
         }
-        let epoch = self.passes.work_begins(now, self.pass_bytes(1));
+        let epoch = self.passes.begin_group(now, self.pass_bytes(1));
         let kind = match kind {
-            PassKind::Rebuild | PassKind::Shift | PassKind::Repair => OpKind::Transform,
-            PassKind::Resync => OpKind::Verify { repair: true, resync: true },
-            PassKind::Scrub => OpKind::Verify { repair: self.passes.scrub_repairs(), resync: false },
+            PassKind::Rebuild | PassKind::Shift | PassKind::Repair => GroupOpKind::Transform,
+            PassKind::Resync => GroupOpKind::Verify { repair: true, resync: true },
+            PassKind::Scrub => GroupOpKind::Verify { repair: self.passes.scrub_repairs(), resync: false },
         };
-        self.start(now, Op { epoch, ..Op::new(kind, group, self.whole_chunk()) });
+        self.start_op(now, GroupOp { epoch, ..GroupOp::new(kind, group, self.whole_chunk()) });
         true
     }
 
-    /// Whether a pass has anything to do in `group`.
-    fn needs(&self, kind: PassKind, group: u64) -> bool {
+    /// True if a pass has anything to do in `group`.
+    fn pass_needs_group(&self, kind: PassKind, group: u64) -> bool {
         match kind {
             PassKind::Rebuild => {
                 let eager = self.layout.shift().is_some_and(|shift| !shift.lazy && !shift.is_moved(group));
@@ -204,29 +208,30 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Whether the next group may be begun now; if not, it is looked at again in time.
-    fn may_go_on(&mut self, now: Nanos, kind: PassKind) -> bool {
+    /// True if the next group may be begun now; if not, it is looked at again in time.
+    fn may_begin_group(&mut self, now: Nanos, kind: PassKind) -> bool {
         let begun = self.passes.pacer().is_some_and(|(pacer, _)| pacer.has_begun());
-        let held = if kind == PassKind::Rebuild && begun { self.held_rate(now, Work::Rebuild) } else { None };
+        let held =
+            if kind == PassKind::Rebuild && begun { self.held_rate(now, PacedWork::Rebuild) } else { None };
         let fixed = match kind {
             PassKind::Rebuild => held.and_then(|held| held.rate).or_else(|| self.repairs.rebuild_rate()),
             _ => None,
         };
         let Some((pacer, under_way)) = self.passes.pacer() else { return false };
         let settings = &self.setup.config.background;
-        match pacer.leave(settings, now, under_way, self.members.traffic(), fixed) {
-            Leave::Now => true,
-            Leave::At(wake) => {
-                self.passes.look_at(HeldRate::look_at(held, wake));
+        match pacer.next_start(settings, now, under_way, self.members.traffic(), fixed) {
+            NextStart::Now => true,
+            NextStart::At(wake) => {
+                self.passes.wake_by(HeldRate::next_look(held, wake));
                 false
             }
-            Leave::WhenDone => false,
+            NextStart::WhenDone => false,
         }
     }
 
     /// An operation of the pass has ended.
     pub(super) fn group_done(&mut self, group: u64, epoch: u32) {
-        let done = self.passes.work_ends(group, epoch);
+        let done = self.passes.end_group(group, epoch);
         self.groups_done(done);
     }
 
@@ -255,7 +260,7 @@ impl<D: Device> Array<D> {
                     {
                         member.valid_to = u64::MAX;
                         let replaced = self.members.donor(column).is_some();
-                        self.ledger.event(now, EventKind::Rebuilt { member: column });
+                        self.history.record_event(now, ArrayEventKind::Rebuilt { member: column });
                         self.member_complete(now, column);
                         if replaced {
                             self.plan_shift(now);
@@ -266,13 +271,13 @@ impl<D: Device> Array<D> {
             }
             PassKind::Resync => {
                 self.doubt.resynced(now, self.setup.config.log.bitmap_delay);
-                self.ledger.event(now, EventKind::Resynced);
+                self.history.record_event(now, ArrayEventKind::Resynced);
             }
             PassKind::Shift | PassKind::Repair => {}
             PassKind::Scrub => {
                 if let Some(before) = self.passes.scrub_ends(now) {
-                    let mismatches = self.ledger.counters.mismatches - before;
-                    self.ledger.event(now, EventKind::Scrubbed { mismatches });
+                    let mismatches = self.history.counters.mismatches - before;
+                    self.history.record_event(now, ArrayEventKind::Scrubbed { mismatches });
                 }
             }
         }
@@ -280,12 +285,12 @@ impl<D: Device> Array<D> {
 
     /// A scrub is due.
     pub(super) fn timed_scrub(&mut self) {
-        self.passes.scrub_by_time(self.ledger.counters.mismatches);
+        self.passes.scrub_by_time(self.history.counters.mismatches);
     }
 
     /// Rows of the chunk that a pass works on, for its progress.
     pub(super) fn pass_bytes(&self, groups: u64) -> Bytes {
-        let rows: Rows = self.whole_chunk();
+        let rows: RowRange = self.whole_chunk();
         Bytes(groups * u64::from(rows.len()) * SECTOR_BYTES)
     }
 }

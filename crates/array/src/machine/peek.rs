@@ -1,7 +1,7 @@
 //! What the array holds, put together from what its members hold, without taking time.
 
 use super::Array;
-use crate::layout::Rows;
+use crate::layout::RowRange;
 use outlast_device::{Device, Held, Peek};
 use outlast_units::Lba;
 
@@ -17,7 +17,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    fn peek_chunk(&self, group: u64, role: usize, rows: Rows, to: &mut Vec<Peek>) {
+    fn peek_chunk(&self, group: u64, role: usize, rows: RowRange, to: &mut Vec<Peek>) {
         let sector = self.layout.logical(group, role, rows.first);
         let Some((column, base)) = self.read_from(group, role, rows) else {
             to.push(Peek { lba: Lba(sector), sectors: rows.len().into(), held: Held::Unknown });
@@ -38,9 +38,9 @@ impl<D: Device> Array<D> {
     }
 
     /// The column that a read of these rows of data role `role` goes to, and where its chunk begins there; `None` where it takes more than that.
-    fn read_from(&self, group: u64, role: usize, rows: Rows) -> Option<(usize, u64)> {
+    fn read_from(&self, group: u64, role: usize, rows: RowRange) -> Option<(usize, u64)> {
         let wanted = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
-        let (hard, soft) = self.unreadable(group, rows);
+        let (hard, soft) = self.unreadable_roles(group, rows);
         let waits = !self.powered || self.flight.replaying > 0 || self.passes.moves_parity();
         let gone = (hard | soft) & 1 << wanted != 0 || self.is_lost(group, 1 << role, rows);
         let (column, base) = self.layout.locate(group, wanted, false);

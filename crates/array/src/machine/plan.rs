@@ -1,110 +1,121 @@
-//! What an operation must know before it can write, and how it gets to know it: decisions, no effects.
+//! Plans of operations: which roles must be known before writing, and how to get them. Decisions only, no effects.
 
 use super::Array;
-use crate::layout::Rows;
-use crate::op::{Content, Method, Op, OpKind};
+use crate::layout::RowRange;
+use crate::op::{GroupOp, GroupOpKind, RecordContent, WriteMethod};
 use crate::roles::roles;
 use outlast_device::Device;
 use outlast_settings::array::StripeWrites;
 
-/// What a window needs next.
-pub(super) enum Plan {
+/// The next step of a window.
+pub(super) enum GatherPlan {
     /// Read these roles.
     Read(u64),
-    /// Everything is known that this method needs.
-    Ready(Method),
-    /// Too few chunks can be read.
+    /// All roles that this method needs are known.
+    Ready(WriteMethod),
+    /// Too few chunks can be read to compute the others.
     Short,
 }
 
-/// A write of a part of a stripe.
-pub(super) struct PartWrite {
+/// A write of part of a stripe.
+pub(super) struct PartialWrite {
     /// Data roles that get new content or a new place.
     pub(super) data: u64,
-    /// Data roles that are not wholly overwritten: with the new content they give parity.
-    pub(super) rest: u64,
-    /// Whether the stripe moves to the shift's target placement.
+    /// Data roles that are not wholly overwritten: parity is computed from them and the new content.
+    pub(super) unwritten: u64,
+    /// The stripe moves to the shift's target placement.
     pub(super) moves: bool,
-    /// Whether some data is lost for good: parity does not match it.
+    /// Some data of the stripe is lost for good: parity does not match the zeroes in its place.
     pub(super) lost: bool,
 }
 
 impl<D: Device> Array<D> {
-    pub(super) fn plan(&self, index: u32) -> Plan {
+    /// The next step of the window of operation `index`.
+    pub(super) fn plan(&self, index: u32) -> GatherPlan {
         let op = &self.flight.ops[index];
         let known = op.known();
-        let (hard, soft) = self.unreadable(op.group, op.window);
+        let (hard, soft) = self.unreadable_roles(op.group, op.window);
         let missing = (hard | soft | op.failed) & !known;
         match op.kind {
-            OpKind::Trim => Plan::Ready(Method::Full),
-            OpKind::Read => self.plan_for(op, op.roles, missing),
-            OpKind::Transform => {
+            GroupOpKind::Trim => GatherPlan::Ready(WriteMethod::Full),
+            GroupOpKind::Read => self.plan_for(op, op.roles, missing),
+            GroupOpKind::Transform => {
                 // Sectors that are lost are zeroes from here on, so parity must be computed from data.
                 let wanted = op.write_set | if op.lost == 0 { 0 } else { self.data_set() };
                 self.plan_for(op, wanted, missing)
             }
-            OpKind::Repair { copy, .. } => {
-                let own = op.roles;
-                if copy && op.lost == 0 && missing & own == 0 {
-                    return if known & own == own { Plan::Ready(Method::Complete) } else { Plan::Read(own) };
+            GroupOpKind::Repair { copy, .. } => {
+                // A copy needs only the role itself, as long as its member can read it.
+                let role = op.roles;
+                if copy && op.lost == 0 && missing & role == 0 {
+                    return if known & role == role {
+                        GatherPlan::Ready(WriteMethod::Complete)
+                    } else {
+                        GatherPlan::Read(role)
+                    };
                 }
-                let wanted = own | if op.lost == 0 { 0 } else { self.data_set() };
-                self.plan_for(op, wanted, missing | (own & !known))
+                // Otherwise the role is computed: it counts as missing, though its member is there.
+                let wanted = role | if op.lost == 0 { 0 } else { self.data_set() };
+                self.plan_for(op, wanted, missing | (role & !known))
             }
-            OpKind::Verify { .. } => {
+            GroupOpKind::Verify { .. } => {
+                // Every role that can be read is compared.
                 let wanted = self.role_set() & !missing;
                 let lacks_data = missing & self.data_set() != 0;
                 if lacks_data && self.sources(op, missing).count_ones() < self.layout.data as u32 {
-                    Plan::Short
+                    GatherPlan::Short
                 } else if wanted & !known != 0 {
-                    Plan::Read(wanted & !known)
+                    GatherPlan::Read(wanted & !known)
                 } else if lacks_data {
-                    Plan::Ready(Method::Decode)
+                    GatherPlan::Ready(WriteMethod::Decode)
                 } else {
-                    Plan::Ready(Method::Complete)
+                    GatherPlan::Ready(WriteMethod::Complete)
                 }
             }
-            OpKind::Replay => {
-                let Some(record) = &op.record else { return Plan::Ready(Method::Full) };
-                let Content::Partial { written, extra, .. } = &record.content else {
-                    return Plan::Ready(Method::Full);
+            GroupOpKind::Replay => {
+                let Some(record) = &op.record else { return GatherPlan::Ready(WriteMethod::Full) };
+                let RecordContent::Partial { written, extra, .. } = &record.content else {
+                    return GatherPlan::Ready(WriteMethod::Full);
                 };
+                // The sums in the record and the chunks that were written give the new parity. Roles in `extra` come from the record.
                 let needed = written & !extra;
                 if needed & missing != 0 {
-                    Plan::Short
+                    GatherPlan::Short
                 } else if needed & !known != 0 {
-                    Plan::Read(needed & !known)
+                    GatherPlan::Read(needed & !known)
                 } else {
-                    Plan::Ready(Method::Full)
+                    GatherPlan::Ready(WriteMethod::Full)
                 }
             }
-            OpKind::Write => self.plan_write(op, missing, known),
+            GroupOpKind::Write => self.plan_write(op, missing, known),
         }
     }
 
-    /// How to know the roles in `wanted`: read them, or any chunks that give them.
-    fn plan_for(&self, op: &Op, wanted: u64, missing: u64) -> Plan {
+    /// Plans how to get the roles in `wanted`: reads them, or any chunks from which they can be computed.
+    fn plan_for(&self, op: &GroupOp, wanted: u64, missing: u64) -> GatherPlan {
         let (mirrored, known) = (self.layout.data == 1, op.known());
+        // Any one copy is enough.
         if mirrored && known != 0 {
-            return Plan::Ready(Method::Decode);
+            return GatherPlan::Ready(WriteMethod::Decode);
         }
         if !mirrored && wanted & missing == 0 {
             let more = wanted & !known;
-            return if more == 0 { Plan::Ready(Method::Complete) } else { Plan::Read(more) };
+            return if more == 0 { GatherPlan::Ready(WriteMethod::Complete) } else { GatherPlan::Read(more) };
         }
         self.plan_decode(op, wanted, missing)
     }
 
-    /// Roles from which others can be computed. Zeroes in place of what was given up are none, since the redundancy that is there belongs
-    /// to what was lost; only where all data is known does new redundancy follow from them. Copies of what was given up are as good as it.
-    fn sources(&self, op: &Op, missing: u64) -> u64 {
+    /// Roles from which others can be computed. Zeroes in place of lost data are not among them, since the redundancy on the members still
+    /// belongs to the lost data, unless all data is known, so that redundancy is computed anew. Mirrors have no such mismatch.
+    fn sources(&self, op: &GroupOp, missing: u64) -> u64 {
         let available = self.role_set() & !missing;
         if missing & self.data_set() == 0 || self.layout.data == 1 { available } else { available & !op.lost }
     }
 
-    /// How to know everything: any `k` chunks, those known already first, then data, then parity; and what is wanted anyway.
-    fn plan_decode(&self, op: &Op, wanted: u64, missing: u64) -> Plan {
+    /// Plans how to compute all roles: from any `k` chunks, known ones first, then data, then parity; `wanted` roles are read in any case.
+    fn plan_decode(&self, op: &GroupOp, wanted: u64, missing: u64) -> GatherPlan {
         let (sources, known) = (self.sources(op, missing), op.known());
+        // With zeroes in place of lost data, all data has to be known before parity can be computed.
         let wanted = if op.lost == 0 { wanted } else { self.data_set() };
         let (mut chosen, mut count) = (0u64, 0);
         for set in [sources & known, sources & !known & self.data_set(), sources & !known & !self.data_set()]
@@ -117,84 +128,88 @@ impl<D: Device> Array<D> {
             }
         }
         if count < self.layout.data {
-            return Plan::Short;
+            return GatherPlan::Short;
         }
         let more = (chosen | wanted & sources & self.data_set()) & !known;
         if more == 0 || self.layout.data == 1 && known != 0 {
-            Plan::Ready(Method::Decode)
+            GatherPlan::Ready(WriteMethod::Decode)
         } else {
-            Plan::Read(more)
+            GatherPlan::Read(more)
         }
     }
 
-    fn plan_write(&self, op: &Op, missing: u64, known: u64) -> Plan {
+    /// Plans a write: no reads for a full stripe, else the method that `choose_write_method` picks.
+    fn plan_write(&self, op: &GroupOp, missing: u64, known: u64) -> GatherPlan {
         let data = self.data_set();
         let written = op.roles;
+        // Rows beyond the host's data are in the window if the stripe moves as a whole.
         let partial = !op.is_overlaid();
         let full = written == data && !partial;
         if self.is_striped_only()
             || full && (self.setup.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1)
         {
-            return Plan::Ready(Method::Full);
+            return GatherPlan::Ready(WriteMethod::Full);
         }
         let moved = if op.moves { op.write_set & data & !written } else { 0 };
-        let part = PartWrite {
+        let part = PartialWrite {
             data: written | moved,
-            rest: if partial { data } else { data & !written },
+            unwritten: if partial { data } else { data & !written },
             moves: op.moves,
             lost: op.lost != 0,
         };
-        match self.way_to_write(op.group, &part, missing, known) {
-            (Method::Decode, all) => match self.plan_decode(op, 0, missing) {
-                Plan::Read(_) if self.layout.data > 1 => Plan::Read(all & !known),
+        match self.choose_write_method(op.group, &part, missing, known) {
+            // Neither method is possible: a stripe with parity reads everything that can be read; mirrors read one copy.
+            (WriteMethod::Decode, all) => match self.plan_decode(op, 0, missing) {
+                GatherPlan::Read(_) if self.layout.data > 1 => GatherPlan::Read(all & !known),
                 plan => plan,
             },
-            (method, needed) if needed & !known == 0 => Plan::Ready(method),
-            (_, needed) => Plan::Read(needed & !known),
+            (method, needed) if needed & !known == 0 => GatherPlan::Ready(method),
+            (_, needed) => GatherPlan::Read(needed & !known),
         }
     }
 
-    /// How a part of a stripe is written, and the roles that must be known for that. As md has it (`handle_stripe_dirtying` and
-    /// `need_this_block`), a way counts only where each of its chunks can be read; that includes old parity whose member is gone, so that
-    /// without parity the rest of the stripe is read although nothing follows from it. Where no way is left everything is read.
-    pub(super) fn way_to_write(
+    /// The method by which part of a stripe is written, and the roles that must be known for it. As in md (`handle_stripe_dirtying` and
+    /// `need_this_block`), a method is possible only if each of its chunks can be read; that includes old parity whose member is gone, so
+    /// that without parity the remaining data is read although nothing is computed from it. If no method is possible, everything is read.
+    pub(super) fn choose_write_method(
         &self,
         group: u64,
-        part: &PartWrite,
+        part: &PartialWrite,
         missing: u64,
         known: u64,
-    ) -> (Method, u64) {
+    ) -> (WriteMethod, u64) {
         let parity = self.role_set() & !self.data_set();
-        let there = parity & !self.absent(group, part.moves);
+        let present_parity = parity & !self.absent_roles(group, part.moves);
         let cheapest = self.setup.config.writes == StripeWrites::Cheapest;
-        let delta = part.data | if cheapest { parity } else { there };
-        let complete_works = part.rest & missing == 0;
-        if there == 0 && !part.moves && !(cheapest && complete_works) {
-            return (Method::Full, 0);
+        let delta = part.data | if cheapest { parity } else { present_parity };
+        let complete_works = part.unwritten & missing == 0;
+        // Without a parity member, new data is all that can be written.
+        if present_parity == 0 && !part.moves && !(cheapest && complete_works) {
+            return (WriteMethod::Full, 0);
         }
-        // Parity that a resynchronisation has yet to look at is not built upon.
+        // Old parity is no base while a resynchronisation has yet to check it, nor where it belongs to lost data.
         let delta_works = delta & missing == 0 && !part.lost && !self.doubt.distrusts(group);
         let cost = |set: u64| (set & !known).count_ones();
         if delta_works
-            && !(complete_works && self.setup.config.writes.reconstructs(cost(part.rest), cost(delta)))
+            && !(complete_works && self.setup.config.writes.reconstructs(cost(part.unwritten), cost(delta)))
         {
-            return (Method::Delta, delta);
+            return (WriteMethod::Delta, delta);
         }
         if complete_works {
-            return (Method::Complete, part.rest);
+            return (WriteMethod::Complete, part.unwritten);
         }
         let all = self.role_set() & !missing;
-        let parity_there = part.data | there;
-        if (all.count_ones() as usize) < self.layout.data && parity_there & missing == 0 && !part.lost {
-            // Nothing can be computed, and nothing need be: what parity is there follows the change.
-            return (Method::Delta, parity_there);
+        let change = part.data | present_parity;
+        if (all.count_ones() as usize) < self.layout.data && change & missing == 0 && !part.lost {
+            // Too few chunks for decoding, but the parity that is present can still be updated by the change.
+            return (WriteMethod::Delta, change);
         }
-        (Method::Decode, all)
+        (WriteMethod::Decode, all)
     }
 
-    /// Whether some member lacks group `group` so much that data of it is lost.
+    /// True if so many members lack `group` that data of it is lost.
     pub(super) fn is_beyond_repair(&self, group: u64) -> bool {
-        let (hard, _) = self.unreadable(group, Rows::new(0, 1));
+        let (hard, _) = self.unreadable_roles(group, RowRange::new(0, 1));
         (self.role_set() & !hard).count_ones() < self.layout.data as u32
     }
 }

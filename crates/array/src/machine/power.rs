@@ -1,9 +1,9 @@
 //! Loss of power, and what is done when it is back.
 
 use super::Array;
-use super::flight::Replies;
-use crate::error::{ArrayError, EventKind};
-use crate::op::{Content, Op, OpKind};
+use super::flight::HostReplies;
+use crate::error::{ArrayError, ArrayEventKind};
+use crate::op::{GroupOp, GroupOpKind, RecordContent};
 use crate::roles::roles;
 use outlast_device::{Completion, Device, Outcome, PowerCycle};
 use outlast_units::Nanos;
@@ -36,7 +36,7 @@ impl<D: Device + PowerCycle> Array<D> {
         // What was done before has been done, whether or not the host has heard of it.
         let done = std::mem::take(&mut self.replies);
         self.lose_power(off, on);
-        self.ledger.event(off, EventKind::PowerFailed { aborted: aborted.len() as u64 });
+        self.history.record_event(off, ArrayEventKind::PowerFailed { aborted: aborted.len() as u64 });
         let end = |tag| Completion { at: off, tag, outcome: Outcome::Aborted };
         self.replies = done;
         self.replies.ready.extend(aborted.into_iter().map(end));
@@ -62,15 +62,16 @@ impl<D: Device + PowerCycle> Array<D> {
         self.repairs_after_power_cut();
         for op in self.flight.ops.slots() {
             let recorded = self.doubt.records.values().any(|record| record.group == op.group);
-            let changes = matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::Verify { .. });
+            let changes =
+                matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim | GroupOpKind::Verify { .. });
             if op.committing && changes && !recorded && self.layout.roles > self.layout.data {
-                self.doubt.tear(op.group, op.rows);
+                self.doubt.mark_torn(op.group, op.rows);
             }
         }
         self.powered = false;
-        self.ledger.counters.power_cuts += 1;
+        self.history.counters.power_cuts += 1;
         self.flight.clear();
-        self.replies = Replies::default();
+        self.replies = HostReplies::default();
         self.passes.after_power_cut();
         self.doubt.after_power_cut();
     }
@@ -87,10 +88,12 @@ impl<D: Device + PowerCycle> Array<D> {
         }
         if self.is_in_doubt() && self.members.is_degraded() && !force {
             let doubtful = |&group: &u64| self.doubt.distrusts(group) && self.doubt.must_resync(group);
-            let groups =
-                (0..self.layout.groups).filter(doubtful).filter(|&group| self.depends(group)).count() as u64;
+            let groups = (0..self.layout.groups)
+                .filter(doubtful)
+                .filter(|&group| self.depends_on_parity(group))
+                .count() as u64;
             if groups > 0 {
-                self.ledger.event(now, EventKind::NotStarted { groups });
+                self.history.record_event(now, ArrayEventKind::NotStarted { groups });
                 return Err(ArrayError::DirtyDegraded { groups });
             }
         }
@@ -98,8 +101,9 @@ impl<D: Device + PowerCycle> Array<D> {
         self.members.refresh_deadlines();
         self.catch_up(now);
         self.powered = true;
-        let holes = self.doubt.torn_groups().into_iter().filter(|&group| self.depends(group)).count();
-        self.ledger.counters.write_holes += holes as u64;
+        let holes =
+            self.doubt.torn_groups().into_iter().filter(|&group| self.depends_on_parity(group)).count();
+        self.history.counters.write_holes += holes as u64;
         if !self.is_in_doubt() {
             self.doubt.bitmap.resume(now, self.setup.config.log.bitmap_delay);
         }
@@ -108,42 +112,42 @@ impl<D: Device + PowerCycle> Array<D> {
         self.flight.replaying = 1;
         for record in records {
             self.flight.replaying += 1;
-            let mut op = Op::new(OpKind::Replay, record.group, record.rows);
+            let mut op = GroupOp::new(GroupOpKind::Replay, record.group, record.rows);
             op.record = Some(Box::new(record));
-            self.start(now, op);
-            self.ledger.counters.records_replayed += 1;
+            self.start_op(now, op);
+            self.history.counters.records_replayed += 1;
         }
         self.replay_done();
-        self.passes.ask();
+        self.passes.request_pump();
         self.settle(now);
         Ok(())
     }
 }
 
 impl<D: Device> Array<D> {
-    /// Whether parity has to give data of `group`, so that wrong parity gives wrong data. Of mirrors any copy will do.
-    fn depends(&self, group: u64) -> bool {
-        let (hard, _) = self.unreadable(group, self.whole_chunk());
+    /// True if parity has to give data of `group`, so that wrong parity gives wrong data. Of mirrors any copy will do.
+    fn depends_on_parity(&self, group: u64) -> bool {
+        let (hard, _) = self.unreadable_roles(group, self.whole_chunk());
         self.layout.data > 1 && hard & self.data_set() != 0
     }
 
     /// A record has been gathered: the cells are what they shall become.
-    pub(super) fn replayed(&mut self, index: u32) {
+    pub(super) fn apply_record(&mut self, index: u32) {
         let Some(record) = self.flight.ops[index].record.clone() else { return };
         let group = record.group;
         let parity = self.role_set() & !self.data_set();
         match record.content {
-            Content::Trim => self.flight.ops[index].write_set = self.role_set(),
-            Content::Cells { set, cells, moves } => {
+            RecordContent::Trim => self.flight.ops[index].write_set = self.role_set(),
+            RecordContent::Cells { set, cells, moves } => {
                 let op = &mut self.flight.ops[index];
                 (op.write_set, op.moves) = (set, moves);
                 for (role, cell) in cells.into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
                     op.cells[role] = cell;
                 }
             }
-            Content::Partial { written, sums, extra, cells } => {
+            RecordContent::Partial { written, sums, extra, cells } => {
                 // A member that was being rebuilt may have become readable since: it gets what the parity now says.
-                self.flight.ops[index].write_set = (parity | extra) & !self.absent(group, false);
+                self.flight.ops[index].write_set = (parity | extra) & !self.absent_roles(group, false);
                 if !self.setup.bytes {
                     return;
                 }
@@ -166,7 +170,7 @@ impl<D: Device> Array<D> {
     pub(super) fn replay_done(&mut self) {
         self.flight.replaying -= 1;
         if self.flight.replaying == 0 {
-            self.passes.ask();
+            self.passes.request_pump();
         }
     }
 }

@@ -1,22 +1,22 @@
 //! What an array is set up with and never changes.
 
-use crate::layout::{Layout, Map, usable_sectors};
-use crate::parity::Code;
-use crate::placement::Placement;
+use crate::layout::{GroupLayout, GroupMap, usable_sectors};
+use crate::parity::ParityCode;
+use crate::placement::ParityPlacement;
 use outlast_media::ConfigError;
 use outlast_settings::array::{ArrayConfig, Shares, StripeWrites};
 use outlast_units::{Bytes, SECTOR_BYTES};
 
 /// Settings of an array and what follows from them.
 #[derive(Clone, Debug)]
-pub(super) struct Setup {
+pub(super) struct ArraySetup {
     pub(super) config: ArrayConfig,
-    pub(super) code: Code,
+    pub(super) code: ParityCode,
     /// Parity shares, where percentages are set.
     pub(super) shares: Option<Shares>,
     /// The table that percentages gave first; the naive shift renames its columns.
-    pub(super) first_placement: Option<Placement>,
-    /// Whether members keep the bytes that are written.
+    pub(super) first_placement: Option<ParityPlacement>,
+    /// True if members keep the bytes that are written.
     pub(super) bytes: bool,
     /// Sectors of a member that hold data; records follow.
     pub(super) member_sectors: u64,
@@ -24,28 +24,28 @@ pub(super) struct Setup {
     pub(super) trim_unit: u64,
     /// Sectors of the array.
     pub(super) capacity: u64,
-    /// Whether chunks of one stripe are written together.
+    /// True if chunks of one stripe are written together.
     pub(super) joins_chunks: bool,
-    /// Whether writes leave a record before they begin.
+    /// True if writes leave a record before they begin.
     pub(super) keeps_records: bool,
 }
 
-impl Setup {
+impl ArraySetup {
     /// Of an array of `layout` over members of which the smallest has `smallest` and the coarsest deallocates `trim_unit` sectors.
     pub(super) fn new(
         config: ArrayConfig,
-        layout: &Layout,
+        layout: &GroupLayout,
         smallest: Bytes,
         trim_unit: u64,
         bytes: bool,
     ) -> Result<Self, ConfigError> {
         let shares = config.shares()?;
         let first_placement = match &layout.map {
-            Map::Striped(striped) if shares.is_some() => Some(striped.now.clone()),
+            GroupMap::Striped(striped) if shares.is_some() => Some(striped.now.clone()),
             _ => None,
         };
         let setup = Self {
-            code: Code::new(layout.data, layout.roles - layout.data),
+            code: ParityCode::new(layout.data, layout.roles - layout.data),
             shares,
             first_placement,
             bytes,

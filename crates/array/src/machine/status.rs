@@ -1,9 +1,9 @@
 //! What an array tells about itself.
 
 use super::Array;
-use crate::layout::Map;
+use crate::layout::GroupMap;
 use crate::ranges::RangeSet;
-use crate::status::{Condition, Counters, MemberStatus, Progress, State, Status};
+use crate::status::{ArrayCondition, ArrayCounters, ArrayHealth, ArrayStatus, MemberStatus, PassProgress};
 use outlast_device::Device;
 use outlast_units::Nanos;
 
@@ -11,7 +11,7 @@ impl<D: Device> Array<D> {
     /// Of an array of copies the sets of members, as bits, that hold the same chunks; every set holds an equal part of all data. `None` for
     /// arrays with parity or no redundancy.
     pub fn copy_groups(&self) -> Option<Vec<u64>> {
-        let Map::Copies { columns, .. } = &self.layout.map else { return None };
+        let GroupMap::Copies { columns, .. } = &self.layout.map else { return None };
         let set = |group: u64| {
             (0..self.layout.roles).fold(0, |set, role| set | 1 << self.layout.locate(group, role, false).0)
         };
@@ -20,27 +20,27 @@ impl<D: Device> Array<D> {
 
     /// What commands of the host meet now. Asked at every completion, so that a healthy array answers at once.
     #[inline]
-    pub fn condition(&self) -> Condition {
+    pub fn condition(&self) -> ArrayCondition {
         if !self.members.is_degraded() && self.passes.under_way().is_none() && self.repairs.is_idle() {
-            return if self.is_in_doubt() { Condition::Resyncing } else { Condition::Healthy };
+            return if self.is_in_doubt() { ArrayCondition::Resyncing } else { ArrayCondition::Healthy };
         }
         if self.is_missing_too_many(None) {
-            Condition::Failed
+            ArrayCondition::Failed
         } else if self.is_rebuilding() {
-            Condition::Rebuilding
-        } else if self.members.iter().any(|column| !column.is_in_sync() || column.excused) {
-            Condition::Degraded
+            ArrayCondition::Rebuilding
+        } else if self.members.iter().any(|column| !column.is_in_sync() || column.has_unrepaired_die) {
+            ArrayCondition::Degraded
         } else if self.is_in_doubt() {
-            Condition::Resyncing
+            ArrayCondition::Resyncing
         } else {
-            Condition::Healthy
+            ArrayCondition::Healthy
         }
     }
 
     /// How the array is.
-    pub fn status(&self, now: Nanos) -> Status {
+    pub fn status(&self, now: Nanos) -> ArrayStatus {
         let percent = self.parity_percent();
-        let member = |(index, column): (usize, &crate::members::Column<D>)| MemberStatus {
+        let member = |(index, column): (usize, &crate::members::MemberColumn<D>)| MemberStatus {
             present: column.device.is_some(),
             in_sync: column.is_in_sync(),
             age: self.members.age(index),
@@ -54,19 +54,19 @@ impl<D: Device> Array<D> {
         let ages = || members.iter().filter_map(|member| member.age);
         let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
         let youngest = ages().fold(f64::INFINITY, f64::min);
-        let told = self.members.iter().any(|column| column.excused);
+        let told = self.members.iter().any(|column| column.has_unrepaired_die);
         let redundant = self.layout.roles > self.layout.data;
         let state = if !self.powered
             || self.is_missing_too_many(None)
-            || !redundant && (told || !self.ledger.lost().is_empty())
+            || !redundant && (told || !self.history.lost().is_empty())
         {
-            State::Failed
+            ArrayHealth::Failed
         } else if !told && members.iter().all(|member| member.in_sync) {
-            State::Clean
+            ArrayHealth::Clean
         } else {
-            State::Degraded
+            ArrayHealth::Degraded
         };
-        Status {
+        ArrayStatus {
             level: self.setup.config.level.name(),
             state,
             read_only: self.read_only,
@@ -74,29 +74,29 @@ impl<D: Device> Array<D> {
             progress: self.progress(now),
             stripes_to_move: self.stripes_to_move(),
             age_differential: (oldest - youngest).max(0.0),
-            lost_sectors: self.ledger.lost().sectors(),
+            lost_sectors: self.history.lost().sectors(),
             marked_regions: self.doubt.bitmap.marked(),
-            notices: self.ledger.notices.clone(),
+            notices: self.history.notices.clone(),
             members,
         }
     }
 
     /// The pass under way; without one, the first repair under way.
-    pub fn progress(&self, now: Nanos) -> Option<Progress> {
+    pub fn progress(&self, now: Nanos) -> Option<PassProgress> {
         let Some(pass) = self.passes.under_way() else { return self.repair_progress(now, None) };
         let (done, total) = (self.pass_bytes(pass.base), self.pass_bytes(self.layout.groups));
         let (worked, since) = pass.done_lately(self.pass_bytes(1)).unwrap_or_default();
-        Some(Progress::new(pass.kind, done, total, worked.0, now.saturating_sub(since)))
+        Some(PassProgress::new(pass.kind, done, total, worked.0, now.saturating_sub(since)))
     }
 
     /// Figures since the beginning.
-    pub fn counters(&self) -> Counters {
-        self.ledger.counters
+    pub fn counters(&self) -> ArrayCounters {
+        self.history.counters
     }
 
     /// Sectors of the array whose content nothing can bring back. They read as medium errors until they are written.
     pub fn lost(&self) -> &RangeSet {
-        self.ledger.lost()
+        self.history.lost()
     }
 
     /// The bad-block log of a member: its sectors that could not be written.

@@ -3,17 +3,17 @@
 //! Members do not depend on each other here, so a command is only passed on: what each member gets is put into an order of its own, and
 //! whoever has the members carries that out, member by member or on several threads.
 
-use super::plan::PartWrite;
+use super::plan::PartialWrite;
 use super::{Array, command};
-use crate::layout::{Map, Piece, Rows};
-use crate::op::Method;
+use crate::layout::{GroupMap, GroupPiece, RowRange};
+use crate::op::WriteMethod;
 use crate::roles::roles;
-use crate::status::Counters;
+use crate::status::ArrayCounters;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 
 /// What members are given, and what that counts.
-struct Orders<'a, F> {
-    counters: &'a mut Counters,
+struct UntimedOrders<'a, F> {
+    counters: &'a mut ArrayCounters,
     give: &'a mut F,
 }
 
@@ -24,7 +24,7 @@ impl<D: Device> Array<D> {
     pub fn route_untimed(
         &self,
         command: Command,
-        counters: &mut Counters,
+        counters: &mut ArrayCounters,
         give: &mut impl FnMut(usize, Command),
     ) -> Outcome {
         let end = command.lba.0.saturating_add(u64::from(command.sectors));
@@ -34,12 +34,14 @@ impl<D: Device> Array<D> {
         if end > self.setup.capacity {
             return Outcome::OutOfRange;
         }
-        let mut orders = Orders { counters, give };
+        let mut orders = UntimedOrders { counters, give };
         let joined = command.op != HostOp::Write || self.setup.joins_chunks;
         for piece in self.layout.pieces(command.lba.0, u64::from(command.sectors), joined) {
             match command.op {
                 HostOp::Write => self.route_write(command, piece, &mut orders),
-                HostOp::Read => self.give_each(command, piece, piece_data(piece), piece.rows, &mut orders),
+                HostOp::Read => {
+                    self.route_to_members(command, piece, piece_data(piece), piece.rows, &mut orders)
+                }
                 HostOp::Trim => self.route_trim(command, piece, &mut orders),
                 HostOp::Flush | HostOp::LbaStatus => {}
             }
@@ -55,8 +57,8 @@ impl<D: Device> Array<D> {
     }
 
     /// Counts what was routed.
-    pub fn count_untimed(&mut self, counters: Counters) {
-        self.ledger.counters = self.ledger.counters + counters;
+    pub fn count_untimed(&mut self, counters: ArrayCounters) {
+        self.history.counters = self.history.counters + counters;
     }
 
     /// The members that are there, with their columns. Only while nothing is under way: the array does not see what happens to them.
@@ -68,58 +70,69 @@ impl<D: Device> Array<D> {
     /// order, and how many sectors of each member that is; `None` where members get different amounts.
     pub fn filled_by(&self, sectors: u64) -> Option<(u64, u64)> {
         match &self.layout.map {
-            Map::Striped(_) => {
+            GroupMap::Striped(_) => {
                 let groups = sectors / (self.layout.data as u64 * self.layout.chunk);
                 let own = groups * self.layout.chunk;
                 Some((own * self.layout.data as u64, own))
             }
-            Map::Copies { .. } => None,
+            GroupMap::Copies { .. } => None,
         }
     }
 
-    fn route_write<F: FnMut(usize, Command)>(&self, host: Command, piece: Piece, orders: &mut Orders<'_, F>) {
+    fn route_write<F: FnMut(usize, Command)>(
+        &self,
+        host: Command,
+        piece: GroupPiece,
+        orders: &mut UntimedOrders<'_, F>,
+    ) {
         let (data, all) = (self.layout.data, self.layout.roles);
         let written = usize::from(piece.end_role - piece.first_role);
         let joined = self.setup.joins_chunks || data == 1;
         if all > data && data > 1 && !(written == data && joined) {
             // As with time.
             let own = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
-            let part = PartWrite { data: own, rest: self.data_set() & !own, moves: false, lost: false };
-            let (hard, soft) = self.unreadable(piece.group, piece.rows);
-            let (method, needed) = self.way_to_write(piece.group, &part, hard | soft, 0);
+            let part =
+                PartialWrite { data: own, unwritten: self.data_set() & !own, moves: false, lost: false };
+            let (hard, soft) = self.unreadable_roles(piece.group, piece.rows);
+            let (method, needed) = self.choose_write_method(piece.group, &part, hard | soft, 0);
             let read = Command { op: HostOp::Read, ..host };
             for role in roles(needed) {
-                self.give_each(read, piece, role..role + 1, piece.rows, orders);
+                self.route_to_members(read, piece, role..role + 1, piece.rows, orders);
             }
             orders.counters.count_write(method);
         } else if all > data {
-            orders.counters.count_write(Method::Full);
+            orders.counters.count_write(WriteMethod::Full);
         }
-        self.give_each(host, piece, piece_data(piece), piece.rows, orders);
-        self.give_each(host, piece, data..all, piece.rows, orders);
+        self.route_to_members(host, piece, piece_data(piece), piece.rows, orders);
+        self.route_to_members(host, piece, data..all, piece.rows, orders);
     }
 
     /// As with time: parity stays right only where every data chunk is deallocated, in whole units.
-    fn route_trim<F: FnMut(usize, Command)>(&self, host: Command, piece: Piece, orders: &mut Orders<'_, F>) {
+    fn route_trim<F: FnMut(usize, Command)>(
+        &self,
+        host: Command,
+        piece: GroupPiece,
+        orders: &mut UntimedOrders<'_, F>,
+    ) {
         let (data, all) = (self.layout.data, self.layout.roles);
         if all == data {
-            self.give_each(host, piece, piece_data(piece), piece.rows, orders);
+            self.route_to_members(host, piece, piece_data(piece), piece.rows, orders);
             return;
         }
         let unit = self.setup.trim_unit as u32;
         let (first, end) = (piece.rows.first.next_multiple_of(unit), piece.rows.end / unit * unit);
         if usize::from(piece.end_role - piece.first_role) == data && first < end {
-            self.give_each(host, piece, 0..all, Rows::new(first, end), orders);
+            self.route_to_members(host, piece, 0..all, RowRange::new(first, end), orders);
         }
     }
 
-    fn give_each<F: FnMut(usize, Command)>(
+    fn route_to_members<F: FnMut(usize, Command)>(
         &self,
         host: Command,
-        piece: Piece,
+        piece: GroupPiece,
         roles: std::ops::Range<usize>,
-        rows: Rows,
-        orders: &mut Orders<'_, F>,
+        rows: RowRange,
+        orders: &mut UntimedOrders<'_, F>,
     ) {
         for role in roles {
             let (column, base) = self.layout.locate(piece.group, role, false);
@@ -137,6 +150,6 @@ impl<D: Device> Array<D> {
     }
 }
 
-fn piece_data(piece: Piece) -> std::ops::Range<usize> {
+fn piece_data(piece: GroupPiece) -> std::ops::Range<usize> {
     usize::from(piece.first_role)..usize::from(piece.end_role)
 }

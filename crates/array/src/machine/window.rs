@@ -1,21 +1,23 @@
-//! What follows from a gathered window, and from the last one.
+//! The end of a gathered window, and of the whole gathering: computes content, compares redundancy, answers reads.
 
 use super::Array;
-use crate::op::{Method, OpKind};
+use crate::op::{GroupOpKind, WriteMethod};
 use crate::roles::roles;
 use outlast_device::Device;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {
-    /// The window is gathered: computes what it gives, and notes what a repair can write back.
-    pub(super) fn window_done(&mut self, index: u32) {
+    /// Ends a gathered window: computes missing content, compares redundancy, and lists chunks to be rewritten.
+    pub(super) fn finish_window(&mut self, index: u32) {
         let op = &self.flight.ops[index];
         let (method, window, known, kind) = (op.method, op.window, op.known(), op.kind);
-        let decoded = method == Method::Decode;
+        let decoded = method == WriteMethod::Decode;
+        // Roles that are rewritten if they could not be read: their content is known once the window is decoded. Parity of a read or
+        // a rebuild is not computed unless it is a copy, and a write rewrites parity anyway.
         let repairable = match kind {
-            OpKind::Verify { .. } => self.role_set(),
-            OpKind::Write if decoded => self.data_set() & !op.write_set,
-            OpKind::Read | OpKind::Transform if decoded => {
+            GroupOpKind::Verify { .. } => self.role_set(),
+            GroupOpKind::Write if decoded => self.data_set() & !op.write_set,
+            GroupOpKind::Read | GroupOpKind::Transform if decoded => {
                 if self.layout.data == 1 {
                     self.role_set()
                 } else {
@@ -26,16 +28,16 @@ impl<D: Device> Array<D> {
         };
         let repaired = op.failed & !op.lost & repairable;
         if decoded && self.layout.data > 1 {
-            self.note_hole(index);
+            self.count_write_hole(index);
         }
-        if matches!(kind, OpKind::Transform | OpKind::Verify { .. }) {
+        if matches!(kind, GroupOpKind::Transform | GroupOpKind::Verify { .. }) {
             let op = &self.flight.ops[index];
-            let there = self.role_set() & !self.absent(op.group, op.moves);
-            let fits = op.makes_window_fit(self.layout.data, there, repaired);
+            let present = self.role_set() & !self.absent_roles(op.group, op.moves);
+            let fits = op.makes_window_fit(self.layout.data, present, repaired);
             self.flight.ops[index].fits &= fits;
         }
-        if decoded && kind == OpKind::Read {
-            self.ledger.counters.degraded_reads += 1;
+        if decoded && kind == GroupOpKind::Read {
+            self.history.counters.degraded_reads += 1;
         }
         if self.setup.bytes {
             self.compute_window(index, known);
@@ -44,32 +46,35 @@ impl<D: Device> Array<D> {
         for role in roles(repaired) {
             op.repairs.push((role as u8, window));
         }
-        if let OpKind::Verify { repair, resync } = kind {
-            self.compare(index, repair, resync);
+        if let GroupOpKind::Verify { repair, resync } = kind {
+            self.compare_redundancy(index, repair, resync);
         }
     }
 
-    /// Data of the window that a member cannot give, though it is there, is computed: from parity that a loss of power left wrong it comes
-    /// out wrong. What members that are gone had has been counted when they went.
+    /// Counts a write hole: data that a present member cannot read is computed from parity that a loss of power left wrong, so it comes
+    /// out wrong. Data of absent members was counted when they left.
     #[cold]
-    fn note_hole(&mut self, index: u32) {
+    fn count_write_hole(&mut self, index: u32) {
         let op = &self.flight.ops[index];
         let torn = |rows| self.doubt.torn_rows(op.group, rows) > 0;
         if !torn(op.window) {
             return;
         }
-        let (hard, soft) = self.unreadable(op.group, op.window);
+        let (hard, soft) = self.unreadable_roles(op.group, op.window);
         let computed = (soft & !hard | op.failed) & !op.have & self.data_set();
-        let noted = op.repairs.iter().any(|&(role, rows)| self.data_set() >> role & 1 == 1 && torn(rows));
-        self.ledger.counters.write_holes += u64::from(computed != 0 && !noted);
+        // Not again if an earlier torn window of the operation has listed a data role for rewriting.
+        let is_counted =
+            op.repairs.iter().any(|&(role, rows)| self.data_set() >> role & 1 == 1 && torn(rows));
+        self.history.counters.write_holes += u64::from(computed != 0 && !is_counted);
     }
 
+    /// Computes the content of the window that the operation needs; `known`: roles whose content is there.
     fn compute_window(&mut self, index: u32, known: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
         let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
-        if op.method == Method::Decode && known & self.data_set() != self.data_set() {
+        if op.method == WriteMethod::Decode && known & self.data_set() != self.data_set() {
             debug_assert!(
                 data == 1 || op.lost == 0,
                 "nothing is computed from zeroes in place of what was lost"
@@ -77,14 +82,16 @@ impl<D: Device> Array<D> {
             self.setup.code.recover_data(&mut cells, range.clone(), known);
         }
         match op.kind {
-            OpKind::Write => {
-                // Each parity cell becomes the sum over what is not written.
+            GroupOpKind::Write => {
+                // Parity is kept as a sum: after this step it covers all data but the written roles, which `combine_write` adds once
+                // it has put the new data in. A delta takes the old content of the written roles out of the old parity, since adding
+                // twice cancels in a field of characteristic 2.
                 let summed = match op.method {
-                    Method::Delta => op.roles,
-                    Method::Full => 0,
-                    Method::Complete | Method::Decode => self.data_set() & !op.roles,
+                    WriteMethod::Delta => op.roles,
+                    WriteMethod::Full => 0,
+                    WriteMethod::Complete | WriteMethod::Decode => self.data_set() & !op.roles,
                 };
-                if op.method != Method::Delta {
+                if op.method != WriteMethod::Delta {
                     for parity in &mut cells[data..] {
                         parity[range.clone()].fill(0);
                     }
@@ -93,33 +100,37 @@ impl<D: Device> Array<D> {
                     self.setup.code.add(&mut cells, range.clone(), role);
                 }
             }
-            OpKind::Transform | OpKind::Repair { .. } => {
+            GroupOpKind::Transform | GroupOpKind::Repair { .. } => {
                 for j in 0..parities {
                     let role = data + j;
+                    // Parity to be written or unreadable, unless it is known; all parity if data was replaced by zeroes.
                     if (op.write_set | op.failed) >> role & 1 == 1 && known >> role & 1 == 0 || op.lost != 0 {
                         self.setup.code.encode(&mut cells, range.clone(), j);
                     }
                 }
             }
-            OpKind::Verify { .. } => {
+            // Parity that could not be read is computed, to be rewritten.
+            GroupOpKind::Verify { .. } => {
                 for j in 0..parities {
                     if known >> (data + j) & 1 == 0 {
                         self.setup.code.encode(&mut cells, range.clone(), j);
                     }
                 }
             }
-            OpKind::Read if data == 1 => {
+            // Copies that could not be read are rewritten from the one that could.
+            GroupOpKind::Read if data == 1 => {
                 for j in (0..parities).filter(|j| op.failed >> (data + j) & 1 == 1) {
                     self.setup.code.encode(&mut cells, range.clone(), j);
                 }
             }
-            OpKind::Read | OpKind::Trim | OpKind::Replay => {}
+            GroupOpKind::Read | GroupOpKind::Trim | GroupOpKind::Replay => {}
         }
         self.flight.ops[index].cells = cells;
     }
 
-    /// Compares redundancy with data, and notes what is to be rewritten.
-    fn compare(&mut self, index: u32, repair: bool, resync: bool) {
+    /// Compares redundancy with data, counts sectors that differ, and lists them for rewriting: `repair` in any case, otherwise only
+    /// next to lost data. `resync`: counts for the resynchronisation rather than for a scrub.
+    fn compare_redundancy(&mut self, index: u32, repair: bool, resync: bool) {
         let op = &self.flight.ops[index];
         let window = op.window;
         let parities = op.have & !self.data_set();
@@ -139,16 +150,17 @@ impl<D: Device> Array<D> {
                 sectors += u64::from(count);
             }
         }
-        let known_losses = op.lost != 0;
-        if !known_losses {
+        // Next to lost data, redundancy is known not to match the zeroes: that is no finding.
+        let has_lost_data = op.lost != 0;
+        if !has_lost_data {
             if resync {
-                self.ledger.counters.sectors_resynced += sectors;
-                self.ledger.counters.groups_resynced += u64::from(sectors > 0);
+                self.history.counters.sectors_resynced += sectors;
+                self.history.counters.groups_resynced += u64::from(sectors > 0);
             } else {
-                self.ledger.counters.mismatches += sectors;
+                self.history.counters.mismatches += sectors;
             }
         }
-        if differ != 0 && (repair || known_losses) {
+        if differ != 0 && (repair || has_lost_data) {
             let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
             for role in roles(differ) {
                 if self.setup.bytes {
@@ -161,25 +173,28 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Every window is gathered.
-    pub(super) fn gathered(&mut self, now: Nanos, index: u32) {
+    /// Ends gathering after the last window, and goes on with the record.
+    pub(super) fn finish_gather(&mut self, now: Nanos, index: u32) {
         let kind = self.flight.ops[index].kind;
         match kind {
-            OpKind::Read => self.answer(now, index),
-            OpKind::Write => self.combine(index),
-            OpKind::Replay => self.replayed(index),
-            OpKind::Trim | OpKind::Transform | OpKind::Verify { .. } | OpKind::Repair { .. } => {}
+            GroupOpKind::Read => self.answer_read(now, index),
+            GroupOpKind::Write => self.combine_write(index),
+            GroupOpKind::Replay => self.apply_record(index),
+            GroupOpKind::Trim
+            | GroupOpKind::Transform
+            | GroupOpKind::Verify { .. }
+            | GroupOpKind::Repair { .. } => {}
         }
-        self.record(now, index);
+        self.write_record(now, index);
     }
 
-    /// Gives the host what it asked for; the operation goes on where something is to be repaired.
-    fn answer(&mut self, now: Nanos, index: u32) {
+    /// Gives the host its data and releases it; the operation itself continues if chunks are to be rewritten.
+    fn answer_read(&mut self, now: Nanos, index: u32) {
         let op = &mut self.flight.ops[index];
         let (host, group, rows, set) = (op.host, op.group, op.rows, op.roles);
         op.host = outlast_units::slab::NIL;
         if self.is_lost(group, set, rows) {
-            // What the operation waited for has given it up: what was read are the zeroes in its place.
+            // The operation that held the lock before has given the data up: the zeroes in its place were read.
             self.fail_lost(host, group, set, rows);
         } else if self.setup.bytes {
             for role in roles(set) {
@@ -191,10 +206,10 @@ impl<D: Device> Array<D> {
         self.finish_part(now, host);
     }
 
-    /// Puts the host's data into the cells of a write, and its share into the parity.
-    fn combine(&mut self, index: u32) {
+    /// Puts the host's data into the cells of a write, and adds it to the parity sums.
+    fn combine_write(&mut self, index: u32) {
         if !self.is_striped_only() {
-            self.ledger.counters.count_write(self.flight.ops[index].method);
+            self.history.counters.count_write(self.flight.ops[index].method);
         }
         if !self.setup.bytes {
             return;
@@ -209,6 +224,7 @@ impl<D: Device> Array<D> {
             let from = (first * SECTOR_BYTES) as usize;
             cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(&host.data[from..from + bytes]);
         }
+        // The partial log keeps the sums without the new data: with it, replay can combine whatever of the new data was written.
         let sums = self.uses_partial_log().then(|| cells[data..].to_vec());
         let bytes = 0..op.rows.len() as usize * SECTOR_BYTES as usize;
         for role in roles(op.roles) {

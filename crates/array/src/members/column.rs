@@ -1,30 +1,33 @@
-//! The place of a member, and that of one which is being replaced.
+//! Columns of an array, and donors.
 
 use crate::ranges::RangeSet;
 use outlast_units::Nanos;
 use std::collections::BTreeSet;
 
-/// The place of a member in the array.
+/// A column of the array, with or without a device.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Column<D> {
+pub(crate) struct MemberColumn<D> {
     pub(crate) device: Option<D>,
-    /// Groups below this are there; `u64::MAX`: all.
+    /// The device has all groups below this one; `u64::MAX`: all groups.
     pub(crate) valid_to: u64,
     /// Commands under way.
     pub(crate) in_flight: u32,
-    /// Read errors not yet forgotten, and the hour of the last one, by which they are.
+    /// Read errors, halved for every hour that has passed since.
     read_errors: u32,
+    /// Hour of the last read error.
     error_hour: u64,
     /// Sectors that could not be written.
     pub(crate) bad: RangeSet,
-    /// Dies that it told have failed; whether that is not yet made good, so that read errors are no surprise; and whether it cannot be.
+    /// Dies that have failed, as the member reported.
     pub(crate) dies: Vec<u16>,
-    pub(crate) excused: bool,
+    /// A failed die is not yet recovered, so that read errors are expected and do not count.
+    pub(crate) has_unrepaired_die: bool,
+    /// The member reported a failure that it cannot compensate for; it is being replaced.
     pub(crate) beyond_repair: bool,
 }
 
-impl<D> Column<D> {
-    /// The place of a device that has everything.
+impl<D> MemberColumn<D> {
+    /// A column whose device has all groups.
     pub(super) fn new(device: D) -> Self {
         Self {
             device: Some(device),
@@ -34,52 +37,52 @@ impl<D> Column<D> {
             error_hour: 0,
             bad: RangeSet::default(),
             dies: Vec::new(),
-            excused: false,
+            has_unrepaired_die: false,
             beyond_repair: false,
         }
     }
 
-    /// The place of a device that has nothing yet.
+    /// A column whose device has no group yet.
     pub(super) fn of_empty(device: D) -> Self {
         Self { valid_to: 0, ..Self::new(device) }
     }
 
-    /// Takes the device out; the place is empty.
+    /// Takes the device out; the column is empty.
     pub(super) fn take(&mut self) -> Option<D> {
         let device = self.device.take()?;
         (self.valid_to, self.in_flight, self.read_errors) = (0, 0, 0);
         self.bad = RangeSet::default();
-        (self.excused, self.beyond_repair) = (false, false);
+        (self.has_unrepaired_die, self.beyond_repair) = (false, false);
         self.dies.clear();
         Some(device)
     }
 
-    /// Whether all of it can be read.
+    /// True if a device is present that has all groups.
     pub(crate) fn is_in_sync(&self) -> bool {
         self.valid_to == u64::MAX
     }
 
-    /// Whether a device is there that lacks some groups.
+    /// True if a device is present that lacks some groups.
     pub(crate) fn is_filling(&self) -> bool {
         self.device.is_some() && !self.is_in_sync()
     }
 
-    /// Whether the last read error was before `now`, and there were as many as can be.
+    /// True if restored state is plausible: the last read error is not after `now`, and the count is in range.
     pub(crate) fn is_plausible(&self, now: Nanos) -> bool {
         self.error_hour <= now.0 / Nanos::secs(3600).0 && self.read_errors < 1 << 31
     }
 
-    /// Read errors not yet forgotten.
+    /// Read errors that count, see [`MemberColumn::count_read_error`].
     pub(crate) fn read_errors(&self) -> u32 {
         self.read_errors
     }
 
-    /// Read errors so far have had their cause.
-    pub(crate) fn excuse(&mut self) {
-        (self.excused, self.read_errors) = (true, 0);
+    /// Notes that a die has failed: it explains earlier read errors, which are forgotten, and later ones.
+    pub(crate) fn note_failed_die(&mut self) {
+        (self.has_unrepaired_die, self.read_errors) = (true, 0);
     }
 
-    /// One more read error at `now`; half of those before are forgotten every hour. Returns how many count.
+    /// Counts a read error at `now`. Every hour halves the count, as md does (`check_decay_read_errors`). Returns the count.
     pub(crate) fn count_read_error(&mut self, now: Nanos) -> u32 {
         let hour = now.0 / Nanos::secs(3600).0;
         debug_assert!(hour >= self.error_hour, "read errors come in order of time");
@@ -90,21 +93,22 @@ impl<D> Column<D> {
     }
 }
 
-/// A member that is being replaced and stays as the source of what it still can give.
+/// A member that is being replaced and stays as the source of the data that it can still read.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Donor<D> {
-    pub(crate) home: Column<D>,
-    /// Sectors that it said it has lost.
-    pub(crate) known: RangeSet,
-    /// Ranges that it was asked about, and that it has answered for.
-    pub(crate) asked: BTreeSet<u32>,
+pub(crate) struct DonorMember<D> {
+    pub(crate) home: MemberColumn<D>,
+    /// Sectors that it has reported as lost.
+    pub(crate) lost: RangeSet,
+    /// Ranges that it has been queried about.
+    pub(crate) queried: BTreeSet<u32>,
+    /// Ranges that it has answered for.
     pub(crate) answered: BTreeSet<u32>,
 }
 
-impl<D> Donor<D> {
-    /// What it said no longer holds.
+impl<D> DonorMember<D> {
+    /// Forgets its answers, which no longer hold.
     pub(crate) fn forget_answers(&mut self) {
-        (self.asked, self.answered) = (BTreeSet::new(), BTreeSet::new());
-        self.known = RangeSet::default();
+        (self.queried, self.answered) = (BTreeSet::new(), BTreeSet::new());
+        self.lost = RangeSet::default();
     }
 }

@@ -1,17 +1,17 @@
-//! What is done with members as devices: commands, time, exchange.
+//! Members as devices: commands, time, exchange.
 
-use super::{Column, Donor, Members};
-use crate::deadlines::Deadlines;
+use super::{ArrayMembers, DonorMember, MemberColumn};
+use crate::deadlines::DeadlineTree;
 use crate::ranges::RangeSet;
 use outlast_device::{Command, Completion, Device, Notice, Tag};
 use outlast_units::Nanos;
 use std::collections::BTreeSet;
 
-impl<D: Device> Members<D> {
-    /// Hands a command to member `number`, which must be there.
+impl<D: Device> ArrayMembers<D> {
+    /// Submits a command to device `number`, which must be present.
     #[inline]
     pub(crate) fn submit(&mut self, now: Nanos, number: usize, command: Command, tag: Tag, data: &[u8]) {
-        let place = self.place_mut(number).expect("commands go to members that are there");
+        let place = self.home_mut(number).expect("commands go to members that are there");
         place.in_flight += 1;
         let device = place.device.as_mut().expect("commands go to members that are there");
         if data.is_empty() {
@@ -23,23 +23,23 @@ impl<D: Device> Members<D> {
         self.deadlines.set(number, deadline);
     }
 
-    /// A command of member `number` has ended.
+    /// Counts a command of device `number` that has ended.
     #[inline]
     pub(crate) fn completed(&mut self, number: usize) {
-        if let Some(place) = self.place_mut(number) {
+        if let Some(place) = self.home_mut(number) {
             debug_assert!(place.in_flight > 0, "a member ends commands that it has");
             place.in_flight -= 1;
         }
     }
 
-    /// When a member next does something.
+    /// The earliest deadline of all devices.
     #[inline]
     pub(crate) fn first_deadline(&self) -> Nanos {
         self.deadlines.first()
     }
 
-    /// Lets the member that does something first, at `at`, go on by itself until something completes, it has something to tell, another member
-    /// does something, or `limit` is reached. Returns which it is, the time reached and what it tells.
+    /// Advances the device with the earliest deadline, `at`, until it completes something or has a notice, another device is due, or
+    /// `limit` is reached. Returns its number, the time reached and its notice.
     #[inline]
     pub(crate) fn advance_first(
         &mut self,
@@ -61,7 +61,7 @@ impl<D: Device> Members<D> {
         (number, reached, notice)
     }
 
-    /// Asks every member when it next does something.
+    /// Fetches the deadline of every device.
     pub(crate) fn refresh_deadlines(&mut self) {
         for number in self.numbers() {
             let deadline = self.device_mut(number).and_then(|device| device.next_deadline());
@@ -69,7 +69,7 @@ impl<D: Device> Members<D> {
         }
     }
 
-    /// Power is gone: nothing is under way or due.
+    /// Forgets commands and deadlines, after a loss of power.
     pub(crate) fn forget_commands(&mut self) {
         self.columns.iter_mut().for_each(|column| column.in_flight = 0);
         self.donors.iter_mut().flatten().for_each(|donor| donor.home.in_flight = 0);
@@ -84,10 +84,10 @@ impl<D: Device> Members<D> {
         Some(device)
     }
 
-    /// Puts a device that has nothing yet into a column.
+    /// Puts an empty device into a column.
     pub(crate) fn install(&mut self, column: usize, device: D) {
         self.deadlines.set(column, device.next_deadline().unwrap_or(Nanos::MAX));
-        self.columns[column] = Column::of_empty(device);
+        self.columns[column] = MemberColumn::of_empty(device);
         self.degraded = true;
     }
 
@@ -99,22 +99,23 @@ impl<D: Device> Members<D> {
             self.resize_deadlines(2 * members);
         }
         assert!(self.donors[column].is_none(), "a column has one donor");
-        let new = Column::of_empty(device);
+        let new = MemberColumn::of_empty(device);
         let mut home = std::mem::replace(&mut self.columns[column], new);
-        home.excused = true;
-        self.donors[column] = Some(Donor {
+        home.has_unrepaired_die = true;
+        self.donors[column] = Some(DonorMember {
             home,
-            known: RangeSet::default(),
-            asked: BTreeSet::new(),
+            lost: RangeSet::default(),
+            queried: BTreeSet::new(),
             answered: BTreeSet::new(),
         });
+        // The old device keeps its deadline under its new number.
         self.deadlines.set(members + column, self.deadlines.get(column));
         let deadline = self.columns[column].device.as_ref().and_then(Device::next_deadline);
         self.deadlines.set(column, deadline.unwrap_or(Nanos::MAX));
         self.degraded = true;
     }
 
-    /// Takes the donor of a column out, if there is one; [`Members::close_donors`] follows once its commands are forgotten.
+    /// Takes the donor of a column out, if there is one; [`ArrayMembers::close_donors`] follows once its commands are forgotten.
     pub(crate) fn remove_donor(&mut self, column: usize) -> bool {
         let Some(donor) = self.donors.get_mut(column).and_then(Option::take) else { return false };
         self.deadlines.set(self.donor_number(column), Nanos::MAX);
@@ -122,7 +123,7 @@ impl<D: Device> Members<D> {
         true
     }
 
-    /// Where the last donor has left, there is no place for any.
+    /// Drops the table of donors once the last one has left.
     pub(crate) fn close_donors(&mut self) {
         if !self.donors.is_empty() && self.donors.iter().all(Option::is_none) {
             self.donors.clear();
@@ -131,14 +132,14 @@ impl<D: Device> Members<D> {
     }
 
     fn resize_deadlines(&mut self, count: usize) {
-        let mut resized = Deadlines::new(count);
+        let mut resized = DeadlineTree::new(count);
         for number in 0..count.min(self.deadlines.len()) {
             resized.set(number, self.deadlines.get(number));
         }
         self.deadlines = resized;
     }
 
-    /// Checks every device, and what is kept about them.
+    /// Checks every device, and the state kept about it.
     ///
     /// # Errors
     /// The first broken invariant, in words.
@@ -152,8 +153,8 @@ impl<D: Device> Members<D> {
             };
             device.self_check().map_err(|error| format!("member {index}: {error}"))?;
         }
-        let whole = self.columns.iter().all(|column| column.is_in_sync() && column.bad.is_empty());
-        if !whole && !self.degraded {
+        let is_complete = self.columns.iter().all(|column| column.is_in_sync() && column.bad.is_empty());
+        if !is_complete && !self.degraded {
             return Err("a member lacks something, and the array counts as whole".to_owned());
         }
         Ok(())

@@ -1,10 +1,10 @@
-//! Whether the state of passes that was read can be.
+//! Checks of restored passes.
 
-use super::{AHEAD, Passes};
+use super::{AHEAD, BackgroundPasses};
 use outlast_settings::array::BackgroundConfig;
 
-impl Passes {
-    /// Whether what was read is of these settings and `groups` groups, of which a pass is where its bits say; `mismatches`: how many were found.
+impl BackgroundPasses {
+    /// Checks restored state against the settings and `groups` groups: a pass is where its bits say; `mismatches`: all that were counted.
     pub(crate) fn check(
         &self,
         settings: &BackgroundConfig,

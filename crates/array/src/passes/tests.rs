@@ -2,12 +2,12 @@ use super::*;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes};
 
-fn view() -> View {
-    View { rebuild_from: None, can_rebuild: true, recovering: false, resync_from: None, can_shift: false }
+fn view() -> PassView {
+    PassView { rebuild_from: None, can_rebuild: true, recovering: false, resync_from: None, can_shift: false }
 }
 
-fn passes() -> Passes {
-    Passes::new(&BackgroundConfig::default())
+fn passes() -> BackgroundPasses {
+    BackgroundPasses::new(&BackgroundConfig::default())
 }
 
 /// Lost redundancy comes before redundancy in doubt, that before parity in the wrong place, that before a look at everything; and rows
@@ -16,17 +16,17 @@ fn passes() -> Passes {
 fn the_pass_that_matters_most_comes_first() {
     let mut passes = passes();
     assert_eq!(passes.choose(&view()), None);
-    passes.want_scrub(false, 0);
+    passes.request_scrub(false, 0);
     assert_eq!(passes.choose(&view()), Some((PassKind::Scrub, 0)));
-    let shift = View { can_shift: true, ..view() };
+    let shift = PassView { can_shift: true, ..view() };
     assert_eq!(passes.choose(&shift), Some((PassKind::Shift, 0)));
-    let resync = View { resync_from: Some(3), ..shift };
+    let resync = PassView { resync_from: Some(3), ..shift };
     assert_eq!(passes.choose(&resync), Some((PassKind::Resync, 3)));
-    let rebuild = View { rebuild_from: Some(7), ..resync };
+    let rebuild = PassView { rebuild_from: Some(7), ..resync };
     assert_eq!(passes.choose(&rebuild), Some((PassKind::Rebuild, 7)));
-    assert_eq!(passes.choose(&View { can_rebuild: false, ..rebuild }), Some((PassKind::Resync, 3)));
-    assert_eq!(passes.choose(&View { recovering: true, ..rebuild }), Some((PassKind::Rebuild, 7)));
-    assert_eq!(passes.choose(&View { recovering: true, ..resync }), None);
+    assert_eq!(passes.choose(&PassView { can_rebuild: false, ..rebuild }), Some((PassKind::Resync, 3)));
+    assert_eq!(passes.choose(&PassView { recovering: true, ..rebuild }), Some((PassKind::Rebuild, 7)));
+    assert_eq!(passes.choose(&PassView { recovering: true, ..resync }), None);
 }
 
 /// In whatever order groups end, the pass tells each group done once, stays within its window, and ends after the last.
@@ -39,22 +39,22 @@ fn a_pass_does_every_group_once_whatever_the_order() {
         let (mut open, mut seen, mut base) = (Vec::new(), vec![0; groups as usize], 0);
         loop {
             match passes.next(groups, true) {
-                Turn::Look(kind, group) => {
+                PassStep::Work(kind, group) => {
                     assert_eq!(kind, PassKind::Resync);
                     assert!(group < base + AHEAD, "group {group} lies beyond the window at {base}");
                     seen[group as usize] += 1;
                     if rng.below(3) == 0 {
                         base = passes.skip(group, Bytes(1)).map_or(base, |(_, done)| done);
                     } else {
-                        open.push((group, passes.work_begins(Nanos(2), Bytes(1))));
+                        open.push((group, passes.begin_group(Nanos(2), Bytes(1))));
                     }
                 }
-                Turn::Wait => {
+                PassStep::Wait => {
                     assert!(!open.is_empty(), "a pass that waits for nothing never ends");
                     let (group, epoch) = open.swap_remove(rng.below(open.len() as u64) as usize);
-                    base = passes.work_ends(group, epoch).map_or(base, |(_, done)| done);
+                    base = passes.end_group(group, epoch).map_or(base, |(_, done)| done);
                 }
-                Turn::End(_) => break,
+                PassStep::End(_) => break,
                 other => panic!("{other:?}"),
             }
             assert_eq!(passes.operations(), open.len());
@@ -63,18 +63,18 @@ fn a_pass_does_every_group_once_whatever_the_order() {
     }
 }
 
-/// What a pass that was given up still had under way does not count for the next one.
+/// Groups that a pass had under way when it was given up do not count for the next one.
 #[test]
 fn operations_of_a_pass_that_was_given_up_are_not_counted() {
     let mut passes = passes();
     passes.begin(PassKind::Rebuild, 0);
-    let old = passes.work_begins(Nanos(1), Bytes(1));
-    assert_eq!(passes.next(10, false), Turn::GiveUp);
+    let old = passes.begin_group(Nanos(1), Bytes(1));
+    assert_eq!(passes.next(10, false), PassStep::GiveUp);
     passes.drop_pass();
     passes.begin(PassKind::Scrub, 0);
-    let new = passes.work_begins(Nanos(2), Bytes(1));
-    assert_eq!((passes.work_ends(0, old), passes.operations()), (None, 1));
-    assert_eq!((passes.work_ends(0, new), passes.operations()), (Some((PassKind::Scrub, 1)), 0));
+    let new = passes.begin_group(Nanos(2), Bytes(1));
+    assert_eq!((passes.end_group(0, old), passes.operations()), (None, 1));
+    assert_eq!((passes.end_group(0, new), passes.operations()), (Some((PassKind::Scrub, 1)), 0));
 }
 
 /// Between 1 and 10 MB/s, pieces of 128 KiB begin as often as the upper limit has it; where the host has moved more than 64 sectors of a member
@@ -88,23 +88,31 @@ fn the_pace_is_mds() {
     };
     let piece = Bytes::kib(128);
     let start = Nanos::secs(10);
-    let mut pacer = Pacer::new();
-    assert_eq!(pacer.leave(&settings, start, 0, &[0, 0], None), Leave::Now);
-    pacer.begins(start, piece);
+    let mut pacer = WorkPacer::new();
+    assert_eq!(pacer.next_start(&settings, start, 0, &[0, 0], None), NextStart::Now);
+    pacer.note_begun(start, piece);
     let due = start + ByteRate::new(10_000_000).unwrap().time_for(piece);
-    assert_eq!(pacer.leave(&settings, start, 1, &[0, 64], None), Leave::At(due), "the upper limit");
-    assert_eq!(pacer.leave(&settings, due, 1, &[0, 64], None), Leave::Now, "64 sectors are no host");
-    pacer.begins(due, piece);
+    assert_eq!(pacer.next_start(&settings, start, 1, &[0, 64], None), NextStart::At(due), "the upper limit");
+    assert_eq!(pacer.next_start(&settings, due, 1, &[0, 64], None), NextStart::Now, "64 sectors are no host");
+    pacer.note_begun(due, piece);
     let then = due + Nanos::millis(20);
-    assert_eq!(pacer.leave(&settings, then, 2, &[0, 65], None), Leave::WhenDone, "65 are one");
-    assert_eq!(pacer.leave(&settings, then, 1, &[0, 65], None), Leave::WhenDone, "until all is done");
-    assert_eq!(pacer.leave(&settings, then, 0, &[0, 65], None), Leave::Now, "then it goes on");
-    pacer.begins(then, piece);
+    assert_eq!(pacer.next_start(&settings, then, 2, &[0, 65], None), NextStart::WhenDone, "65 are one");
+    assert_eq!(
+        pacer.next_start(&settings, then, 1, &[0, 65], None),
+        NextStart::WhenDone,
+        "until all is done"
+    );
+    assert_eq!(pacer.next_start(&settings, then, 0, &[0, 65], None), NextStart::Now, "then it goes on");
+    pacer.note_begun(then, piece);
     let late = start + Nanos::secs(1);
-    assert_eq!(pacer.leave(&settings, late, 1, &[0, 999], None), Leave::Now, "below the lower limit");
-    pacer.begins(late, piece);
+    assert_eq!(
+        pacer.next_start(&settings, late, 1, &[0, 999], None),
+        NextStart::Now,
+        "below the lower limit"
+    );
+    pacer.note_begun(late, piece);
     let fixed = ByteRate::new(128 << 10);
-    assert_eq!(pacer.leave(&settings, late, 9, &[0, 9999], fixed), Leave::At(late + Nanos::secs(1)));
+    assert_eq!(pacer.next_start(&settings, late, 9, &[0, 9999], fixed), NextStart::At(late + Nanos::secs(1)));
 }
 
 /// Sectors under way for the array count against those of the host, as in md: beside a full window a little I/O passes unnoticed.
@@ -112,15 +120,15 @@ fn the_pace_is_mds() {
 fn what_is_under_way_hides_a_little_of_the_host() {
     let settings =
         BackgroundConfig { min_rate: ByteRate::new(1), max_rate: None, ..BackgroundConfig::default() };
-    let mut pacer = Pacer::new();
+    let mut pacer = WorkPacer::new();
     let now = Nanos::millis(1);
-    let mut leave = |traffic: i64| {
-        let leave = pacer.leave(&settings, now, 1, &[traffic], None);
-        pacer.begins(now, Bytes::kib(128));
-        leave
+    let mut begin_piece = |traffic: i64| {
+        let start = pacer.next_start(&settings, now, 1, &[traffic], None);
+        pacer.note_begun(now, Bytes::kib(128));
+        start
     };
-    assert_eq!([0, -256, 300 - 512, 64].map(&mut leave), [Leave::Now; 4]);
-    assert_eq!(leave(321 - 256), Leave::WhenDone);
+    assert_eq!([0, -256, 300 - 512, 64].map(&mut begin_piece), [NextStart::Now; 4]);
+    assert_eq!(begin_piece(321 - 256), NextStart::WhenDone);
 }
 
 /// The floor is one of the mean over the last half a minute: after ten minutes at twice the floor, at half of it, the work waits for the host for
@@ -129,18 +137,18 @@ fn what_is_under_way_hides_a_little_of_the_host() {
 fn the_mean_forgets() {
     let floor = ByteRate::new(1_000_000);
     let settings = BackgroundConfig { min_rate: floor, max_rate: None, ..BackgroundConfig::default() };
-    let mut pacer = Pacer::new();
+    let mut pacer = WorkPacer::new();
     let (mut now, mut moved) = (Nanos::ZERO, 0);
     let mut waits_at = |rate: u64, until: Nanos| {
         let piece = Bytes::kib(128);
         let mut last = None;
         while now < until {
             moved += 100;
-            if pacer.leave(&settings, now, 1, &[moved], None) == Leave::WhenDone {
-                assert_eq!(pacer.leave(&settings, now, 0, &[moved], None), Leave::Now);
+            if pacer.next_start(&settings, now, 1, &[moved], None) == NextStart::WhenDone {
+                assert_eq!(pacer.next_start(&settings, now, 0, &[moved], None), NextStart::Now);
                 last = Some(now);
             }
-            pacer.begins(now, piece);
+            pacer.note_begun(now, piece);
             now += ByteRate::new(rate).unwrap().time_for(piece);
         }
         last.unwrap()

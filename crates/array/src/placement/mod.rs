@@ -7,5 +7,5 @@ mod table;
 
 pub use moves::ShiftPlan;
 pub use spread::spread;
-pub use table::Placement;
+pub use table::ParityPlacement;
 pub(crate) use table::by_rank;

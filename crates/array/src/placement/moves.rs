@@ -1,12 +1,12 @@
 //! From one placement to the next with as few parity chunks moved as possible.
 
-use super::Placement;
+use super::ParityPlacement;
 
 /// A placement to be reached, and what reaching it takes.
 #[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct ShiftPlan {
     /// The table afterwards.
-    pub target: Placement,
+    pub target: ParityPlacement,
     /// Parity chunks that change their column, per period.
     pub parity_moves: u32,
     /// Chunks of any kind that change their column, per period.
@@ -15,7 +15,7 @@ pub struct ShiftPlan {
 
 impl ShiftPlan {
     /// The step between two tables of one shape.
-    pub fn between(from: &Placement, target: Placement) -> Self {
+    pub fn between(from: &ParityPlacement, target: ParityPlacement) -> Self {
         let (mut parity_moves, mut chunk_moves) = (0, 0);
         for phase in 0..from.period() as usize {
             let pairs = from.columns_at(phase).iter().zip(target.columns_at(phase));
@@ -33,7 +33,7 @@ impl ShiftPlan {
     ///
     /// # Panics
     /// If `want` does not hold as many parity chunks as the table, or more than one chunk of a stripe on a column.
-    pub fn minimal(from: &Placement, want: &[u32]) -> Self {
+    pub fn minimal(from: &ParityPlacement, want: &[u32]) -> Self {
         let mut target = from.clone();
         let mut have = from.parity_counts();
         assert_eq!(
@@ -69,9 +69,9 @@ impl ShiftPlan {
 }
 
 /// Moves up to `count` parity chunks from column `source` to column `sink`; returns how many there were to move.
-fn move_parity(table: &mut Placement, source: u8, sink: u8, count: u32) -> u32 {
+fn move_parity(table: &mut ParityPlacement, source: u8, sink: u8, count: u32) -> u32 {
     let data = table.data() as u8;
-    let movable = |table: &Placement, phase: usize| {
+    let movable = |table: &ParityPlacement, phase: usize| {
         let roles = table.roles_at(phase);
         roles[usize::from(source)] >= data && roles[usize::from(sink)] < data
     };
@@ -85,7 +85,7 @@ fn move_parity(table: &mut Placement, source: u8, sink: u8, count: u32) -> u32 {
 }
 
 /// The shortest chain of columns from `source` to one that `is_sink`, along which parity can move.
-fn path_to_sink(table: &Placement, source: usize, is_sink: impl Fn(usize) -> bool) -> Vec<u8> {
+fn path_to_sink(table: &ParityPlacement, source: usize, is_sink: impl Fn(usize) -> bool) -> Vec<u8> {
     let data = table.data() as u8;
     let edge = |from: usize, to: usize| {
         (0..table.period() as usize).any(|phase| {
@@ -125,7 +125,7 @@ mod tests {
     use outlast_settings::array::Shares;
     use proptest::prelude::*;
 
-    fn surplus(from: &Placement, want: &[u32]) -> u32 {
+    fn surplus(from: &ParityPlacement, want: &[u32]) -> u32 {
         from.parity_counts().iter().zip(want).map(|(&have, &want)| have.saturating_sub(want)).sum()
     }
 
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn the_papers_example_moves_sixty_percent() {
         let shares = Shares::from_percent("p", &[70.0, 10.0, 10.0, 10.0], 1).unwrap();
-        let from = Placement::from_shares(&shares);
+        let from = ParityPlacement::from_shares(&shares);
         let want = shares.ranked(&[1, 2, 3, 0]).counts;
         let plan = ShiftPlan::minimal(&from, &want);
         assert_eq!(plan.target.parity_counts(), want);
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_naive_shift_moves_every_chunk() {
         let shares = Shares::from_percent("p", &[80.0, 5.0, 5.0, 5.0, 5.0], 1).unwrap();
-        let from = Placement::from_shares(&shares);
+        let from = ParityPlacement::from_shares(&shares);
         let plan = ShiftPlan::between(&from, from.renamed(&[1, 2, 3, 4, 0]));
         assert_eq!(plan.chunk_moves, 5 * from.period());
         assert_eq!(plan.parity_moves, from.period());
@@ -174,7 +174,7 @@ mod tests {
                 over -= less;
             }
             let shares = Shares { period, counts };
-            let mut table = Placement::from_shares(&shares);
+            let mut table = ParityPlacement::from_shares(&shares);
             for order in orders {
                 let mut rng = outlast_units::rng::SplitMix::new(order, "order");
                 let mut ranks: Vec<u8> = (0..weights.len() as u8).collect();

@@ -14,7 +14,8 @@ use std::cmp::Ordering;
 /// If the shares do not fill each stripe exactly; [`Shares`] has no way to build such.
 pub fn spread(shares: &Shares) -> Vec<u64> {
     let parities = shares.parities();
-    let tasks: Vec<Task> = shares.counts.iter().map(|&count| Task { count, period: shares.period }).collect();
+    let tasks: Vec<SpreadTask> =
+        shares.counts.iter().map(|&count| SpreadTask { count, period: shares.period }).collect();
     // The next chunk of each member, counted from 1; beyond its count there is none.
     let mut next = vec![1u32; tasks.len()];
     let mut eligible: Vec<usize> = Vec::with_capacity(tasks.len());
@@ -39,12 +40,12 @@ pub fn spread(shares: &Shares) -> Vec<u64> {
 }
 
 #[derive(Clone, Copy)]
-struct Task {
+struct SpreadTask {
     count: u32,
     period: u32,
 }
 
-impl Task {
+impl SpreadTask {
     /// First stripe in which chunk `j` may be placed.
     fn release(self, j: u32) -> u32 {
         (u64::from(j - 1) * u64::from(self.period) / u64::from(self.count)) as u32
@@ -53,14 +54,14 @@ impl Task {
     fn deadline(self, j: u32) -> u32 {
         (u64::from(j) * u64::from(self.period)).div_ceil(u64::from(self.count)) as u32
     }
-    /// Whether the windows of chunks `j` and `j + 1` share a stripe.
+    /// True if the windows of chunks `j` and `j + 1` share a stripe.
     fn overlaps(self, j: u32) -> bool {
         !(u64::from(j) * u64::from(self.period)).is_multiple_of(u64::from(self.count))
     }
 }
 
 /// Which of two members' next chunks goes first.
-fn order(a: Task, mut ja: u32, b: Task, mut jb: u32, look_ahead: bool) -> Ordering {
+fn order(a: SpreadTask, mut ja: u32, b: SpreadTask, mut jb: u32, look_ahead: bool) -> Ordering {
     loop {
         let earlier = a.deadline(ja).cmp(&b.deadline(jb));
         if earlier != Ordering::Equal || !look_ahead || a.count == b.count {

@@ -1,6 +1,6 @@
 //! The table itself.
 
-use super::layouts::{Shape, columns, period};
+use super::layouts::{LayoutShape, columns, period};
 use super::spread::spread;
 use outlast_settings::array::{ParityLayout, Shares};
 
@@ -8,7 +8,7 @@ use outlast_settings::array::{ParityLayout, Shares};
 /// addresses, roles `data..` the parity chunks.
 #[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 #[persist(check)]
-pub struct Placement {
+pub struct ParityPlacement {
     columns: usize,
     data: usize,
     period: u32,
@@ -18,10 +18,10 @@ pub struct Placement {
     role_of: Vec<u8>,
 }
 
-impl Placement {
+impl ParityPlacement {
     /// A named layout of `data` + `parities` columns.
     pub fn named(layout: ParityLayout, data: usize, parities: usize) -> Self {
-        let shape = Shape { data, parities };
+        let shape = LayoutShape { data, parities };
         let period = if parities == 0 { 1 } else { period(layout, shape) };
         let column_of = (0..period).flat_map(|stripe| columns(layout, shape, stripe)).collect();
         Self::from_columns(shape.columns(), data, column_of)
@@ -79,7 +79,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Whether another table is of the same stripes over the same columns.
+    /// True if another table is of the same stripes over the same columns.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         (self.columns, self.data, self.period) == (other.columns, other.data, other.period)
     }
@@ -147,7 +147,7 @@ impl Placement {
 }
 
 /// The placement `first` with its columns renamed so that the member at `order[0]` takes the place with the largest share, and so on.
-pub(crate) fn by_rank(first: &Placement, counts: &[u32], order: &[u8]) -> Placement {
+pub(crate) fn by_rank(first: &ParityPlacement, counts: &[u32], order: &[u8]) -> ParityPlacement {
     let mut places: Vec<usize> = (0..counts.len()).collect();
     places.sort_by(|&a, &b| counts[b].cmp(&counts[a]));
     let mut to = vec![0; counts.len()];
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn table(layout: ParityLayout, data: usize, parities: usize) -> Vec<Vec<u8>> {
-        let placement = Placement::named(layout, data, parities);
+        let placement = ParityPlacement::named(layout, data, parities);
         (0..placement.period() as usize).map(|phase| placement.columns_at(phase).to_vec()).collect()
     }
 
@@ -206,10 +206,13 @@ mod tests {
     fn percentages_have_raid4_and_raid5_as_extremes() {
         let raid4 = Shares::from_percent("p", &[100.0, 0.0, 0.0, 0.0, 0.0], 1).unwrap();
         assert_eq!(
-            Placement::from_shares(&raid4).parity_counts(),
-            Placement::named(ParityLayout::ParityFirst, 4, 1).parity_counts()
+            ParityPlacement::from_shares(&raid4).parity_counts(),
+            ParityPlacement::named(ParityLayout::ParityFirst, 4, 1).parity_counts()
         );
         let raid5 = Shares::from_percent("p", &[20.0; 5], 1).unwrap();
-        assert_eq!(Placement::from_shares(&raid5), Placement::named(ParityLayout::RightSymmetric, 4, 1));
+        assert_eq!(
+            ParityPlacement::from_shares(&raid5),
+            ParityPlacement::named(ParityLayout::RightSymmetric, 4, 1)
+        );
     }
 }

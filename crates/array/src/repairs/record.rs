@@ -19,7 +19,7 @@ pub struct MemberRepair {
     pub started_at: Option<Nanos>,
     /// When it ended.
     pub finished_at: Option<Nanos>,
-    /// Whether it ended early, because the member left or is replaced instead.
+    /// True if it ended early, because the member left or is replaced instead.
     pub abandoned: bool,
     /// Questions about failed sectors that the member answered.
     pub queries: u64,

@@ -2,8 +2,8 @@
 
 mod check;
 
-use crate::layout::Rows;
-use crate::passes::{Leave, Pacer};
+use crate::layout::RowRange;
+use crate::passes::{NextStart, WorkPacer};
 use crate::ranges::RangeSet;
 use outlast_decisions::RepairWay;
 use outlast_settings::array::{BackgroundConfig, RepairConfig};
@@ -13,9 +13,9 @@ use std::ops::Range;
 
 /// Rows of one chunk to be recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) struct Item {
+pub(crate) struct RepairRows {
     pub(crate) group: u64,
-    pub(crate) rows: Rows,
+    pub(crate) rows: RowRange,
     pub(crate) readable: bool,
     pub(crate) range: u32,
     /// The first of them on the member.
@@ -24,7 +24,7 @@ pub(crate) struct Item {
 
 /// A range that was asked for and is not yet recovered.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-struct Span {
+struct RepairSpan {
     range: u32,
     /// Rows of it that are not yet recovered.
     left: u32,
@@ -33,20 +33,20 @@ struct Span {
 
 /// What bounds a recovery in place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct RepairLimits {
     /// Ranges of a member.
     pub(crate) ranges: u32,
     /// Ranges under way at once.
     pub(crate) queries: usize,
-    /// Whether nothing is recovered before everything that has failed is known.
-    pub(crate) known_first: bool,
+    /// True if nothing is recovered before everything that has failed is known.
+    pub(crate) identify_first: bool,
     /// Operations under way at once.
     pub(crate) window: u32,
 }
 
 /// What a recovery in place does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum RepairAction {
     /// It waits for what is under way, or is not in place.
     Wait,
     /// Asks for the next range.
@@ -59,7 +59,7 @@ pub(crate) enum Turn {
 
 /// A recovery under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Repair {
+pub(crate) struct ActiveRepair {
     /// Its place among the records.
     pub(crate) id: u32,
     pub(crate) column: usize,
@@ -68,14 +68,14 @@ pub(crate) struct Repair {
     pub(crate) rate: Option<ByteRate>,
     /// The next range to ask for.
     next: u32,
-    spans: VecDeque<Span>,
+    spans: VecDeque<RepairSpan>,
     /// Ranges that have no answer yet, and when each was asked for.
     asked: Vec<(u32, Nanos)>,
     /// Rows to be recovered.
-    items: VecDeque<Item>,
+    items: VecDeque<RepairRows>,
     /// Operations under way.
     ops: u32,
-    pacer: Pacer,
+    pacer: WorkPacer,
     /// Until when the host's processor works on the last run begun.
     busy_until: Nanos,
     /// Sectors of the member not yet recovered; kept where all is known first only.
@@ -86,7 +86,7 @@ pub(crate) struct Repair {
     flushing: bool,
 }
 
-impl Repair {
+impl ActiveRepair {
     /// The recovery of record `id`, which begins.
     pub(crate) fn new(id: u32, column: usize, way: RepairWay, rate: Option<ByteRate>) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Repair {
             asked: Vec::new(),
             items: VecDeque::new(),
             ops: 0,
-            pacer: Pacer::new(),
+            pacer: WorkPacer::new(),
             busy_until: Nanos::ZERO,
             missing: RangeSet::default(),
             written: RangeSet::default(),
@@ -109,7 +109,7 @@ impl Repair {
     }
 
     /// Rows to be recovered.
-    pub(crate) fn items(&self) -> impl Iterator<Item = &Item> {
+    pub(crate) fn items(&self) -> impl Iterator<Item = &RepairRows> {
         self.items.iter()
     }
 
@@ -119,20 +119,20 @@ impl Repair {
     }
 
     /// What comes next. Asking goes before recovering, so that there is always something to recover.
-    pub(crate) fn turn(&self, limits: &Limits) -> Turn {
+    pub(crate) fn next_action(&self, limits: &RepairLimits) -> RepairAction {
         if self.way != RepairWay::Die || self.flushing {
-            return Turn::Wait;
+            return RepairAction::Wait;
         }
-        let under_way = if limits.known_first { self.asked.len() } else { self.spans.len() };
+        let under_way = if limits.identify_first { self.asked.len() } else { self.spans.len() };
         let all_known = self.next == limits.ranges && self.asked.is_empty();
         if self.next < limits.ranges && under_way < limits.queries {
-            Turn::Ask
+            RepairAction::Ask
         } else if all_known && self.items.is_empty() && self.ops == 0 {
-            Turn::Flush
-        } else if self.ops >= limits.window || limits.known_first && !all_known || self.items.is_empty() {
-            Turn::Wait
+            RepairAction::Flush
+        } else if self.ops >= limits.window || limits.identify_first && !all_known || self.items.is_empty() {
+            RepairAction::Wait
         } else {
-            Turn::Recover
+            RepairAction::Recover
         }
     }
 
@@ -140,12 +140,12 @@ impl Repair {
     pub(crate) fn take_range(&mut self) -> u32 {
         let range = self.next;
         self.next += 1;
-        self.spans.push_back(Span { range, left: 0, answered: false });
+        self.spans.push_back(RepairSpan { range, left: 0, answered: false });
         range
     }
 
     /// A range is asked for.
-    pub(crate) fn asks(&mut self, now: Nanos, range: u32) {
+    pub(crate) fn note_query(&mut self, now: Nanos, range: u32) {
         debug_assert!(
             self.asked.iter().all(|&(asked, _)| asked != range),
             "a range is asked for once at a time"
@@ -159,13 +159,13 @@ impl Repair {
     }
 
     /// A range has its answer; returns when it was asked for, unless it was not.
-    pub(crate) fn takes_answer(&mut self, range: u32) -> Option<Nanos> {
+    pub(crate) fn take_answer(&mut self, range: u32) -> Option<Nanos> {
         let place = self.asked.iter().position(|&(asked, _)| asked == range)?;
         Some(self.asked.swap_remove(place).1)
     }
 
     /// Rows are to be recovered; `sectors`: theirs on the member, where they are kept.
-    pub(crate) fn list(&mut self, item: Item, sectors: Option<Range<u64>>) {
+    pub(crate) fn list_rows(&mut self, item: RepairRows, sectors: Option<Range<u64>>) {
         self.items.push_back(item);
         if let Some(sectors) = sectors {
             self.missing.insert(sectors);
@@ -175,7 +175,7 @@ impl Repair {
     /// `count` rows of a range are listed. Returns whether no question is open.
     pub(crate) fn range_listed(&mut self, range: u32, count: u32) -> bool {
         if let Some(span) = self.spans.iter_mut().find(|span| span.range == range) {
-            *span = Span { range, left: count, answered: true };
+            *span = RepairSpan { range, left: count, answered: true };
         }
         self.drop_done_spans();
         let all = self.asked.is_empty();
@@ -185,30 +185,30 @@ impl Repair {
         all
     }
 
-    /// Whether every range has been asked for and has its answer.
+    /// True if every range has been asked for and has its answer.
     pub(crate) fn knows_all(&self, ranges: u32) -> bool {
         self.next == ranges && self.asked.is_empty()
     }
 
-    /// Whether there are rows whose recovery has not begun.
+    /// True if there are rows whose recovery has not begun.
     pub(crate) fn has_items(&self) -> bool {
         !self.items.is_empty()
     }
 
-    /// Whether any rows have been begun.
+    /// True if any rows have been begun.
     pub(crate) fn has_begun(&self) -> bool {
         self.pacer.has_begun()
     }
 
-    /// Whether the next rows may be begun, as [`Pacer::leave`] has it.
-    pub(crate) fn leave(
+    /// Whether the next rows may be begun, as [`WorkPacer::next_start`] has it.
+    pub(crate) fn next_start(
         &mut self,
         settings: &BackgroundConfig,
         now: Nanos,
         traffic: &[i64],
         fixed: Option<ByteRate>,
-    ) -> Leave {
-        self.pacer.leave(settings, now, self.ops as usize, traffic, fixed)
+    ) -> NextStart {
+        self.pacer.next_start(settings, now, self.ops as usize, traffic, fixed)
     }
 
     /// Until when the host's processor works on them.
@@ -217,12 +217,12 @@ impl Repair {
     }
 
     /// Takes the next rows, whose recovery begins.
-    pub(crate) fn take_item(&mut self, now: Nanos, settings: &RepairConfig) -> Option<Item> {
+    pub(crate) fn take_item(&mut self, now: Nanos, settings: &RepairConfig) -> Option<RepairRows> {
         let item = self.items.pop_front()?;
         let bytes = Bytes(u64::from(item.rows.len()) * SECTOR_BYTES);
         self.busy_until = now + settings.run_time();
         self.ops += 1;
-        self.pacer.begins(now, bytes);
+        self.pacer.note_begun(now, bytes);
         Some(item)
     }
 
@@ -240,11 +240,11 @@ impl Repair {
     }
 
     /// The member flushes what was written back.
-    pub(crate) fn flushes(&mut self) {
+    pub(crate) fn begin_flush(&mut self) {
         self.flushing = true;
     }
 
-    /// Whether the member is known to lack some of these sectors.
+    /// True if the member is known to lack some of these sectors.
     pub(crate) fn lacks(&self, sectors: &Range<u64>) -> bool {
         self.missing.overlaps(sectors)
     }
@@ -265,12 +265,12 @@ impl Repair {
     }
 
     /// Takes the rows to be recovered out, to be put back in another order.
-    pub(crate) fn take_items(&mut self) -> VecDeque<Item> {
+    pub(crate) fn take_items(&mut self) -> VecDeque<RepairRows> {
         std::mem::take(&mut self.items)
     }
 
     /// Puts them back.
-    pub(crate) fn put_items(&mut self, items: VecDeque<Item>) {
+    pub(crate) fn put_items(&mut self, items: VecDeque<RepairRows>) {
         debug_assert!(self.items.is_empty(), "items are put back once");
         self.items = items;
     }

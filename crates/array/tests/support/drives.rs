@@ -1,7 +1,7 @@
 //! Small drives that keep their bytes, and what every trial of an array of them does: random commands, losses of power, and a reckoning.
 
 use super::Host;
-use outlast_array::{Array, State};
+use outlast_array::{Array, ArrayHealth};
 use outlast_device::{Command, Device, Op};
 use outlast_media::{DefectConfig, Geometry, HazardConfig, PageTimes, Timing};
 use outlast_settings::array::{
@@ -195,7 +195,7 @@ impl Trial {
         let lost: Vec<u64> = self.host.device.lost().iter().flatten().collect();
         assert_eq!(self.host.read_all(), lost);
         let status = self.host.device.status(self.host.now);
-        assert_eq!((status.state, status.progress, status.stripes_to_move), (State::Clean, None, 0));
+        assert_eq!((status.state, status.progress, status.stripes_to_move), (ArrayHealth::Clean, None, 0));
         self.host.device.self_check().unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! An array's life: random work of a host while members lose dies, fail, are replaced, and lose power.
 
 use super::{Host, command, plain};
-use outlast_array::{Array, Counters, Event, MemberRepair, PlainDevice, PlainFailure};
+use outlast_array::{Array, ArrayCounters, ArrayEvent, MemberRepair, PlainDevice, PlainFailure};
 use outlast_decisions::RepairWay;
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_persist::{Reader, Restore, Writer};
@@ -93,7 +93,7 @@ pub(crate) fn written(array: &Array<PlainDevice>) -> Vec<u8> {
 }
 
 /// What an array has done.
-pub(crate) type Deeds = (Vec<Event>, Vec<MemberRepair>, Counters, Nanos, u64);
+pub(crate) type Deeds = (Vec<ArrayEvent>, Vec<MemberRepair>, ArrayCounters, Nanos, u64);
 
 /// A host's random work on an array whose members lose dies, fail, are replaced, and lose power.
 #[derive(Clone)]

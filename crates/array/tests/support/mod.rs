@@ -6,7 +6,7 @@ pub(crate) mod failing;
 pub(crate) mod life;
 pub(crate) mod own;
 
-use outlast_array::{Array, Counters, PlainDevice};
+use outlast_array::{Array, ArrayCounters, PlainDevice};
 use outlast_device::{Command, Completion, Device, LatencyCause, Op, Outcome, Tag};
 use outlast_settings::array::{ArrayConfig, PlainConfig};
 use outlast_units::rng::SplitMix;
@@ -17,7 +17,7 @@ pub(crate) const SECTOR: usize = SECTOR_BYTES as usize;
 
 /// Routes a command without time to members that do nothing with it; the array counts it.
 pub(crate) fn route<D: Device>(array: &mut Array<D>, command: Command) -> Outcome {
-    let mut counters = Counters::default();
+    let mut counters = ArrayCounters::default();
     let outcome = array.route_untimed(command, &mut counters, &mut |_, _| {});
     array.count_untimed(counters);
     outcome

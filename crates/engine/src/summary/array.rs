@@ -2,7 +2,7 @@
 
 use crate::by_state::LatencyByState;
 use crate::data_loss::DataLoss;
-use outlast_array::State;
+use outlast_array::ArrayHealth;
 use serde::Serialize;
 
 /// An array of drives.
@@ -17,7 +17,7 @@ pub struct ArraySummary {
     /// Bytes of a chunk.
     pub chunk_bytes: u64,
     /// At the end.
-    pub state: State,
+    pub state: ArrayHealth,
     /// Whether it refuses writes.
     pub read_only: bool,
     /// How long it was in each state, in seconds.

@@ -3,7 +3,7 @@
 use super::pages::{domain, rber_model};
 use super::{Column, Out, copied, free, refused};
 use numpy::IntoPyArray;
-use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
+use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
 use outlast_models::Sector;
 use outlast_settings::array::ShiftWay;
 use outlast_units::Bytes;
@@ -51,7 +51,7 @@ fn model_array_life<'py>(
     };
     let start = copied(&ages)?;
     let (samples, members, done) = free(py, move || {
-        let mut array = Coarse::new(config).map_err(|error| error.to_string())?.pre_worn(&start);
+        let mut array = CoarseArray::new(config).map_err(|error| error.to_string())?.pre_worn(&start);
         let ln_uber = |cycles: f64| {
             let rber = model.saturated(cycles, 0.0, 0.0).rber;
             sector.ln_uber(rber).unwrap_or(f64::NEG_INFINITY)

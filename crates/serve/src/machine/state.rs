@@ -1,7 +1,7 @@
 //! How a machine is, for people and their programs.
 
 use super::memo::Memo;
-use outlast_array::{Condition, MemberRepair, PassKind};
+use outlast_array::{ArrayCondition, MemberRepair, PassKind};
 use outlast_decisions::RepairWay;
 use outlast_device::Device;
 use outlast_engine::InService;
@@ -92,7 +92,7 @@ pub struct ArrayState {
     /// Its level, as in scenarios.
     pub level: &'static str,
     /// What commands of the host meet.
-    pub condition: Condition,
+    pub condition: ArrayCondition,
     /// Its members, by column.
     pub members: Vec<MemberState>,
     /// Devices standing by.

@@ -1,20 +1,22 @@
-//! Checks of regions that a loss of power would leave in doubt.
+//! Checks of marks, records and counts of writes under way.
 
-use super::{Found, must};
+use super::{ArrayCheck, must};
 use crate::machine::Array;
 use crate::machine::record::record_bytes;
-use crate::op::{Op, SubKind};
+use crate::op::{GroupOp, MemberCommandKind};
 use outlast_device::{Device, Op as HostOp};
 use std::collections::BTreeSet;
 
 impl<D: Device> Array<D> {
-    pub(super) fn check_doubt(&self) -> Found {
+    pub(super) fn check_doubt(&self) -> ArrayCheck {
         let (doubt, layout, flight) = (&self.doubt, &self.layout, &self.flight);
         doubt.check_settings(&self.setup.config, layout.groups, layout.chunk)?;
         let is_change = |op: HostOp| matches!(op, HostOp::Write | HostOp::Trim);
         let changes = flight.hosts.live().filter(|host| is_change(host.command.op)).count();
-        let of = |wanted: SubKind| flight.subs.live().filter(|sub| sub.kind == wanted).count();
-        doubt.check_counts(changes, of(SubKind::Clean), of(SubKind::Bitmap))?;
+        let of = |wanted: MemberCommandKind| {
+            flight.member_commands.live().filter(|sub| sub.kind == wanted).count()
+        };
+        doubt.check_counts(changes, of(MemberCommandKind::Clean), of(MemberCommandKind::Bitmap))?;
         let logged: u64 = flight.ops.live().map(|op| op.log_bytes).fold(0, u64::saturating_add);
         must(logged == doubt.log.in_use(), || {
             format!("records take {logged} bytes, {} are taken", doubt.log.in_use())
@@ -40,11 +42,11 @@ impl<D: Device> Array<D> {
         must(waits.len() == doubt.bitmap.waiting().count(), || {
             "an operation waits twice for a mark".to_owned()
         })?;
-        let takes = |op: &Op| op.log_bytes == 0 || op.log_bytes == record_bytes(op);
+        let takes = |op: &GroupOp| op.log_bytes == 0 || op.log_bytes == record_bytes(op);
         must(flight.ops.live().all(takes), || {
             "an operation has room for another record than its own".to_owned()
         })?;
-        for (index, bytes) in doubt.log.wanted() {
+        for (index, bytes) in doubt.log.requests() {
             let op = flight.ops.slots().get(index as usize).filter(|op| bytes == record_bytes(op));
             must(op.is_some_and(|op| op.record.is_some() && op.left == 0 && op.log_bytes == 0), || {
                 format!("operation {index} does not wait for room for a record of {bytes} bytes")

@@ -1,10 +1,12 @@
 //! Checks of commands and operations under way: each command to a member belongs to something that waits for it, and each operation to rows that are there.
 
-use super::{Found, must};
-use crate::layout::Rows;
-use crate::locks::Locks;
+use super::{ArrayCheck, must};
+use crate::layout::RowRange;
+use crate::locks::RowLocks;
 use crate::machine::Array;
-use crate::op::{Content, Host, Op, OpKind, Record, Sub, SubKind};
+use crate::op::{
+    GroupOp, GroupOpKind, GroupRecord, HostCommand, MemberCommand, MemberCommandKind, RecordContent,
+};
 use outlast_device::{Device, Op as HostOp, Outcome};
 use outlast_units::SECTOR_BYTES;
 use outlast_units::slab::NIL;
@@ -12,24 +14,26 @@ use std::collections::BTreeMap;
 
 /// Commands of hosts and operations under way, by their numbers.
 #[derive(Default)]
-struct Parts {
+struct HostParts {
     of_hosts: BTreeMap<u32, u32>,
-    of_ops: BTreeMap<u32, Vec<Sub>>,
+    of_ops: BTreeMap<u32, Vec<MemberCommand>>,
 }
 
 impl<D: Device> Array<D> {
-    pub(super) fn check_flight(&self) -> Found {
+    pub(super) fn check_flight(&self) -> ArrayCheck {
         let flight = &self.flight;
         let is_idle = flight.is_idle() && flight.held_back.is_empty() && flight.runnable.is_empty();
         must(self.powered || is_idle, || "something is under way without power".to_owned())?;
         must(self.buffer.is_empty(), || "members have completed something that nobody has seen".to_owned())?;
-        must(flight.subs.live().all(|sub| sub.live), || "a command to a member is over and kept".to_owned())?;
-        let mut parts = Parts::default();
-        for sub in flight.subs.live() {
-            self.check_sub(sub)?;
+        must(flight.member_commands.live().all(|sub| sub.live), || {
+            "a command to a member is over and kept".to_owned()
+        })?;
+        let mut parts = HostParts::default();
+        for sub in flight.member_commands.live() {
+            self.check_member_command(sub)?;
             match sub.kind {
                 kind if kind.is_for_host() => *parts.of_hosts.entry(sub.owner).or_default() += 1,
-                SubKind::Read | SubKind::Write | SubKind::Log => {
+                MemberCommandKind::Read | MemberCommandKind::Write | MemberCommandKind::Log => {
                     parts.of_ops.entry(sub.owner).or_default().push(*sub);
                 }
                 _ => {}
@@ -57,10 +61,13 @@ impl<D: Device> Array<D> {
         must(parts.of_hosts.is_empty() && parts.of_ops.is_empty(), || {
             "a command to a member is for something that is over".to_owned()
         })?;
-        let count = |is: fn(SubKind) -> bool| flight.subs.live().filter(|sub| is(sub.kind)).count();
-        let reads = count(|kind| kind == SubKind::DirectRead);
-        let changes = count(|kind| matches!(kind, SubKind::DirectWrite | SubKind::DirectTrim));
-        let replays = flight.ops.live().filter(|op| op.kind == OpKind::Replay).count();
+        let count = |is: fn(MemberCommandKind) -> bool| {
+            flight.member_commands.live().filter(|sub| is(sub.kind)).count()
+        };
+        let reads = count(|kind| kind == MemberCommandKind::DirectRead);
+        let changes =
+            count(|kind| matches!(kind, MemberCommandKind::DirectWrite | MemberCommandKind::DirectTrim));
+        let replays = flight.ops.live().filter(|op| op.kind == GroupOpKind::Replay).count();
         let counted =
             [flight.direct_reads, flight.direct_changes, flight.replaying].map(|count| count as usize);
         must(counted == [reads, changes, replays], || {
@@ -68,37 +75,39 @@ impl<D: Device> Array<D> {
         })
     }
 
-    fn check_sub(&self, sub: &Sub) -> Found {
+    fn check_member_command(&self, sub: &MemberCommand) -> ArrayCheck {
         let is_there = self.members.device(usize::from(sub.column)).is_some();
         must(is_there && usize::from(sub.role) < self.layout.roles, || {
             format!("a command is for role {} on member {}", sub.role, sub.column)
         })?;
         match sub.kind {
-            SubKind::DirectRead | SubKind::DirectWrite | SubKind::DirectTrim => {
+            MemberCommandKind::DirectRead
+            | MemberCommandKind::DirectWrite
+            | MemberCommandKind::DirectTrim => {
                 self.check_place(sub.group, sub.rows)?;
                 let Some(host) = self.flight.hosts.slots().get(sub.owner as usize) else { return Ok(()) };
                 let data = if self.layout.data == 1 { 1 } else { 1 << sub.role };
                 must(data & !self.data_set() == 0, || format!("role {} has no data", sub.role))?;
                 self.check_of_host(host, sub.group, data, sub.rows)
             }
-            SubKind::Read | SubKind::Write => self.check_place(sub.group, sub.rows),
-            SubKind::Status => {
+            MemberCommandKind::Read | MemberCommandKind::Write => self.check_place(sub.group, sub.rows),
+            MemberCommandKind::Status => {
                 let range = u64::from(self.ranges());
                 must(sub.group < range, || format!("range {} of {range} was asked for", sub.group))
             }
-            SubKind::Log
-            | SubKind::Flush
-            | SubKind::Bitmap
-            | SubKind::Clean
-            | SubKind::RepairFlush
-            | SubKind::Aside => {
+            MemberCommandKind::Log
+            | MemberCommandKind::Flush
+            | MemberCommandKind::Bitmap
+            | MemberCommandKind::Clean
+            | MemberCommandKind::RepairFlush
+            | MemberCommandKind::Aside => {
                 must(sub.rows.first < sub.rows.end, || "a command to a member is for no rows".to_owned())
             }
         }
     }
 
-    /// Whether `rows` of the roles in `set` of `group` are of what the command of the host is for.
-    fn check_of_host(&self, host: &Host, group: u64, set: u64, rows: Rows) -> Found {
+    /// Checks that `rows` of the roles in `set` of `group` lie within the sectors of the host command.
+    fn check_of_host(&self, host: &HostCommand, group: u64, set: u64, rows: RowRange) -> ArrayCheck {
         let (first, end) =
             (host.command.lba.0, host.command.lba.0.saturating_add(host.command.sectors.into()));
         let is_within = |role: usize| {
@@ -110,7 +119,7 @@ impl<D: Device> Array<D> {
         })
     }
 
-    fn check_host(&self, host: &Host) -> Found {
+    fn check_host(&self, host: &HostCommand) -> ArrayCheck {
         let command = &host.command;
         let end = command.lba.0.saturating_add(command.sectors.into());
         must(command.op == HostOp::Flush || end <= self.setup.capacity, || {
@@ -123,7 +132,7 @@ impl<D: Device> Array<D> {
         })
     }
 
-    fn check_op(&self, index: u32, op: &Op, subs: &[Sub]) -> Found {
+    fn check_op(&self, index: u32, op: &GroupOp, subs: &[MemberCommand]) -> ArrayCheck {
         self.check_place(op.group, op.rows)?;
         Self::check_rows(op.window, op.rows)?;
         Self::check_rows(op.overlay, op.rows)?;
@@ -150,12 +159,12 @@ impl<D: Device> Array<D> {
         for sub in subs {
             must(sub.group == op.group, || "a command is for another group".to_owned())?;
             let fits = match sub.kind {
-                SubKind::Read => {
+                MemberCommandKind::Read => {
                     let is_new = (read | op.have) >> sub.role & 1 == 0;
                     read |= 1 << sub.role;
                     is_new && !op.committing && sub.rows == op.window
                 }
-                SubKind::Write => op.committing && Self::check_rows(sub.rows, op.rows).is_ok(),
+                MemberCommandKind::Write => op.committing && Self::check_rows(sub.rows, op.rows).is_ok(),
                 _ => !op.committing && op.record.is_some() && read == 0,
             };
             must(fits, || format!("a command {:?} of role {} does not belong to it", sub.kind, sub.role))?;
@@ -163,13 +172,13 @@ impl<D: Device> Array<D> {
         Ok(())
     }
 
-    fn check_op_host(&self, op: &Op) -> Found {
+    fn check_op_host(&self, op: &GroupOp) -> ArrayCheck {
         let needs_host = match op.kind {
-            OpKind::Write | OpKind::Trim => true,
-            OpKind::Read => !op.committing,
+            GroupOpKind::Write | GroupOpKind::Trim => true,
+            GroupOpKind::Read => !op.committing,
             _ => false,
         };
-        let is_own = matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::Read);
+        let is_own = matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim | GroupOpKind::Read);
         must(!needs_host || op.host != NIL, || "the command of the host that it is for is none".to_owned())?;
         must(is_own || op.host == NIL, || "it is for no command of the host".to_owned())?;
         if !is_own {
@@ -179,24 +188,24 @@ impl<D: Device> Array<D> {
         let Some(host) = self.flight.hosts.slots().get(op.host as usize) else {
             return must(op.host == NIL, || format!("command {} of the host is none", op.host));
         };
-        must(op.kind != OpKind::Read || op.overlay == op.rows, || {
+        must(op.kind != GroupOpKind::Read || op.overlay == op.rows, || {
             "it reads more than it is asked for".to_owned()
         })?;
         self.check_of_host(host, op.group, op.roles, op.overlay)
     }
 
-    /// Whether its lock is that of its rows. Returns whether it is held.
-    fn check_lock(&self, index: u32, op: &Op) -> Result<bool, String> {
-        let locks: &Locks = &self.flight.locks;
-        let is_own = |&(own, group, rows, _): &(u32, u64, Rows, bool)| {
-            own == index && group == op.group && (rows == op.rows || rows == self.whole_chunk())
+    /// Checks that the lock of an operation covers its rows. Returns true if it is held.
+    fn check_lock(&self, index: u32, op: &GroupOp) -> Result<bool, String> {
+        let locks: &RowLocks = &self.flight.locks;
+        let is_of_op = |&(owner, group, rows, _): &(u32, u64, RowRange, bool)| {
+            owner == index && group == op.group && (rows == op.rows || rows == self.whole_chunk())
         };
-        let lock = locks.look(op.lock).filter(is_own);
+        let lock = locks.state_of(op.lock).filter(is_of_op);
         lock.map(|(_, _, _, held)| held).ok_or_else(|| format!("lock {} is not its own", op.lock))
     }
 
-    /// Whether content by role is that of `rows`; `some`: roles may be without.
-    pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: Rows, some: bool) -> Found {
+    /// True if content by role is that of `rows`; `some`: roles may be without.
+    pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: RowRange, some: bool) -> ArrayCheck {
         let bytes = rows.len() as usize * SECTOR_BYTES as usize;
         let fits = |cell: &Vec<u8>| cell.len() == bytes || some && cell.is_empty();
         let is_whole = cells.len() == self.layout.roles && self.setup.bytes;
@@ -205,16 +214,16 @@ impl<D: Device> Array<D> {
         })
     }
 
-    pub(super) fn check_record(&self, record: &Record) -> Found {
+    pub(super) fn check_record(&self, record: &GroupRecord) -> ArrayCheck {
         self.check_place(record.group, record.rows)?;
         let keeps = self.setup.bytes;
         match &record.content {
-            Content::Trim => Ok(()),
-            Content::Cells { set, cells, .. } => {
+            RecordContent::Trim => Ok(()),
+            RecordContent::Cells { set, cells, .. } => {
                 self.check_roles(*set)?;
                 self.check_cells(cells, record.rows, true)
             }
-            Content::Partial { written, sums, extra, cells } => {
+            RecordContent::Partial { written, sums, extra, cells } => {
                 self.check_roles(*written)?;
                 must(written & !self.data_set() == 0 && extra & !written == 0, || {
                     format!("a record is of roles {written:#x}, with {extra:#x}")

@@ -1,15 +1,15 @@
 //! Members and their columns.
 
-use super::{Found, MOST, must};
+use super::{ArrayCheck, MOST, must};
 use crate::machine::Array;
-use crate::members::Column;
-use crate::op::{Sub, SubKind};
+use crate::members::MemberColumn;
+use crate::op::{MemberCommand, MemberCommandKind};
 use outlast_device::{Device, Tag};
 use outlast_units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<D: Device> Array<D> {
-    pub(super) fn check_members(&self) -> Found {
+    pub(super) fn check_members(&self) -> ArrayCheck {
         let (members, wanted) = (&self.members, usize::from(self.setup.config.members));
         members.check_sizes(wanted)?;
         for column in 0..members.len() {
@@ -19,8 +19,8 @@ impl<D: Device> Array<D> {
                 format!("member {column} is filled from what is not there")
             })?;
             self.check_column(&donor.home, members.donor_number(column))?;
-            self.check_sectors(&donor.known)?;
-            let mut ranges = donor.asked.iter().chain(&donor.answered);
+            self.check_sectors(&donor.lost)?;
+            let mut ranges = donor.queried.iter().chain(&donor.answered);
             must(ranges.all(|&range| range < self.ranges()), || {
                 "a donor was asked beyond its end".to_owned()
             })?;
@@ -33,7 +33,7 @@ impl<D: Device> Array<D> {
     }
 
     /// The place `number`, of a column or a donor.
-    fn check_column(&self, place: &Column<D>, number: usize) -> Found {
+    fn check_column(&self, place: &MemberColumn<D>, number: usize) -> ArrayCheck {
         let Some(device) = &place.device else {
             let is_empty = place.valid_to == 0 && place.in_flight == 0;
             let is_idle = self.members.deadline(number) == Nanos::MAX;
@@ -45,8 +45,9 @@ impl<D: Device> Array<D> {
         must(place.is_plausible(self.clock), || format!("read errors of member {number} are yet to come"))?;
         let (capacity, needed) = (device.identify().capacity, self.setup.member_bytes());
         must(capacity >= needed, || format!("member {number} has {capacity} of {needed}"))?;
-        let subs = self.flight.subs.live_indexed().filter(|(_, sub)| usize::from(sub.column) == number);
-        let own: BTreeMap<Tag, &Sub> = subs.map(|(index, sub)| (Tag(index), sub)).collect();
+        let subs =
+            self.flight.member_commands.live_indexed().filter(|(_, sub)| usize::from(sub.column) == number);
+        let own: BTreeMap<Tag, &MemberCommand> = subs.map(|(index, sub)| (Tag(index), sub)).collect();
         must(own.len() == place.in_flight as usize, || {
             format!("member {number} has {} commands, {} are counted", own.len(), place.in_flight)
         })?;
@@ -59,7 +60,12 @@ impl<D: Device> Array<D> {
                 "member {number} works on {found} commands, which are not the {known} that the array knows"
             )
         })?;
-        let reads = |sub: &Sub| matches!(sub.kind, SubKind::DirectRead | SubKind::Read | SubKind::Aside);
+        let reads = |sub: &MemberCommand| {
+            matches!(
+                sub.kind,
+                MemberCommandKind::DirectRead | MemberCommandKind::Read | MemberCommandKind::Aside
+            )
+        };
         let is_as_long = |&(tag, sectors): &(Tag, Option<u32>)| {
             own.get(&tag).is_none_or(|sub| !reads(sub) || sectors.is_none_or(|found| found == sub.rows.len()))
         };
@@ -67,9 +73,9 @@ impl<D: Device> Array<D> {
     }
 }
 
-impl<D> crate::members::Members<D> {
-    /// Whether every table has an entry for each of `wanted` columns.
-    fn check_sizes(&self, wanted: usize) -> Found {
+impl<D> crate::members::ArrayMembers<D> {
+    /// Checks that every table has an entry for each of `wanted` columns.
+    fn check_sizes(&self, wanted: usize) -> ArrayCheck {
         let (columns, donors) = (self.len(), self.donor_columns().len());
         let numbers = if donors == 0 { columns } else { 2 * columns };
         let fits = columns == wanted && (donors == 0 || donors == columns) && self.numbers().len() == numbers;

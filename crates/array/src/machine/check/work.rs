@@ -1,23 +1,23 @@
 //! Checks of work in the background: passes over groups, and recoveries.
 
-use super::{Found, MOST, must};
+use super::{ArrayCheck, MOST, must};
 use crate::machine::Array;
-use crate::op::OpKind;
+use crate::op::GroupOpKind;
 use crate::passes::PassKind;
 use outlast_device::Device;
 use std::collections::BTreeSet;
 
 impl<D: Device> Array<D> {
-    pub(super) fn check_passes(&self) -> Found {
+    pub(super) fn check_passes(&self) -> ArrayCheck {
         let (passes, groups) = (&self.passes, self.layout.groups);
-        passes.check(&self.setup.config.background, groups, self.ledger.counters.mismatches)?;
+        passes.check(&self.setup.config.background, groups, self.history.counters.mismatches)?;
         must(passes.is_shifting() == self.layout.shift().is_some(), || {
             "parity moves, or does not".to_owned()
         })?;
         if let Some((plan, _)) = passes.pending_shift() {
             let fits = match &self.layout.map {
-                crate::layout::Map::Striped(striped) => plan.target.is_like(&striped.now),
-                crate::layout::Map::Copies { .. } => false,
+                crate::layout::GroupMap::Striped(striped) => plan.target.is_like(&striped.now),
+                crate::layout::GroupMap::Copies { .. } => false,
             };
             must(fits && self.setup.shares.is_some(), || "parity is to move as it cannot".to_owned())?;
         }
@@ -35,7 +35,7 @@ impl<D: Device> Array<D> {
         must(pass.kind != PassKind::Resync || in_doubt, || "what is made right was in no doubt".to_owned())
     }
 
-    pub(super) fn check_repairs(&self) -> Found {
+    pub(super) fn check_repairs(&self) -> ArrayCheck {
         let (repairs, ranges) = (&self.repairs, self.ranges());
         repairs.check(self.members.len(), self.clock, MOST)?;
         for repair in repairs.active() {
@@ -47,7 +47,7 @@ impl<D: Device> Array<D> {
                 })?;
             }
             let under_way = self.flight.ops.live().filter_map(|op| match op.kind {
-                OpKind::Repair { repair: id, range, .. } if id == repair.id => Some(range),
+                GroupOpKind::Repair { repair: id, range, .. } if id == repair.id => Some(range),
                 _ => None,
             });
             repair.check_spans(under_way)?;

@@ -4,9 +4,9 @@
 //! go to both, so that the donor has whatever the new member lacks. What the donor has lost, or refuses to take, counts as bad sectors.
 
 use super::super::Array;
-use crate::error::EventKind;
-use crate::layout::Rows;
-use crate::op::Sub;
+use crate::error::ArrayEventKind;
+use crate::layout::RowRange;
+use crate::op::MemberCommand;
 use outlast_decisions::RepairWay;
 use outlast_device::Device;
 use outlast_units::Nanos;
@@ -17,11 +17,11 @@ impl<D: Device> Array<D> {
         let Some(spare) = self.members.spares_mut().pop_front() else { return };
         self.members.install_beside(column, spare);
         let donor = self.members.donor_number(column) as u8;
-        let theirs = |sub: &&mut Sub| sub.live && usize::from(sub.column) == column;
-        for sub in self.flight.subs.slots_mut().iter_mut().filter(theirs) {
+        let theirs = |sub: &&mut MemberCommand| sub.live && usize::from(sub.column) == column;
+        for sub in self.flight.member_commands.slots_mut().iter_mut().filter(theirs) {
             sub.column = donor;
         }
-        self.ledger.event(now, EventKind::RebuildStarted { member: column });
+        self.history.record_event(now, ArrayEventKind::RebuildStarted { member: column });
         self.start_rebuild();
     }
 
@@ -40,8 +40,8 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Whether donors have said what they lack of `group`; asks them where they have not.
-    pub(in crate::machine) fn donors_told(&mut self, now: Nanos, group: u64) -> bool {
+    /// True if donors have said what they lack of `group`; asks them where they have not.
+    pub(in crate::machine) fn have_donors_answered(&mut self, now: Nanos, group: u64) -> bool {
         if self.members.donor_columns().is_empty() {
             return true;
         }
@@ -66,12 +66,12 @@ impl<D: Device> Array<D> {
             told &= (first..=last).all(|range| donor.answered.contains(&range));
             let room = usize::from(ahead as u16 + 1).saturating_sub(under_way);
             let wanted: Vec<u32> = (first..=(last + ahead).min(ranges - 1))
-                .filter(|range| !donor.asked.contains(range))
+                .filter(|range| !donor.queried.contains(range))
                 .take(room)
                 .collect();
-            donor.asked.extend(&wanted);
+            donor.queried.extend(&wanted);
             for range in wanted {
-                self.ask(now, id, index, range);
+                self.query_range(now, id, index, range);
             }
         }
         told
@@ -79,32 +79,31 @@ impl<D: Device> Array<D> {
 
     /// Of `rows` of a group, the first that donors have all of, or nothing of: so that what they have is copied, and no more is computed
     /// than must be.
-    pub(in crate::machine) fn even_rows(&self, group: u64, rows: Rows) -> Rows {
+    pub(in crate::machine) fn even_rows(&self, group: u64, rows: RowRange) -> RowRange {
         let mut end = rows.end;
         for column in self.members.donor_columns().filter(|&column| group >= self.members[column].valid_to) {
             let Some(donor) = self.members.donor(column) else { continue };
             let Some(role) = self.layout.role_on(group, column, false) else { continue };
             let base = self.layout.locate(group, role, false).1;
             let first = base + u64::from(rows.first);
-            for edge in [donor.known.next_edge(first), donor.home.bad.next_edge(first)].into_iter().flatten()
-            {
+            for edge in [donor.lost.next_edge(first), donor.home.bad.next_edge(first)].into_iter().flatten() {
                 end = end.min((edge - base).min(u64::from(end)) as u32);
             }
         }
-        Rows::new(rows.first, end)
+        RowRange::new(rows.first, end)
     }
 
     /// Before rows are given up: what donors said may be old, so it is forgotten there, and reading tells. Returns whether anything was.
-    pub(in crate::machine) fn doubt_donors(&mut self, group: u64, rows: Rows) -> bool {
+    pub(in crate::machine) fn distrust_donors(&mut self, group: u64, rows: RowRange) -> bool {
         let mut any = false;
         for column in self.members.donor_columns() {
             let Some(role) = self.layout.role_on(group, column, false) else { continue };
             let base = self.layout.locate(group, role, false).1;
             let sectors = base + u64::from(rows.first)..base + u64::from(rows.end);
             if let Some(donor) = self.members.donor_mut(column)
-                && donor.known.overlaps(&sectors)
+                && donor.lost.overlaps(&sectors)
             {
-                donor.known.remove(sectors);
+                donor.lost.remove(sectors);
                 any = true;
             }
         }
@@ -120,7 +119,7 @@ impl<D: Device> Array<D> {
     ) {
         let Some(donor) = self.members.donor_mut(column) else { return };
         if done {
-            donor.known.remove(sectors.clone());
+            donor.lost.remove(sectors.clone());
             donor.home.bad.remove(sectors);
         } else {
             donor.home.bad.insert(sectors);

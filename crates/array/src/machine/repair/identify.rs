@@ -1,9 +1,9 @@
 //! Asking members which of their sectors have failed, range by range.
 
 use super::super::{Array, command};
-use crate::layout::Rows;
-use crate::op::{Sub, SubKind};
-use crate::repairs::Item;
+use crate::layout::RowRange;
+use crate::op::{MemberCommand, MemberCommandKind};
+use crate::repairs::RepairRows;
 use outlast_decisions::RepairWay;
 use outlast_device::{Command, Device, LbaRun, Op as HostOp, Outcome, Tag};
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -30,32 +30,38 @@ impl<D: Device> Array<D> {
     }
 
     /// Asks device `index` about a range.
-    pub(super) fn ask(&mut self, now: Nanos, id: u32, index: usize, range: u32) {
+    pub(super) fn query_range(&mut self, now: Nanos, id: u32, index: usize, range: u32) {
         let Some(repair) = self.repairs.get_mut(id) else { return };
-        repair.asks(now, range);
-        let (sectors, rows) = (self.sectors_of(range), Rows::new(0, 1));
-        let (kind, group) = (SubKind::Status, u64::from(range));
-        let sub = Sub { live: true, kind, column: index as u8, role: 0, owner: id, group, rows };
+        repair.note_query(now, range);
+        let (sectors, rows) = (self.sectors_of(range), RowRange::new(0, 1));
+        let (kind, group) = (MemberCommandKind::Status, u64::from(range));
+        let sub = MemberCommand { live: true, kind, column: index as u8, role: 0, owner: id, group, rows };
         let count = (sectors.end - sectors.start) as u32;
         let ask = Command { sectors: count, ..command(HostOp::LbaStatus, sectors.start, rows) };
         self.send(now, sub, ask, &[]);
     }
 
     /// A member has answered.
-    pub(in crate::machine) fn status_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+    pub(in crate::machine) fn status_done(
+        &mut self,
+        now: Nanos,
+        sub: MemberCommand,
+        tag: Tag,
+        outcome: Outcome,
+    ) {
         let index = usize::from(sub.column);
         let runs =
             self.members.device_mut(index).and_then(|device| device.take_lba_status(tag)).unwrap_or_default();
         let (id, range) = (sub.owner, sub.group as u32);
         let Some(repair) = self.repairs.get_mut(id) else { return };
-        let Some(sent) = repair.takes_answer(range) else { return };
+        let Some(sent) = repair.take_answer(range) else { return };
         let (way, column) = (repair.way, repair.column);
-        let record = self.repairs.record(id);
+        let record = self.repairs.record_mut(id);
         record.identify += now - sent;
         record.queries += 1;
-        self.passes.ask();
+        self.passes.request_pump();
         if outcome == Outcome::Aborted {
-            self.ask(now, id, index, range);
+            self.query_range(now, id, index, range);
             return;
         }
         let limits = self.sectors_of(range);
@@ -64,7 +70,7 @@ impl<D: Device> Array<D> {
             for (sectors, readable) in clipped {
                 self.count_listed(id, readable, sectors.end - sectors.start);
                 if let Some(donor) = self.members.donor_mut(column).filter(|_| !readable) {
-                    donor.known.insert(sectors);
+                    donor.lost.insert(sectors);
                 }
             }
             if let Some(donor) = self.members.donor_mut(column) {
@@ -74,17 +80,17 @@ impl<D: Device> Array<D> {
         }
         let mut left = 0;
         for (sectors, readable) in clipped {
-            left += self.list(id, range, sectors, readable);
+            left += self.list_rows(id, range, sectors, readable);
         }
-        let (ranges, known_first) = (self.ranges(), self.knows_rows_first());
+        let (ranges, identify_first) = (self.ranges(), self.identifies_before_recovery());
         let Some(repair) = self.repairs.get_mut(id) else { return };
-        if repair.range_listed(range, left) && known_first && repair.knows_all(ranges) {
+        if repair.range_listed(range, left) && identify_first && repair.knows_all(ranges) {
             self.sort_rows();
         }
     }
 
     fn count_listed(&mut self, id: u32, readable: bool, sectors: u64) {
-        let record = self.repairs.record(id);
+        let record = self.repairs.record_mut(id);
         if readable {
             record.fake_sectors += sectors;
         } else {
@@ -93,10 +99,10 @@ impl<D: Device> Array<D> {
     }
 
     /// Cuts a run of listed sectors into rows of groups, to be recovered one by one; returns how many.
-    fn list(&mut self, id: u32, range: u32, sectors: Range<u64>, readable: bool) -> u32 {
+    fn list_rows(&mut self, id: u32, range: u32, sectors: Range<u64>, readable: bool) -> u32 {
         let Some(column) = self.repairs.get(id).map(|repair| repair.column) else { return 0 };
         let chunk = self.layout.chunk;
-        let known_first = self.knows_rows_first();
+        let identify_first = self.identifies_before_recovery();
         let (mut first, mut items) = (sectors.start, 0);
         while first < sectors.end {
             let end = sectors.end.min((first / chunk + 1) * chunk);
@@ -106,28 +112,28 @@ impl<D: Device> Array<D> {
             let Some(group) = self.layout.group_at(column, from) else { continue };
             self.count_listed(id, readable, end - from);
             if self.layout.roles == self.layout.data {
-                self.lose(id, group, from..end, readable);
+                self.lose_sectors(id, group, from..end, readable);
                 continue;
             }
-            let rows = Rows::new((from % chunk) as u32, ((end - 1) % chunk) as u32 + 1);
+            let rows = RowRange::new((from % chunk) as u32, ((end - 1) % chunk) as u32 + 1);
             let Some(repair) = self.repairs.get_mut(id) else { return items };
-            let item = Item { group, rows, readable, range, sector: from };
-            repair.list(item, known_first.then_some(from..end));
+            let item = RepairRows { group, rows, readable, range, sector: from };
+            repair.list_rows(item, identify_first.then_some(from..end));
             items += 1;
         }
         items
     }
 
     /// Sectors have failed, and there is no redundancy: notes which data is lost, except what the host has written meanwhile.
-    fn lose(&mut self, id: u32, group: u64, sectors: Range<u64>, readable: bool) {
+    fn lose_sectors(&mut self, id: u32, group: u64, sectors: Range<u64>, readable: bool) {
         let Some(repair) = self.repairs.get(id).filter(|_| !readable) else { return };
         let Some(role) = self.layout.role_on(group, repair.column, false) else { return };
         let gone = repair.not_written(sectors);
         for run in gone.iter() {
             let first = self.layout.logical(group, role, (run.start % self.layout.chunk) as u32);
             let count = run.end - run.start;
-            self.ledger.lose(first..first + count);
-            self.repairs.record(id).lost_sectors += count;
+            self.history.add_lost(first..first + count);
+            self.repairs.record_mut(id).lost_sectors += count;
         }
     }
 }
@@ -135,7 +141,7 @@ impl<D: Device> Array<D> {
 impl<D: Device> Array<D> {
     /// The host has written where there is no redundancy: a member that is being asked may still tell that these sectors have failed.
     #[inline]
-    pub(in crate::machine) fn note_written(&mut self, sub: Sub) {
+    pub(in crate::machine) fn note_written(&mut self, sub: MemberCommand) {
         if self.repairs.is_none_active() {
             return;
         }

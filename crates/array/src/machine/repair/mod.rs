@@ -1,35 +1,37 @@
-//! Recovery of what a member has lost while it goes on (Reparo, section 4.2): what members told, what waits, what is under way.
+//! Recovery of data that a working member has lost (Reparo, section 4.2): notices of members, waiting and active recoveries.
 
 mod donor;
 mod identify;
 mod recover;
 
 use super::Array;
-use crate::error::{EventKind, RepairStep};
+use crate::error::{ArrayEventKind, RepairStep};
+use crate::members::MemberColumn;
 use crate::passes::PassKind;
-use crate::repairs::{MemberRepair, PutOff, Repair, Waiting};
+use crate::repairs::{ActiveRepair, DeferredDecision, MemberRepair, WaitingRepair};
 use outlast_decisions::{RepairDecision, RepairWay};
 use outlast_device::{Device, Notice, NoticeKind};
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
-    /// Every recovery from a failed die, finished or not, in the order in which members told of them.
+    /// Every recovery from a failed die, finished or not, in the order in which members reported it.
     pub fn repairs(&self) -> &[MemberRepair] {
         self.repairs.records()
     }
 
-    /// A member has told something; it may have more to tell.
+    /// Handles a notice of device `index`, and all further ones that it has ready.
     #[cold]
-    pub(in crate::machine) fn told(&mut self, now: Nanos, index: usize, notice: Notice) {
+    pub(in crate::machine) fn handle_notices(&mut self, now: Nanos, index: usize, notice: Notice) {
         let mut next = Some(notice);
         while let Some(notice) = next {
-            self.hear(now, index, notice);
+            self.handle_notice(now, index, notice);
             next = self.members.device_mut(index).and_then(Device::take_notice);
         }
-        self.passes.ask();
+        self.passes.request_pump();
     }
 
-    fn hear(&mut self, now: Nanos, index: usize, notice: Notice) {
+    /// Records a notice about a die, and queues a recovery where one is needed.
+    fn handle_notice(&mut self, now: Nanos, index: usize, notice: Notice) {
         let (die, step) = match notice.kind {
             NoticeKind::DieFailed { die } => (die, RepairStep::DieFailed),
             NoticeKind::DieFailing { die } => (die, RepairStep::DieFailing),
@@ -37,60 +39,63 @@ impl<D: Device> Array<D> {
             NoticeKind::BeyondRepair { die } => (die, RepairStep::BeyondRepair),
         };
         let column = self.members.column_of(index);
-        self.ledger.event(now, EventKind::Repair { member: column, die, step });
+        self.history.record_event(now, ArrayEventKind::Repair { member: column, die, step });
         if step == RepairStep::DieFailing {
             return;
         }
         if index >= self.members.len() {
-            // It is being replaced already: what it told before no longer holds.
+            // A donor, which is being replaced already: with another die lost, its earlier answers no longer hold.
             self.ask_donor_again(column);
             return;
         }
         let redundant = self.layout.roles > self.layout.data;
-        let beyond = step == RepairStep::BeyondRepair && redundant;
+        let is_beyond_repair = step == RepairStep::BeyondRepair && redundant;
         let member = &mut self.members[column];
-        let (known, replaced) = (member.dies.contains(&die), member.beyond_repair);
-        member.excuse();
-        if !known {
+        let (is_known_die, is_being_replaced) = (member.dies.contains(&die), member.beyond_repair);
+        member.note_failed_die();
+        if !is_known_die {
             member.dies.push(die);
         }
-        if known && !beyond || replaced {
+        if is_known_die && !is_beyond_repair || is_being_replaced {
             return;
         }
         let mut record = MemberRepair::new(column, die, self.setup.config.repair.way, notice.at);
-        let decision = match () {
-            // All that can be done is to find out what is lost.
-            () if !redundant => RepairDecision::Now(RepairWay::Die),
-            () if beyond => RepairDecision::Now(RepairWay::Assist),
-            () => self.decide_repair(now, &record, 0),
+        let decision = if !redundant {
+            // Nothing can be recovered; the queries of a repair in place only find out which data is lost.
+            RepairDecision::Now(RepairWay::Die)
+        } else if is_beyond_repair {
+            RepairDecision::Now(RepairWay::Assist)
+        } else {
+            self.decide_repair(now, &record, 0)
         };
-        let put_off = put_off(now, decision, 0);
+        let deferred = defer(now, decision, 0);
         if let RepairDecision::Now(way) = decision {
             record.way = way;
         }
-        if beyond {
+        if is_beyond_repair {
             self.members[column].beyond_repair = true;
             self.abandon_repairs(now, column);
-        } else if put_off.is_none()
+        } else if deferred.is_none()
             && record.way != RepairWay::Die
             && self.repairs.waits_for_replacement(column)
         {
+            // The replacement that waits already recovers this die, too.
             return;
         }
-        self.repairs.want(record, put_off);
+        self.repairs.add_waiting(record, deferred);
     }
 
-    /// Begins what can begin, and goes on with what is under way.
+    /// Begins waiting recoveries that can begin, and advances the active ones.
     pub(in crate::machine) fn pump_repairs(&mut self, now: Nanos) {
         if self.repairs.is_idle() {
             return;
         }
         for id in self.repairs.waiting() {
-            // One that begins may end others of its member.
+            // A recovery that begins may have ended other ones of its member, so each id is looked up anew.
             let Some(waiting) = self.repairs.take_waiting(id) else { continue };
             let waiting = self.decide_again(now, waiting);
-            if let Some(put_off) = waiting.put_off {
-                self.passes.look_at(put_off.until);
+            if let Some(deferred) = waiting.deferred {
+                self.passes.wake_by(deferred.until);
                 self.repairs.keep_waiting(waiting);
                 continue;
             }
@@ -98,12 +103,14 @@ impl<D: Device> Array<D> {
                 self.begin_repair(now, id);
                 continue;
             }
-            let MemberRepair { member, die, way, .. } = *self.repairs.record(id);
-            let tells = way != RepairWay::Die;
-            if !waiting.told && tells {
-                self.ledger.event(now, EventKind::Repair { member, die, step: RepairStep::Waits });
+            let MemberRepair { member, die, way, .. } = *self.repairs.record_mut(id);
+            let is_announced = way != RepairWay::Die;
+            if !waiting.announced && is_announced {
+                self.history
+                    .record_event(now, ArrayEventKind::Repair { member, die, step: RepairStep::Waits });
             }
-            self.repairs.keep_waiting(Waiting { told: waiting.told || tells, ..waiting });
+            self.repairs
+                .keep_waiting(WaitingRepair { announced: waiting.announced || is_announced, ..waiting });
         }
         let active: Vec<u32> = self.repairs.active().iter().map(|repair| repair.id).collect();
         for id in active {
@@ -111,85 +118,91 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// A decision that was put off is taken when its time has come, or when nobody is left to take it but the settings.
-    fn decide_again(&mut self, now: Nanos, waiting: Waiting) -> Waiting {
-        let Some(PutOff { until, asked }) = waiting.put_off else { return waiting };
+    /// Asks again about a deferred decision once its time has come, or at once if user code has failed: then the settings decide.
+    fn decide_again(&mut self, now: Nanos, waiting: WaitingRepair) -> WaitingRepair {
+        let Some(DeferredDecision { until, times_asked }) = waiting.deferred else { return waiting };
         if until > now && self.may_put_off() {
             return waiting;
         }
-        let record = self.repairs.record(waiting.id).clone();
-        let decision = self.decide_repair(now, &record, asked);
+        let record = self.repairs.record_mut(waiting.id).clone();
+        let decision = self.decide_repair(now, &record, times_asked);
         if let RepairDecision::Now(way) = decision {
-            self.repairs.record(waiting.id).way = way;
+            self.repairs.record_mut(waiting.id).way = way;
         }
-        Waiting { put_off: put_off(now, decision, asked), ..waiting }
+        WaitingRepair { deferred: defer(now, decision, times_asked), ..waiting }
     }
 
     fn may_begin(&self, id: u32) -> bool {
         let MemberRepair { member, way, .. } = self.repairs.records()[id as usize];
         let column = &self.members[member];
-        let whole = column.device.is_some() && column.is_in_sync() && self.repairs.on(member).is_none();
-        whole
+        let is_complete = column.device.is_some() && column.is_in_sync() && self.repairs.on(member).is_none();
+        is_complete
             && match way {
                 RepairWay::Die => true,
                 RepairWay::Assist => !self.members.spares().is_empty(),
                 RepairWay::Rebuild => {
-                    !self.is_missing_too_many(Some(member)) && !self.others_are_needed(member)
+                    !self.is_missing_too_many(Some(member)) && !self.must_keep_for_others(member)
                 }
             }
     }
 
-    /// Whether taking a member out would lose what others, which will be made good without leaving first, have lost with a die.
-    fn others_are_needed(&self, member: usize) -> bool {
-        let stays = |column: usize| self.repairs.stays(column);
-        let others = (0..self.members.len()).filter(|&column| column != member && stays(column)).count();
-        let missing = self.members.iter().enumerate();
-        let missing = missing
-            .filter(|(index, column)| !column.is_in_sync() && self.members.donor(*index).is_none())
-            .count();
-        others > 0 && missing + others >= self.layout.roles - self.layout.data
+    /// True if data that other members have lost with a die, and are to get back in place, could not be computed without `member`.
+    fn must_keep_for_others(&self, member: usize) -> bool {
+        let is_under_repair = |column: &usize| *column != member && self.repairs.stays(*column);
+        let under_repair = (0..self.members.len()).filter(is_under_repair).count();
+        let is_missing = |&(index, column): &(usize, &MemberColumn<D>)| {
+            !column.is_in_sync() && self.members.donor(index).is_none()
+        };
+        let missing = self.members.iter().enumerate().filter(is_missing).count();
+        // `>=`, since the member itself would be one more that is missing.
+        under_repair > 0 && missing + under_repair >= self.layout.roles - self.layout.data
     }
 
     fn begin_repair(&mut self, now: Nanos, id: u32) {
         let MemberRepair { member: column, die, way, .. } = self.repairs.records()[id as usize];
-        self.repairs.record(id).started_at = Some(now);
-        self.ledger.event(now, EventKind::Repair { member: column, die, step: RepairStep::Started });
+        self.repairs.record_mut(id).started_at = Some(now);
+        self.history
+            .record_event(now, ArrayEventKind::Repair { member: column, die, step: RepairStep::Started });
         let link = |device: Option<&D>| device.and_then(|device| device.identify().link);
         let mut rate = self.setup.config.repair.rate_of(link(self.members[column].device.as_ref()));
         match way {
             RepairWay::Die => self.hold_passes(),
             RepairWay::Assist => {
-                let other = self.setup.config.repair.rate_of(link(self.members.spares().front()));
-                rate = rate.min(other);
+                let spare_rate = self.setup.config.repair.rate_of(link(self.members.spares().front()));
+                // Data goes from the member to the spare: the slower link sets the pace.
+                rate = rate.min(spare_rate);
                 for die in self.repairs.abandon_waiting(now, column) {
-                    self.ledger
-                        .event(now, EventKind::Repair { member: column, die, step: RepairStep::Abandoned });
+                    self.history.record_event(
+                        now,
+                        ArrayEventKind::Repair { member: column, die, step: RepairStep::Abandoned },
+                    );
                 }
                 self.begin_assist(now, column);
             }
             RepairWay::Rebuild => self.fail_column(now, column),
         }
-        self.repairs.begin(Repair::new(id, column, way, rate));
+        self.repairs.begin(ActiveRepair::new(id, column, way, rate));
     }
 
-    /// Passes that look at whole groups wait while rows are written back: they would compute whole chunks of the member anew, and
+    /// Stops a pass over whole groups while rows are written back: it would compute whole chunks of the member anew, and
     /// after a loss of power from parity that is in doubt.
     fn hold_passes(&mut self) {
-        let held = |kind| matches!(kind, PassKind::Resync | PassKind::Scrub | PassKind::Shift);
-        if self.passes.under_way().is_some_and(|pass| held(pass.kind)) {
+        let must_wait = |kind| matches!(kind, PassKind::Resync | PassKind::Scrub | PassKind::Shift);
+        if self.passes.under_way().is_some_and(|pass| must_wait(pass.kind)) {
             self.passes.drop_pass();
         }
     }
 
-    /// A recovery has come to its end.
+    /// Ends a recovery; read errors of the member count again once no other die of it waits.
     fn finish_repair(&mut self, now: Nanos, id: u32) {
-        let Some((column, die, more)) = self.repairs.finish(now, id) else { return };
-        self.ledger.event(now, EventKind::Repair { member: column, die, step: RepairStep::Done });
-        self.members[column].excused = more;
-        self.passes.ask();
+        let Some((column, die, is_another_waiting)) = self.repairs.finish(now, id) else { return };
+        self.history
+            .record_event(now, ArrayEventKind::Repair { member: column, die, step: RepairStep::Done });
+        self.members[column].has_unrepaired_die = is_another_waiting;
+        self.passes.request_pump();
     }
 
-    /// A member is complete again: recoveries that filled it are done, and the one that it was filled from leaves.
+    /// Ends the recovery of a member that is complete again, and removes its donor.
     pub(in crate::machine) fn member_complete(&mut self, now: Nanos, column: usize) {
         self.drop_donor(now, column);
         if let Some(id) = self.repairs.on(column).map(|repair| repair.id) {
@@ -197,15 +210,18 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// The member of a column leaves, or is replaced instead: recoveries of it end, except those that it leaves for.
+    /// Ends the recoveries of a member that leaves or is replaced, except the rebuild that it leaves for.
     pub(in crate::machine) fn abandon_repairs(&mut self, now: Nanos, column: usize) {
         for die in self.repairs.abandon(now, column) {
-            self.ledger.event(now, EventKind::Repair { member: column, die, step: RepairStep::Abandoned });
-            self.passes.ask();
+            self.history.record_event(
+                now,
+                ArrayEventKind::Repair { member: column, die, step: RepairStep::Abandoned },
+            );
+            self.passes.request_pump();
         }
     }
 
-    /// Power was lost: members are asked again from the first range on. What has been recovered they no longer tell.
+    /// Restarts recoveries and forgets the answers of donors, after a loss of power.
     pub(in crate::machine) fn repairs_after_power_cut(&mut self) {
         self.repairs.after_power_cut();
         for column in self.members.donor_columns() {
@@ -214,8 +230,8 @@ impl<D: Device> Array<D> {
     }
 }
 
-/// What is left open by a decision that was asked for the first time or, after `before` times, again.
-fn put_off(now: Nanos, decision: RepairDecision, before: u32) -> Option<PutOff> {
+/// The deferral that `decision` asks for, after user code had been asked `asked_before` times; `None` if it is final.
+fn defer(now: Nanos, decision: RepairDecision, asked_before: u32) -> Option<DeferredDecision> {
     let RepairDecision::Later(span) = decision else { return None };
-    Some(PutOff { until: now + span, asked: before + 1 })
+    Some(DeferredDecision { until: now + span, times_asked: asked_before + 1 })
 }

@@ -1,11 +1,11 @@
 //! Recovering listed rows: when each is begun, what it counts, and when all is done.
 
 use super::super::Array;
-use crate::layout::Rows;
-use crate::op::{Op, OpKind, SubKind};
-use crate::passes::{HeldRate, Leave, PassKind, Work};
-use crate::repairs::{Item, Limits, Repair, Turn};
-use crate::status::Progress;
+use crate::layout::RowRange;
+use crate::op::{GroupOp, GroupOpKind, MemberCommandKind};
+use crate::passes::{HeldRate, NextStart, PacedWork, PassKind};
+use crate::repairs::{ActiveRepair, RepairAction, RepairLimits, RepairRows};
+use crate::status::PassProgress;
 use outlast_decisions::{LostRows, RepairWay};
 use outlast_device::Device;
 use outlast_settings::array::{FakeWay, RepairConfig};
@@ -16,27 +16,27 @@ impl<D: Device> Array<D> {
     /// Goes on with a recovery in place: asks for ranges, and begins to recover rows, as many as settings allow.
     pub(super) fn pump_repair(&mut self, now: Nanos, id: u32) {
         let settings = self.setup.config.repair;
-        let limits = Limits {
+        let limits = RepairLimits {
             ranges: self.ranges(),
             queries: usize::from(settings.queries),
-            known_first: self.knows_rows_first(),
+            identify_first: self.identifies_before_recovery(),
             window: self.setup.config.background.window.into(),
         };
         while let Some(repair) = self.repairs.get_mut(id) {
             let column = repair.column;
-            match repair.turn(&limits) {
-                Turn::Wait => return,
-                Turn::Ask => {
+            match repair.next_action(&limits) {
+                RepairAction::Wait => return,
+                RepairAction::Ask => {
                     let range = repair.take_range();
-                    self.ask(now, id, column, range);
+                    self.query_range(now, id, column, range);
                 }
-                Turn::Flush => {
+                RepairAction::Flush => {
                     // What was written back must be there after a loss of power, since nobody will ask again.
-                    repair.flushes();
-                    self.send_flush(now, column, SubKind::RepairFlush, id);
+                    repair.begin_flush();
+                    self.send_flush(now, column, MemberCommandKind::RepairFlush, id);
                     return;
                 }
-                Turn::Recover => {
+                RepairAction::Recover => {
                     if !self.recover_next(now, id, &settings) {
                         return;
                     }
@@ -53,25 +53,26 @@ impl<D: Device> Array<D> {
         let item = self.repairs.get_mut(id).and_then(|repair| repair.take_item(now, settings));
         let Some(item) = item else { return false };
         let copy = item.readable && settings.fakes == FakeWay::Copy;
-        let kind = OpKind::Repair { repair: id, range: item.range, copy };
-        self.start(now, Op::new(kind, item.group, item.rows));
+        let kind = GroupOpKind::Repair { repair: id, range: item.range, copy };
+        self.start_op(now, GroupOp::new(kind, item.group, item.rows));
         true
     }
 
-    /// Whether the next rows of a repair may be begun now; if not, they are looked at again in time.
+    /// True if the next rows of a repair may be begun now; if not, they are looked at again in time.
     fn may_recover(&mut self, now: Nanos, id: u32) -> bool {
         let Some(repair) = self.repairs.get(id) else { return false };
-        let held = if repair.has_begun() { self.held_rate(now, Work::Repair) } else { None };
+        let held = if repair.has_begun() { self.held_rate(now, PacedWork::Repair) } else { None };
         let Some(repair) = self.repairs.get_mut(id) else { return false };
         let fixed = held.and_then(|held| held.rate).or(repair.rate);
         let busy = repair.busy_until();
-        let wake = match repair.leave(&self.setup.config.background, now, self.members.traffic(), fixed) {
-            Leave::Now if busy <= now => return true,
-            Leave::Now => busy,
-            Leave::At(wake) => wake,
-            Leave::WhenDone => return false,
+        let wake = match repair.next_start(&self.setup.config.background, now, self.members.traffic(), fixed)
+        {
+            NextStart::Now if busy <= now => return true,
+            NextStart::Now => busy,
+            NextStart::At(wake) => wake,
+            NextStart::WhenDone => return false,
         };
-        self.passes.look_at(HeldRate::look_at(held, wake));
+        self.passes.wake_by(HeldRate::next_look(held, wake));
         false
     }
 
@@ -83,19 +84,19 @@ impl<D: Device> Array<D> {
         let Some(role) = self.layout.role_on(group, column, false).filter(|_| there) else { return false };
         // Parity that a loss of power left wrong gives wrong data.
         let torn = self.doubt.torn_rows(group, self.flight.ops[index].rows) > 0 && role < self.layout.data;
-        self.ledger.counters.write_holes += u64::from(torn);
+        self.history.counters.write_holes += u64::from(torn);
         let op = &mut self.flight.ops[index];
         (op.roles, op.write_set) = (1 << role, 1 << role);
         true
     }
 
     /// An operation of a repair has ended.
-    pub(in crate::machine) fn repair_part(&mut self, id: u32, range: u32, group: u64, rows: Rows) {
+    pub(in crate::machine) fn repair_part(&mut self, id: u32, range: u32, group: u64, rows: RowRange) {
         let Some(repair) = self.repairs.get_mut(id) else { return };
         let role = self.layout.role_on(group, repair.column, false);
         let base = role.map(|role| self.layout.locate(group, role, false).1);
         repair.recovered(range, base.map(|base| base + u64::from(rows.first)..base + u64::from(rows.end)));
-        self.passes.ask();
+        self.passes.request_pump();
     }
 
     /// The flush at the end of a repair is done.
@@ -106,13 +107,13 @@ impl<D: Device> Array<D> {
     /// Puts the rows that are to be recovered in order, of every member of which all are known.
     pub(super) fn sort_rows(&mut self) {
         let ranges = self.ranges();
-        let known = |repair: &&Repair| repair.knows_all(ranges) && repair.has_items();
+        let known = |repair: &&ActiveRepair| repair.knows_all(ranges) && repair.has_items();
         let repairs: Vec<u32> = self.repairs.active().iter().filter(known).map(|repair| repair.id).collect();
         for id in repairs {
             let Some(repair) = self.repairs.get_mut(id) else { continue };
             let (member, items) = (repair.column, Vec::from(repair.take_items()));
             let rows = self.lost_rows(member, &items);
-            let mut scored: Vec<(f64, Item)> = self.score_rows(&rows).into_iter().zip(items).collect();
+            let mut scored: Vec<(f64, RepairRows)> = self.score_rows(&rows).into_iter().zip(items).collect();
             scored.sort_by(|(a, one), (b, other)| {
                 a.partial_cmp(b).unwrap_or(Ordering::Equal).then(one.sector.cmp(&other.sector))
             });
@@ -122,7 +123,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    fn lost_rows(&self, member: usize, items: &[Item]) -> LostRows {
+    fn lost_rows(&self, member: usize, items: &[RepairRows]) -> LostRows {
         LostRows {
             member: member as u16,
             sector: items.iter().map(|item| item.sector).collect(),
@@ -133,11 +134,11 @@ impl<D: Device> Array<D> {
     }
 
     /// Other members that lack some of the rows.
-    fn exposure(&self, own: usize, item: &Item) -> u32 {
+    fn exposure(&self, own: usize, item: &RepairRows) -> u32 {
         let lacks = |role: usize| {
             let (column, base) = self.layout.locate(item.group, role, false);
             let rows = base + u64::from(item.rows.first)..base + u64::from(item.rows.end);
-            let known = |repair: &Repair| repair.column == column && repair.lacks(&rows);
+            let known = |repair: &ActiveRepair| repair.column == column && repair.lacks(&rows);
             column != own
                 && (item.group >= self.members[column].valid_to || self.repairs.active().iter().any(known))
         };
@@ -147,13 +148,13 @@ impl<D: Device> Array<D> {
     /// Counts what recovery reads or writes on device `index`.
     pub(in crate::machine) fn count_repair(
         &mut self,
-        kind: OpKind,
+        kind: GroupOpKind,
         index: usize,
         sectors: u32,
         is_read: bool,
     ) {
         let repair = match kind {
-            OpKind::Repair { repair: id, .. } => self.repairs.get(id),
+            GroupOpKind::Repair { repair: id, .. } => self.repairs.get(id),
             // Of rebuilds that go on together, reads count for the first.
             _ => self
                 .repairs
@@ -161,9 +162,9 @@ impl<D: Device> Array<D> {
                 .iter()
                 .find(|repair| repair.way != RepairWay::Die && (is_read || repair.column == index)),
         };
-        let Some(&Repair { id, column, .. }) = repair else { return };
+        let Some(&ActiveRepair { id, column, .. }) = repair else { return };
         let own = self.members.column_of(index) == column;
-        let record = self.repairs.record(id);
+        let record = self.repairs.record_mut(id);
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
         match (is_read, own) {
             (true, true) => record.bytes_read_from_member.0 += bytes.0,
@@ -174,29 +175,33 @@ impl<D: Device> Array<D> {
     }
 
     /// Counts data that recovery could not bring back.
-    pub(in crate::machine) fn count_lost(&mut self, kind: OpKind, sectors: u64) {
+    pub(in crate::machine) fn count_lost(&mut self, kind: GroupOpKind, sectors: u64) {
         let id = match kind {
-            OpKind::Repair { repair, .. } => Some(repair),
-            OpKind::Transform => {
+            GroupOpKind::Repair { repair, .. } => Some(repair),
+            GroupOpKind::Transform => {
                 let mut rebuilds = self.repairs.active().iter().filter(|repair| repair.way != RepairWay::Die);
                 rebuilds.next().map(|repair| repair.id)
             }
             _ => None,
         };
         if let Some(id) = id {
-            self.repairs.record(id).lost_sectors += sectors;
+            self.repairs.record_mut(id).lost_sectors += sectors;
         }
     }
 
     /// How far the recovery in place of a member is; by ranges recovered.
-    pub(in crate::machine) fn repair_progress(&self, now: Nanos, column: Option<usize>) -> Option<Progress> {
-        let wanted = |repair: &&Repair| {
+    pub(in crate::machine) fn repair_progress(
+        &self,
+        now: Nanos,
+        column: Option<usize>,
+    ) -> Option<PassProgress> {
+        let wanted = |repair: &&ActiveRepair| {
             repair.way == RepairWay::Die && column.is_none_or(|column| repair.column == column)
         };
         let repair = self.repairs.active().iter().find(wanted)?;
         let started = self.repairs.records()[repair.id as usize].started_at?;
         let total = Bytes(self.layout.member_sectors() * SECTOR_BYTES);
         let done = Bytes((u64::from(repair.ranges_done()) * self.setup.config.repair.range.0).min(total.0));
-        Some(Progress::new(PassKind::Repair, done, total, done.0, now.saturating_sub(started)))
+        Some(PassProgress::new(PassKind::Repair, done, total, done.0, now.saturating_sub(started)))
     }
 }

@@ -4,7 +4,7 @@ use outlast_settings::array::ParityLayout;
 
 /// Chunks of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct LayoutShape {
     pub(super) data: usize,
     pub(super) parities: usize,
 }
@@ -18,7 +18,7 @@ enum DataOrder {
     FromFirst,
 }
 
-impl Shape {
+impl LayoutShape {
     /// Members of the array.
     pub(super) fn columns(self) -> usize {
         self.data + self.parities
@@ -46,14 +46,14 @@ macro_rules! layouts {
         $(mod $file;)+
 
         /// Stripes after which `layout` repeats.
-        pub(super) fn period(layout: ParityLayout, shape: Shape) -> usize {
+        pub(super) fn period(layout: ParityLayout, shape: LayoutShape) -> usize {
             match layout {
                 $(ParityLayout::$name => $file::period(shape),)+
             }
         }
 
         /// The column of each role in stripe `stripe` of the period of `layout`: data roles first, then parity.
-        pub(super) fn columns(layout: ParityLayout, shape: Shape, stripe: usize) -> Vec<u8> {
+        pub(super) fn columns(layout: ParityLayout, shape: LayoutShape, stripe: usize) -> Vec<u8> {
             match layout {
                 $(ParityLayout::$name => $file::columns(shape, stripe),)+
             }
@@ -65,7 +65,7 @@ outlast_settings::parity_layouts!(layouts);
 
 #[cfg(test)]
 mod tests {
-    use super::super::Placement;
+    use super::super::ParityPlacement;
     use super::*;
 
     /// Whatever the layout and the shape: every stripe has each column once, and over a period every column has the same parity, or
@@ -74,7 +74,7 @@ mod tests {
     fn every_layout_is_a_permutation_and_even_or_fixed() {
         for &layout in ParityLayout::ALL {
             for (data, parities) in [(1, 1), (2, 1), (4, 1), (3, 2), (7, 3), (5, 0)] {
-                let placement = Placement::named(layout, data, parities);
+                let placement = ParityPlacement::named(layout, data, parities);
                 for phase in 0..placement.period() as usize {
                     let mut columns = placement.columns_at(phase).to_vec();
                     columns.sort_unstable();

@@ -1,11 +1,11 @@
 //! Parity always on the last members.
 
-use super::{DataOrder, Shape};
+use super::{DataOrder, LayoutShape};
 
-pub(super) fn period(_shape: Shape) -> usize {
+pub(super) fn period(_shape: LayoutShape) -> usize {
     1
 }
 
-pub(super) fn columns(shape: Shape, _stripe: usize) -> Vec<u8> {
+pub(super) fn columns(shape: LayoutShape, _stripe: usize) -> Vec<u8> {
     shape.with_parity_at(shape.data, DataOrder::FromFirst)
 }

@@ -1,11 +1,11 @@
 //! Parity moves right, data stays in order of members.
 
-use super::{DataOrder, Shape};
+use super::{DataOrder, LayoutShape};
 
-pub(super) fn period(shape: Shape) -> usize {
+pub(super) fn period(shape: LayoutShape) -> usize {
     shape.columns()
 }
 
-pub(super) fn columns(shape: Shape, stripe: usize) -> Vec<u8> {
+pub(super) fn columns(shape: LayoutShape, stripe: usize) -> Vec<u8> {
     shape.with_parity_at(stripe, DataOrder::FromFirst)
 }

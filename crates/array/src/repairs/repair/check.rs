@@ -1,9 +1,9 @@
 //! Whether the state of a repair that was read can be.
 
-use super::{Repair, Span};
+use super::{ActiveRepair, RepairSpan};
 use outlast_units::Nanos;
 
-impl Repair {
+impl ActiveRepair {
     /// Whether what was read asks for ranges below `ranges`, and has done so before `now`.
     pub(crate) fn check(&self, ranges: u32, now: Nanos) -> Result<(), String> {
         let mut asked = self.asked.iter();
@@ -23,7 +23,7 @@ impl Repair {
         for range in self.items.iter().map(|item| item.range).chain(under_way) {
             *open.entry(range).or_default() += 1;
         }
-        let lacks = |span: &&Span| open.get(&span.range).is_some_and(|&open| span.left < open);
+        let lacks = |span: &&RepairSpan| open.get(&span.range).is_some_and(|&open| span.left < open);
         match self.spans.iter().find(lacks) {
             Some(span) => {
                 Err(format!("range {} has {} rows left, and more are listed", span.range, span.left))

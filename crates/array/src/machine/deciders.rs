@@ -1,7 +1,7 @@
-//! Code of the user's that decides for the array: asked here, and nowhere else.
+//! User policies that decide for the array: the only place where they are asked.
 
 use super::Array;
-use crate::passes::{HeldRate, Work};
+use crate::passes::{HeldRate, PacedWork};
 use crate::repairs::MemberRepair;
 use outlast_decisions::{
     Decider, Decides, Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision, RepairWay,
@@ -11,21 +11,21 @@ use outlast_media::ConfigError;
 use outlast_settings::array::RepairOrder;
 use outlast_units::{ByteRate, Nanos};
 
-/// Time between two questions about the pace, where the settings do not say.
+/// Time between two questions about the pace, unless the settings give one; chosen freely.
 const ASKED_EVERY: Nanos = Nanos::millis(10);
-/// The longest time that a repair may be put off at once: 1000 h.
+/// Longest time for which one decision may defer a repair: 1000 h, so that times do not overflow.
 const LATER_MAX: Nanos = Nanos::secs(1000 * 3600);
 
-/// The user's policies for one array. They remember things of their own, so that they are copied with it and made anew where it is read.
+/// The user policies of one array. They have state of their own: they are copied with the array, and made anew when it is restored.
 #[derive(Clone, Debug)]
-pub(super) struct Deciders {
+pub(super) struct ArrayDeciders {
     repair: Option<Decider<dyn Decides<Failure>>>,
     rebuild: Option<Decider<dyn Decides<Pace>>>,
     order: Option<Decider<dyn OrdersRows>>,
 }
 
-impl Deciders {
-    /// Those of an array that is being put together; none where the settings decide everything.
+impl ArrayDeciders {
+    /// The policies of a new array; `None` if the settings decide everything.
     pub(super) fn new(own: &OwnDecisions) -> Option<Box<Self>> {
         let deciders = Self {
             repair: own.repair.as_ref().map(|own| Decider::new("policies.repair", own)),
@@ -58,25 +58,24 @@ fn built_in_scores(order: RepairOrder, rows: &LostRows) -> Vec<f64> {
     }
 }
 
-/// The decider that is asked: none where there is none, or it has failed.
-fn asked<P: ?Sized>(decider: Option<&mut Decider<P>>) -> Option<&mut Decider<P>> {
+/// The policy, unless it is absent or has failed.
+fn working<P: ?Sized>(decider: Option<&mut Decider<P>>) -> Option<&mut Decider<P>> {
     decider.filter(|decider| !decider.has_failed())
 }
 
 impl<D: Device> Array<D> {
-    /// Whether code of the user's that decides for the array has done what it must not: the run is to end. Until it does, the settings
-    /// decide.
+    /// True if a user policy has failed, so that the run is to end. Until it does, the settings decide.
     #[inline]
     pub fn has_policy_failed(&self) -> bool {
-        self.own.as_ref().is_some_and(|own| own.has_failed())
+        self.deciders.as_ref().is_some_and(|deciders| deciders.has_failed())
     }
 
-    /// What code of the user's did that it must not, if it did.
+    /// The error of a user policy that has failed, if one has.
     pub fn policy_failure(&self) -> Option<ConfigError> {
-        self.own.as_ref()?.failure()
+        self.deciders.as_ref()?.failure()
     }
 
-    /// What is done about the failed die of `record`, which was asked `before` times.
+    /// The decision about the failed die of `record`, about which a user policy has been asked `before` times.
     pub(super) fn decide_repair(&mut self, now: Nanos, record: &MemberRepair, before: u32) -> RepairDecision {
         let decision = self.ask_about_repair(now, record, before);
         decision.unwrap_or(RepairDecision::Now(self.setup.config.repair.way))
@@ -103,27 +102,27 @@ impl<D: Device> Array<D> {
             last_host_ns: self.flight.last_host,
             asked: before,
         };
-        let needs_die = self.knows_rows_first();
-        let decider = self.own.as_mut()?.repair.as_mut()?;
+        let needs_die = self.identifies_before_recovery();
+        let decider = self.deciders.as_mut()?.repair.as_mut()?;
         decider.decide(&question, |decision| checked_repair(*decision, needs_die))
     }
 
-    /// Whether code of the user's decides about repairs.
+    /// True if a user policy decides about repairs.
     pub(super) fn may_put_off(&self) -> bool {
-        let decider = self.own.as_ref().and_then(|own| own.repair.as_ref());
+        let decider = self.deciders.as_ref().and_then(|deciders| deciders.repair.as_ref());
         decider.is_some_and(|decider| !decider.has_failed())
     }
 
-    /// Whether everything that a member has lost is asked for before any of it is recovered.
-    pub(super) fn knows_rows_first(&self) -> bool {
-        let decider = self.own.as_ref().and_then(|own| own.order.as_ref());
+    /// True if all lost rows of a member are identified before any of them is recovered.
+    pub(super) fn identifies_before_recovery(&self) -> bool {
+        let decider = self.deciders.as_ref().and_then(|deciders| deciders.order.as_ref());
         self.setup.config.repair.order == RepairOrder::Exposure
             || decider.is_some_and(|decider| !decider.has_failed())
     }
 
-    /// Scores of rows, the least first.
+    /// Scores of rows, by a user policy or the settings; rows with the lowest score are recovered first.
     pub(super) fn score_rows(&mut self, rows: &LostRows) -> Vec<f64> {
-        let decider = asked(self.own.as_mut().and_then(|own| own.order.as_mut()));
+        let decider = working(self.deciders.as_mut().and_then(|deciders| deciders.order.as_mut()));
         let scores = decider.and_then(|decider| {
             decider.ask(|policy| {
                 let scores = policy.order(rows).and_then(|scores| checked_scores(scores, rows.len()));
@@ -134,16 +133,16 @@ impl<D: Device> Array<D> {
         scores.unwrap_or_else(|| built_in_scores(self.setup.config.repair.order, rows))
     }
 
-    /// The rate that code of the user's gives work of a kind; it is asked where its last answer no longer holds. `None`: the settings
-    /// decide, and nobody is to be asked again.
-    pub(super) fn held_rate(&mut self, now: Nanos, work: Work) -> Option<HeldRate> {
-        asked(self.own.as_mut()?.rebuild.as_mut())?;
+    /// The rate that a user policy allows for work of a kind; the policy is asked once its last answer has expired. `None`: no policy, or
+    /// it has failed, so the settings decide.
+    pub(super) fn held_rate(&mut self, now: Nanos, work: PacedWork) -> Option<HeldRate> {
+        working(self.deciders.as_mut()?.rebuild.as_mut())?;
         let held = *self.passes.rates.of(work);
         if held.until > now {
             return Some(held);
         }
         let question = self.pace_question(now, work);
-        let decider = self.own.as_mut()?.rebuild.as_mut()?;
+        let decider = self.deciders.as_mut()?.rebuild.as_mut()?;
         let rate = decider.decide(&question, |rate| checked_rate(*rate));
         if decider.has_failed() {
             return None;
@@ -154,12 +153,12 @@ impl<D: Device> Array<D> {
         Some(held)
     }
 
-    fn pace_question(&self, now: Nanos, work: Work) -> Pace {
+    fn pace_question(&self, now: Nanos, work: PacedWork) -> Pace {
         let (kind, done, total) = match work {
-            Work::Rebuild => {
+            PacedWork::Rebuild => {
                 ("rebuild", self.passes.under_way().map_or(0, |pass| pass.base), self.layout.groups)
             }
-            Work::Repair => {
+            PacedWork::Repair => {
                 let repairs = || self.repairs.active().iter().filter(|repair| repair.way == RepairWay::Die);
                 let done = repairs().map(|repair| u64::from(repair.ranges_done())).sum();
                 ("repair", done, repairs().count() as u64 * u64::from(self.ranges()))
