@@ -223,9 +223,9 @@ impl HostAccounts {
         let within = self.open.iter().filter(|(_, account)| !account.is_handed_out).count();
         let kept = self.kept_by_array.len();
         if within > open.len() + ready || kept > 0 {
-            let asked = open.len();
+            let under_way = open.len();
             return Err(format!(
-                "{within} accounts for {asked} commands under way and {ready} completions; {kept} locks"
+                "{within} accounts for {under_way} commands under way and {ready} completions; {kept} locks"
             ));
         }
         Ok(())

@@ -26,7 +26,7 @@ pub(crate) struct IntentBitmap {
     regions: Vec<BitmapRegion>,
     #[persist(fixed)]
     groups_per_region: u64,
-    busy: BitmapPhase,
+    phase: BitmapPhase,
     left: u32,
     /// Regions of the write under way, and of the next.
     batch: Vec<u64>,
@@ -46,7 +46,7 @@ impl IntentBitmap {
         Self {
             regions: vec![BitmapRegion::default(); regions as usize],
             groups_per_region,
-            busy: BitmapPhase::No,
+            phase: BitmapPhase::No,
             left: 0,
             batch: Vec::new(),
             next: Vec::new(),
@@ -103,12 +103,12 @@ impl IntentBitmap {
         if region.durable {
             return true;
         }
-        if region.writing {
+        if region.is_writing {
             self.waiting.push(op);
             return false;
         }
-        if !region.wanted {
-            region.wanted = true;
+        if !region.is_pending {
+            region.is_pending = true;
             self.next.push(index);
         }
         self.waiting_next.push(op);
@@ -116,14 +116,14 @@ impl IntentBitmap {
     }
 
     /// The step that the bitmap is at.
-    pub(crate) fn busy(&self) -> BitmapPhase {
-        self.busy
+    pub(crate) fn phase(&self) -> BitmapPhase {
+        self.phase
     }
 
     /// True if an operation may go on, or marks may be written.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        !self.marked.is_empty() || self.busy == BitmapPhase::No && !self.next.is_empty()
+        !self.marked.is_empty() || self.phase == BitmapPhase::No && !self.next.is_empty()
     }
 
     /// The next operation whose mark is there.
@@ -144,19 +144,19 @@ impl IntentBitmap {
 
     /// Begins to write the marks that are wanted, unless the bitmap is being written; returns whether.
     pub(crate) fn begin_marking(&mut self) -> bool {
-        if self.busy != BitmapPhase::No || self.next.is_empty() {
+        if self.phase != BitmapPhase::No || self.next.is_empty() {
             return false;
         }
         assert!(
             self.batch.is_empty() && self.waiting.is_empty(),
             "marks are written one batch after the other"
         );
-        self.busy = BitmapPhase::Setting;
+        self.phase = BitmapPhase::Setting;
         std::mem::swap(&mut self.batch, &mut self.next);
         std::mem::swap(&mut self.waiting, &mut self.waiting_next);
         for &index in &self.batch {
             let region = &mut self.regions[index as usize];
-            (region.wanted, region.writing) = (false, true);
+            (region.is_pending, region.is_writing) = (false, true);
         }
         true
     }
@@ -164,19 +164,19 @@ impl IntentBitmap {
     /// Begins to take marks of quiet regions away, unless the bitmap is being written: then it is tried again after `delay`. Returns whether
     /// members are to flush for that.
     pub(crate) fn begin_clearing(&mut self, now: Nanos, delay: Nanos) -> bool {
-        if self.busy != BitmapPhase::No {
+        if self.phase != BitmapPhase::No {
             self.wake = now + delay;
             return false;
         }
         self.wake = Nanos::MAX;
-        self.busy = BitmapPhase::Flushing;
+        self.phase = BitmapPhase::Flushing;
         self.flush_started = now;
         true
     }
 
     /// `count` commands went to members.
     pub(crate) fn sent(&mut self, count: u32) {
-        debug_assert!(self.left == 0 && self.busy != BitmapPhase::No, "one step of the bitmap at a time");
+        debug_assert!(self.left == 0 && self.phase != BitmapPhase::No, "one step of the bitmap at a time");
         self.left = count;
     }
 
@@ -189,16 +189,16 @@ impl IntentBitmap {
     /// The members have done what they were asked. Returns whether there is more to ask: marks are taken away once members have flushed.
     /// `resyncs`: whether regions are in doubt, whose marks stay.
     pub(crate) fn step_done(&mut self, now: Nanos, delay: Nanos, resyncs: bool) -> bool {
-        match self.busy {
+        match self.phase {
             BitmapPhase::No => unreachable!("the bitmap has commands only while it is busy"),
             BitmapPhase::Setting => {
                 for index in self.batch.drain(..) {
                     let region = &mut self.regions[index as usize];
-                    (region.durable, region.writing) = (true, false);
+                    (region.durable, region.is_writing) = (true, false);
                     self.durable += 1;
                 }
                 self.marked.extend(self.waiting.drain(..));
-                self.busy = BitmapPhase::No;
+                self.phase = BitmapPhase::No;
                 false
             }
             BitmapPhase::Flushing => {
@@ -211,11 +211,11 @@ impl IntentBitmap {
                         self.durable -= 1;
                     }
                 }
-                self.busy = BitmapPhase::Clearing;
+                self.phase = BitmapPhase::Clearing;
                 true
             }
             BitmapPhase::Clearing => {
-                self.busy = BitmapPhase::No;
+                self.phase = BitmapPhase::No;
                 if self.durable > 0 && !resyncs {
                     self.wake = now + delay;
                 }
@@ -256,12 +256,12 @@ impl IntentBitmap {
     pub(crate) fn after_power_cut(&mut self, active: bool) -> bool {
         for region in &mut self.regions {
             // A mark whose write was under way may have made it; to count it in is safe.
-            region.durable |= region.wanted || region.writing;
+            region.durable |= region.is_pending || region.is_writing;
             region.in_doubt |= active && region.durable;
-            (region.wanted, region.writing, region.writers) = (false, false, 0);
+            (region.is_pending, region.is_writing, region.writers) = (false, false, 0);
         }
         self.durable = self.regions.iter().filter(|region| region.durable).count() as u64;
-        (self.busy, self.left) = (BitmapPhase::No, 0);
+        (self.phase, self.left) = (BitmapPhase::No, 0);
         self.batch.clear();
         self.next.clear();
         self.waiting.clear();

@@ -78,10 +78,10 @@ pub struct CoarseConfig {
     pub count_moves: bool,
 }
 
-/// A member was replaced.
+/// A replacement of a member.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoarseReplacement {
-    /// Which column.
+    /// Its column.
     pub member: usize,
     /// Data that the host had written, in capacities of one member.
     pub host_capacities: f64,
@@ -91,7 +91,7 @@ pub struct CoarseReplacement {
     pub parity_moved_percent: f64,
 }
 
-/// The array at one moment.
+/// State of the array at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoarseSample {
     /// Data that the host had written, in capacities of one member.
@@ -106,7 +106,7 @@ pub struct CoarseSample {
     pub loss_any: f64,
 }
 
-/// An array as ages and rates.
+/// An array reduced to ages of members and rates of ageing.
 #[derive(Clone, Debug)]
 pub struct CoarseArray {
     config: CoarseConfig,
@@ -191,6 +191,7 @@ impl CoarseArray {
         self.host_capacities
     }
 
+    /// Cycles of each member per capacity of host data, from the placement and the map of writes.
     fn compute_rates(&self) -> Vec<f64> {
         let (data, period) = (self.placement.data(), self.placement.period() as usize);
         let writes = &self.config.writes;
@@ -202,6 +203,7 @@ impl CoarseArray {
             for role in 0..data {
                 let weight = writes.chunks.get(phase * data + role).copied().unwrap_or(1.0);
                 small[usize::from(columns[role])] += weight;
+                // Each write of a chunk writes every parity of its stripe once more.
                 parity += weight;
             }
             all_small += parity;
@@ -236,7 +238,7 @@ impl CoarseArray {
         next
     }
 
-    /// The host writes `host_capacities` capacities of one member.
+    /// Lets the host write `host_capacities` capacities of one member.
     pub fn write(&mut self, host_capacities: f64) {
         for (age, rate) in self.ages.iter_mut().zip(&self.rates) {
             *age += rate * host_capacities;
@@ -278,7 +280,7 @@ impl CoarseArray {
         CoarseReplacement { member, host_capacities: self.host_capacities, ages, parity_moved_percent }
     }
 
-    /// One cycle for the new member, and for every other what moves onto it.
+    /// Adds the wear of moves: one cycle for the new member, and for every other one the chunks that move onto it.
     fn count_moves(&mut self, new: usize, target: &ParityPlacement) {
         let period = self.placement.period();
         for column in 0..self.ages.len() {
@@ -297,7 +299,7 @@ impl CoarseArray {
         loss_without(&ln_uber, failed, self.config.capacity.0 as f64 * 8.0)
     }
 
-    /// The array as it is.
+    /// State of the array now.
     pub fn sample(&self, errors: &impl BitErrors) -> CoarseSample {
         let ln_uber: Vec<f64> = self.ages.iter().map(|&age| errors.ln_uber(age)).collect();
         let bits = self.config.capacity.0 as f64 * 8.0;

@@ -55,6 +55,7 @@ impl DeadlineTree {
         let (mut node, mut first) = (self.half + index, at);
         nodes[node] = at;
         while node > 1 {
+            // `node ^ 1` is the neighbour.
             first = first.min(nodes[node ^ 1]);
             node /= 2;
             if nodes[node] == first {

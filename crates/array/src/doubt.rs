@@ -82,8 +82,9 @@ impl PowerLossDoubt {
     /// Checks that restored state belongs to these settings, `groups` groups and `chunk` rows.
     pub(crate) fn check_settings(&self, config: &ArrayConfig, groups: u64, chunk: u64) -> Result<(), String> {
         let expected = Self::new(config, groups, chunk);
-        let settings =
-            |own: &Self| (own.policy, own.tracked, own.delay, own.chunk, own.bitmap.sizes(), own.log.size());
+        let settings = |doubt: &Self| {
+            (doubt.policy, doubt.tracked, doubt.delay, doubt.chunk, doubt.bitmap.sizes(), doubt.log.size())
+        };
         let end = self.torn.end();
         if settings(self) != settings(&expected) {
             return Err("state kept for a loss of power does not match the settings".to_owned());
@@ -101,8 +102,8 @@ impl PowerLossDoubt {
         if counted == [writes, flushes, marks] {
             Ok(())
         } else {
-            let found = [writes, flushes, marks];
-            Err(format!("writes, flushes and marks under way: {counted:?} counted, {found:?} found"))
+            let under_way = [writes, flushes, marks];
+            Err(format!("writes, flushes and marks under way: {counted:?} counted, {under_way:?} found"))
         }
     }
 

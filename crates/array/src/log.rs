@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The ring, the same on every member.
+/// The ring, the same on every member. Offsets only spread the writes: its content is never read.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct RecordLog {
     size: u64,

@@ -83,9 +83,11 @@ pub(crate) struct GroupOp {
     pub(crate) window: RowRange,
     /// Data roles that the host reads or writes; of a repair, the one role (of any kind) that is computed.
     pub(crate) roles: u64,
-    /// Of the window: roles that have been read, that could not be, and that are lost for good.
+    /// Roles of the window that have been read.
     pub(crate) have: u64,
+    /// Roles of the window that could not be read.
     pub(crate) failed: u64,
+    /// Roles of the window that are lost for good: zeroes from here on.
     pub(crate) lost: u64,
     /// Roles to be written.
     pub(crate) write_set: u64,
@@ -181,7 +183,7 @@ impl GroupOp {
     }
 
     /// Roles whose content in this window is known: read, or zeroes in place of lost data.
-    pub(crate) fn known(&self) -> u64 {
+    pub(crate) fn known_roles(&self) -> u64 {
         self.have | self.lost
     }
 }
@@ -225,7 +227,7 @@ pub(crate) enum MemberCommandKind {
     Status,
     RepairFlush,
     /// A read of the member from outside the array: tag `owner`, first sector `group`.
-    Aside,
+    External,
 }
 
 impl MemberCommandKind {

@@ -1,40 +1,40 @@
-//! Redundancy of one group: copies where there is one data role, else a maximum-distance-separable code of `outlast-codes`.
+//! Redundancy of one group: copies with one data role, else a maximum-distance-separable code of `outlast-codes`.
 
 use outlast_codes::{Code, Decoder, ShardSet};
 use outlast_units::SECTOR_BYTES;
 use std::ops::Range;
 
-/// How a group's redundancy follows from its data. Cells are by role: data roles first, then redundancy.
+/// The code that computes a group's redundancy from its data. Cells are by role: data roles first, then redundancy.
 #[derive(Clone, Debug)]
 pub(crate) struct ParityCode {
     data: usize,
     parities: usize,
     /// Absent for copies.
-    stripes: Option<Code>,
+    code: Option<Code>,
     /// Plans to compute each parity by itself from all data.
     rows: Vec<Decoder>,
 }
 
-/// What a code of so many shards, or a plan of it, always has.
+/// The reason why codes of so many shards, and plans of them, always exist.
 const FITS: &str = "an array's groups have at most 64 roles, and callers count what they have";
 
 impl ParityCode {
     pub(crate) fn new(data: usize, parities: usize) -> Self {
-        let stripes = (data > 1).then(|| Code::new(data, parities).expect(FITS));
+        let code = (data > 1).then(|| Code::new(data, parities).expect(FITS));
         let row = |code: &Code, j: usize| {
             code.decoder(&ShardSet::first(data), &ShardSet::default().with(data + j)).expect(FITS)
         };
-        let rows = stripes.iter().flat_map(|code| (0..parities).map(move |j| row(code, j))).collect();
-        Self { data, parities, stripes, rows }
+        let rows = code.iter().flat_map(|code| (0..parities).map(move |j| row(code, j))).collect();
+        Self { data, parities, code, rows }
     }
 
-    /// Adds what the cell of data role `role` contributes to all redundancy, over bytes `range` of each cell: its whole content where the
-    /// redundancy does not know the role yet, the difference where it does.
+    /// Adds the contribution of the cell of data role `role` to all redundancy, over bytes `range` of each cell: the cell holds its content if
+    /// the redundancy does not cover the role yet, or the difference to the old content if it does.
     pub(crate) fn add(&self, cells: &mut [Vec<u8>], range: Range<usize>, role: usize) {
         let (data, parity) = cells.split_at_mut(self.data);
         let source = &data[role][range.clone()];
         let mut parity: Vec<&mut [u8]> = parity.iter_mut().map(|cell| &mut cell[range.clone()]).collect();
-        match &self.stripes {
+        match &self.code {
             Some(code) => code.accumulate(role, source, &mut parity).expect(FITS),
             None => parity.iter_mut().for_each(|copy| copy.iter_mut().zip(source).for_each(|(c, s)| *c ^= s)),
         }
@@ -51,10 +51,10 @@ impl ParityCode {
         if missing.is_empty() {
             return;
         }
-        let Some(code) = &self.stripes else {
+        let Some(code) = &self.code else {
             let copy = (1..=self.parities).find(is_there).expect(FITS);
-            let (first, rest) = cells.split_at_mut(1);
-            first[0][range.clone()].copy_from_slice(&rest[copy - 1][range]);
+            let (first, parity_cells) = cells.split_at_mut(1);
+            first[0][range.clone()].copy_from_slice(&parity_cells[copy - 1][range]);
             return;
         };
         let set = |roles: &mut dyn Iterator<Item = usize>| roles.fold(ShardSet::default(), ShardSet::with);
@@ -71,8 +71,8 @@ impl ParityCode {
 
     /// Computes parity `parity` from all data cells into its own cell, over bytes `range`.
     pub(crate) fn encode(&self, cells: &mut [Vec<u8>], range: Range<usize>, parity: usize) {
-        let (data, rest) = cells.split_at_mut(self.data);
-        self.compute(data, range.clone(), parity, &mut rest[parity][range]);
+        let (data, parity_cells) = cells.split_at_mut(self.data);
+        self.compute(data, range.clone(), parity, &mut parity_cells[parity][range]);
     }
 
     fn compute(&self, data: &[Vec<u8>], range: Range<usize>, parity: usize, target: &mut [u8]) {
@@ -87,11 +87,11 @@ impl ParityCode {
 
     /// Sectors of `range` in which parity cell `parity` is not what the data cells give.
     pub(crate) fn mismatches(&self, cells: &[Vec<u8>], range: Range<usize>, parity: usize) -> u32 {
-        let mut wanted = vec![0; range.len()];
-        self.compute(&cells[..self.data], range.clone(), parity, &mut wanted);
-        let sectors = wanted.chunks(SECTOR_BYTES as usize);
-        let found = cells[self.data + parity][range].chunks(SECTOR_BYTES as usize);
-        sectors.zip(found).filter(|(wanted, found)| wanted != found).count() as u32
+        let mut expected = vec![0; range.len()];
+        self.compute(&cells[..self.data], range.clone(), parity, &mut expected);
+        let sectors = expected.chunks(SECTOR_BYTES as usize);
+        let stored = cells[self.data + parity][range].chunks(SECTOR_BYTES as usize);
+        sectors.zip(stored).filter(|(expected, stored)| expected != stored).count() as u32
     }
 }
 

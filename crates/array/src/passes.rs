@@ -5,7 +5,7 @@
 mod check;
 mod pace;
 mod pass;
-mod wanted;
+mod requests;
 
 pub(crate) use pace::{HeldRate, HeldRates, NextStart, PacedWork, WorkPacer};
 
@@ -117,7 +117,6 @@ impl BackgroundPasses {
         }
     }
 
-    /// True if parity moves.
     pub(crate) fn is_shifting(&self) -> bool {
         self.shifting
     }
@@ -138,7 +137,6 @@ impl BackgroundPasses {
         self.shifting || self.pending_shift.is_some()
     }
 
-    /// The pass under way.
     #[inline]
     pub(crate) fn under_way(&self) -> Option<&BackgroundPass> {
         self.under_way.as_ref()

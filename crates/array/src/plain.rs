@@ -14,15 +14,15 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// Sectors that are allocated together.
 const PAGE_SECTORS: u64 = 8;
-/// Of anything counted: less than this.
+/// Bound of restored counts, so that sums cannot overflow.
 const MOST: u64 = 1 << 50;
 
 /// Something that will fail within a [`PlainDevice`].
 #[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct PlainFailure {
-    /// When.
+    /// Time of the failure.
     pub at: Nanos,
-    /// What the device tells.
+    /// The notice that the device gives.
     pub notice: NoticeKind,
     /// Sectors that can no longer be read, until they are written.
     pub lost: Vec<u64>,
@@ -30,6 +30,7 @@ pub struct PlainFailure {
     pub fake: Vec<u64>,
 }
 
+/// A command under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 struct PlainCommand {
     command: Command,
@@ -64,12 +65,12 @@ pub struct PlainDevice {
     unreadable: BTreeSet<u64>,
     /// Sectors that are to be written again, and whether they can be read.
     listed: BTreeMap<u64, bool>,
-    /// What is still to fail, by time.
+    /// Failures to come, in order of time.
     failures: VecDeque<PlainFailure>,
     notices: VecDeque<Notice>,
     status_out: ListMap<Tag, Vec<LbaRun>>,
     failed_out: ListMap<Tag, Vec<SectorRun>>,
-    /// What sectors were before writes that a loss of power may undo.
+    /// Former content of sectors with writes that a loss of power may undo.
     unflushed: BTreeMap<u64, SectorBefore>,
     rng: SplitMix,
     read_only: bool,
@@ -81,7 +82,7 @@ pub struct PlainDevice {
 }
 
 impl PlainDevice {
-    /// Whether what was read is such a device: its settings can work, and its parts are as many as they say.
+    /// Checks a restored device: its settings are valid, and its tables have the sizes that follow from them.
     fn check_restored(&self) -> Result<(), String> {
         self.config.validate().map_err(|error| error.to_string())?;
         let capacity = self.config.capacity.0 / SECTOR_BYTES;
@@ -146,14 +147,14 @@ impl PlainDevice {
         })
     }
 
-    /// The device as one that has already spent `cycles`.
+    /// Sets the cycles that the device has spent before.
     #[must_use]
     pub fn pre_worn(mut self, cycles: f64) -> Self {
         self.worn = cycles;
         self
     }
 
-    /// Cycles spent: capacities written, and those it came with.
+    /// Cycles spent: capacities written in this life, plus those spent before.
     pub fn cycles(&self) -> f64 {
         self.worn + (self.sectors_written * SECTOR_BYTES) as f64 / self.config.capacity.0 as f64
     }
@@ -163,7 +164,7 @@ impl PlainDevice {
         Bytes(self.sectors_written * SECTOR_BYTES)
     }
 
-    /// From now on sector `sector` cannot be read, until it is written.
+    /// Makes sector `sector` unreadable until it is written.
     pub fn make_unreadable(&mut self, sector: u64) {
         self.unreadable.insert(sector);
     }
@@ -178,7 +179,7 @@ impl PlainDevice {
         self.unreadable.len()
     }
 
-    /// Something will fail. Failures take place in order of time; one that is due already, with the next `advance`.
+    /// Schedules a failure. One that is due already takes place with the next `advance`.
     pub fn plan_failure(&mut self, failure: PlainFailure) {
         let place = self.failures.iter().position(|other| other.at > failure.at);
         self.failures.insert(place.unwrap_or(self.failures.len()), failure);
@@ -189,6 +190,7 @@ impl PlainDevice {
         self.listed.len()
     }
 
+    /// Lets the failures happen that are due.
     fn fail_due(&mut self, now: Nanos) {
         while let Some(failure) = self.failures.pop_front_if(|failure| failure.at <= now) {
             self.unreadable.extend(&failure.lost);
@@ -198,7 +200,7 @@ impl PlainDevice {
         }
     }
 
-    /// The listed sectors of a range as runs.
+    /// The listed sectors of a range, as runs.
     fn status_of(&self, range: std::ops::Range<u64>) -> Vec<LbaRun> {
         let mut runs: Vec<LbaRun> = Vec::new();
         for (&sector, &readable) in self.listed.range(range) {
@@ -212,6 +214,7 @@ impl PlainDevice {
         runs
     }
 
+    /// State of a sector, for extents.
     fn state_of(&self, sector: u64) -> ExtentState {
         let listed = self.listed.get(&sector);
         let lost = self.unreadable.contains(&sector) || listed == Some(&false);
@@ -223,14 +226,14 @@ impl PlainDevice {
         }
     }
 
-    /// Flips a bit of sector `sector`, and nothing tells.
+    /// Flips a bit of sector `sector`: a silent error.
     pub fn corrupt(&mut self, sector: u64) {
         let mut bytes = self.sector(sector).map_or_else(|| vec![0; SECTOR], <[u8]>::to_vec);
         bytes[(sector % SECTOR_BYTES) as usize] ^= 0x10;
         self.store(sector, Some(&bytes));
     }
 
-    /// From now on every write ends with [`Outcome::ReadOnly`].
+    /// Makes the device read-only: from now on every write ends with [`Outcome::ReadOnly`].
     pub fn refuse_writes(&mut self) {
         self.read_only = true;
     }
@@ -241,6 +244,7 @@ impl PlainDevice {
         Some(&page[(sector % PAGE_SECTORS) as usize * SECTOR..][..SECTOR])
     }
 
+    /// Stores a sector; `None`: zeroes.
     fn store(&mut self, sector: u64, bytes: Option<&[u8]>) {
         if !self.config.bytes {
             return;
@@ -254,6 +258,7 @@ impl PlainDevice {
         }
     }
 
+    /// Queues a command on the lane that is free first; those without a time end at once.
     fn enqueue(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let bytes = Bytes(u64::from(command.sectors) * SECTOR_BYTES);
         let (latency, rate) = match command.op {
@@ -283,6 +288,7 @@ impl PlainDevice {
         self.sequence += 1;
     }
 
+    /// Carries out command `index`, which ends now.
     fn finish(&mut self, index: u32) -> Outcome {
         let PlainCommand { command, tag, data } = &mut self.entries[index as usize];
         let (command, tag, data) = (*command, *tag, std::mem::take(data));
@@ -334,7 +340,7 @@ impl PlainDevice {
         Outcome::Ok
     }
 
-    /// Notes what a sector holds before a write that a loss of power may undo.
+    /// Keeps the content of a sector before a write that a loss of power may undo.
     fn remember(&mut self, sector: u64, durable: bool) {
         if durable || !self.config.bytes {
             self.unflushed.remove(&sector);
@@ -351,6 +357,7 @@ impl PlainDevice {
 
 impl PowerCycle for PlainDevice {
     fn power_cycle(&mut self, _off: Nanos, on: Nanos) {
+        // Of writes in flight each sector may have been written or not, independently; likewise unflushed ones may be undone.
         let mut queue = std::mem::take(&mut self.queue);
         while let Some(Reverse((_, _, index))) = queue.pop() {
             let PlainCommand { command, data, .. } = self.entries[index as usize].clone();
@@ -405,7 +412,7 @@ impl Device for PlainDevice {
         self.failed_out.remove(tag)
     }
 
-    /// Without bytes all of it counts as allocated, and nothing as volatile.
+    /// States of sectors; without bytes all count as allocated, and none as volatile.
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
         let end = lba.0.saturating_add(sectors).min(self.config.capacity.0 / SECTOR_BYTES);
         let mut extents = Extents::default();
@@ -482,7 +489,7 @@ impl Device for PlainDevice {
 
     fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
         let queued = self.queue.iter().map(|&Reverse((_, _, index))| &self.entries[index as usize]);
-        Some(queued.map(|own| (own.tag, Some(own.command.sectors))).collect())
+        Some(queued.map(|entry| (entry.tag, Some(entry.command.sectors))).collect())
     }
 
     fn self_check(&self) -> Result<(), String> {

@@ -12,7 +12,7 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
-    /// Whether runs that were read are not empty, in order, and apart.
+    /// Checks that restored runs are not empty, in order, and apart.
     fn check_restored(&self) -> Result<(), String> {
         let mut last = None;
         for (&start, &end) in &self.runs {
@@ -24,13 +24,14 @@ impl RangeSet {
         Ok(())
     }
 
-    /// Where the last run ends.
+    /// End of the last run; 0 if there is none.
     pub(crate) fn end(&self) -> u64 {
         self.runs.values().next_back().copied().unwrap_or(0)
     }
 
     /// Adds all of `range`.
     pub fn insert(&mut self, range: Range<u64>) {
+        // Every run that overlaps or touches the new one is merged into it.
         let (mut start, mut end) = (range.start, range.end);
         while let Some((&s, &e)) = self.runs.range(..=end).next_back().filter(|&(_, &e)| e >= start) {
             self.runs.remove(&s);

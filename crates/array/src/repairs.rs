@@ -1,4 +1,4 @@
-//! Recoveries of what members have lost with a die: what waits, what is under way, and what each does next.
+//! Recoveries of data that members have lost with a die: records, waiting and active ones.
 //!
 //! A member that reports a failed die (`Device::take_notice`) is asked, range by range, for the sectors to be written again (`Op::LbaStatus`). Each run of them
 //! is one operation under the lock of its rows, beside the host, a rebuild, and repairs of other members; `machine/repair/` acts. A member that is being
@@ -141,7 +141,7 @@ impl MemberRepairs {
         &self.active
     }
 
-    /// As [`MemberRepairs::active`], to change them.
+    /// Mutable recoveries under way.
     pub(crate) fn active_mut(&mut self) -> &mut [ActiveRepair] {
         &mut self.active
     }
@@ -151,7 +151,7 @@ impl MemberRepairs {
         self.active.iter().find(|repair| repair.id == id)
     }
 
-    /// As [`MemberRepairs::get`], to change it.
+    /// Mutable recovery `id`, while it is under way.
     pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut ActiveRepair> {
         self.active.iter_mut().find(|repair| repair.id == id)
     }
@@ -196,7 +196,7 @@ impl MemberRepairs {
         self.abandon_listed(now, column, &ids)
     }
 
-    /// As [`MemberRepairs::abandon`], of those that wait: one that replaces the member begins.
+    /// Ends the waiting recoveries of a member for which a replacement begins. Returns their dies.
     pub(crate) fn abandon_waiting(&mut self, now: Nanos, column: usize) -> Vec<u16> {
         let ids = self.waiting();
         self.abandon_listed(now, column, &ids)

@@ -5,6 +5,7 @@ pub(crate) fn roles(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (set != 0).then(|| {
             let role = set.trailing_zeros() as usize;
+            // Clears the lowest bit.
             set &= set - 1;
             role
         })

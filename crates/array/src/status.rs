@@ -1,4 +1,4 @@
-//! What an array tells about itself.
+//! Types of the status and the figures of an array.
 
 use crate::op::WriteMethod;
 use crate::passes::PassKind;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt;
 
 outlast_units::counters! {
-    /// Figures since the beginning.
+    /// Figures of an array since its beginning.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, outlast_persist::Persist)]
     pub struct ArrayCounters {
         /// Host reads ended.
@@ -20,7 +20,7 @@ outlast_units::counters! {
         pub sectors_written: u64,
         /// Host commands that ended with a medium error.
         pub medium_errors: u64,
-        /// Reads sent to members, for whatever cause.
+        /// Reads sent to members, for any purpose.
         pub member_reads: u64,
         /// Writes sent to members, records included.
         pub member_writes: u64,
@@ -30,7 +30,7 @@ outlast_units::counters! {
         pub full_writes: u64,
         /// Group writes from old data and old parity.
         pub delta_writes: u64,
-        /// Group writes from the rest of the data.
+        /// Group writes from the data that is not written (reconstruct-write).
         pub complete_writes: u64,
         /// Group writes for which missing data had to be computed first.
         pub decoded_writes: u64,
@@ -38,15 +38,15 @@ outlast_units::counters! {
         pub degraded_reads: u64,
         /// Reads that a member could not do.
         pub read_errors: u64,
-        /// Sectors rewritten because they could not be read, or because redundancy did not fit.
+        /// Sectors rewritten because they could not be read, or because redundancy did not match.
         pub sectors_repaired: u64,
         /// Sectors of host data that became lost.
         pub sectors_lost: u64,
-        /// Sectors of redundancy that a scrub found not to fit.
+        /// Sectors of redundancy that a scrub found not to match the data.
         pub mismatches: u64,
-        /// The same, found while resynchronising.
+        /// The same, found by a resynchronisation.
         pub sectors_resynced: u64,
-        /// Groups in which a resynchronisation found redundancy that did not fit, and made it fit.
+        /// Groups in which a resynchronisation rewrote redundancy that did not match the data.
         pub groups_resynced: u64,
         /// Sectors of members read to rebuild others, or to move parity meanwhile.
         pub rebuild_sectors_read: u64,
@@ -64,7 +64,7 @@ outlast_units::counters! {
 }
 
 impl ArrayCounters {
-    /// Every figure.
+    /// All figures, for comparisons.
     fn all(&self) -> Vec<u64> {
         let sectors = [self.sectors_read, self.sectors_written, self.sectors_repaired, self.sectors_lost];
         let host = [self.reads, self.writes, self.medium_errors, self.degraded_reads, self.mismatches];
@@ -75,7 +75,7 @@ impl ArrayCounters {
         [&sectors[..], &host, &members, &groups, &rebuilt, &doubt, &[self.write_holes]].concat()
     }
 
-    /// The largest of all.
+    /// The largest figure.
     pub(crate) fn largest(&self) -> u64 {
         self.all().into_iter().fold(0, u64::max)
     }
@@ -83,10 +83,10 @@ impl ArrayCounters {
     /// True if none is larger than that of `other`, as those counted before are.
     #[must_use]
     pub fn is_within(&self, other: &Self) -> bool {
-        self.all().iter().zip(other.all()).all(|(&own, other)| own <= other)
+        self.all().iter().zip(other.all()).all(|(&figure, other)| figure <= other)
     }
 
-    /// One more group is written, in this way.
+    /// Counts a group write by its method.
     pub(crate) fn count_write(&mut self, method: WriteMethod) {
         let count = match method {
             WriteMethod::Full => &mut self.full_writes,
@@ -98,31 +98,31 @@ impl ArrayCounters {
     }
 }
 
-/// The array as a whole.
+/// Health of the array as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrayHealth {
-    /// Every member is there and complete.
+    /// Every member is present and complete.
     Clean,
-    /// Members are missing or being rebuilt, or a die of one has failed and is not yet made good; redundancy makes that good.
+    /// Members are missing or being rebuilt, or a die of one has failed and is not yet recovered; redundancy still covers it.
     Degraded,
-    /// More is missing than redundancy makes good, or the array did not start after a loss of power.
+    /// More is missing than redundancy covers, or the array did not start after a loss of power.
     Failed,
 }
 
-/// What commands of the host meet. Of several the last one in [`ArrayCondition::ALL`] counts.
+/// The condition of the array that host commands meet; of several that hold, the last one in [`ArrayCondition::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrayCondition {
     /// Every member is there and complete, and redundancy fits.
     Healthy,
-    /// Redundancy is made right after a loss of power.
+    /// A resynchronisation runs after a loss of power.
     Resyncing,
-    /// Members are missing or lack what was on a failed die, and nothing is done about it.
+    /// Members are missing or lack the data of a failed die, and no recovery is under way.
     Degraded,
-    /// Members are being rebuilt or recover what they have lost with a die, or parity moves.
+    /// Members are being rebuilt or repaired, or parity moves.
     Rebuilding,
-    /// More is missing than redundancy makes good.
+    /// More is missing than redundancy covers.
     Failed,
 }
 
@@ -149,14 +149,14 @@ pub struct MemberStatus {
     pub bad_sectors: u64,
     /// Commands under way.
     pub in_flight: u32,
-    /// How far the recovery of what it has lost with a die is.
+    /// Progress of the recovery of data that it has lost with a die.
     pub repair: Option<PassProgress>,
 }
 
 /// A pass over the array.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PassProgress {
-    /// What it does.
+    /// Kind of the pass.
     pub kind: PassKind,
     /// Bytes of each member done.
     pub done: Bytes,
@@ -184,7 +184,7 @@ impl PassProgress {
 pub struct ArrayStatus {
     /// Level, as in scenarios.
     pub level: &'static str,
-    /// Whether data is safe.
+    /// Health of the data.
     pub state: ArrayHealth,
     /// True if writes are refused.
     pub read_only: bool,
@@ -192,22 +192,22 @@ pub struct ArrayStatus {
     pub members: Vec<MemberStatus>,
     /// Devices standing by.
     pub spares: usize,
-    /// What the array is doing for itself.
+    /// Progress of background work.
     pub progress: Option<PassProgress>,
     /// Stripes whose parity is still to move.
     pub stripes_to_move: u64,
     /// Age of the oldest member less that of the youngest.
     pub age_differential: f64,
-    /// Sectors of host data that nothing can bring back.
+    /// Lost sectors of host data.
     pub lost_sectors: u64,
     /// Marked regions of the bitmap.
     pub marked_regions: u64,
-    /// How the devices fit, in words.
+    /// Remarks on how the devices fit together, for the user.
     pub notices: Vec<String>,
 }
 
 impl fmt::Display for ArrayStatus {
-    /// As `/proc/mdstat` shows an array: `raid5 [5/4] [UUU_U] recovery = 12.6% finish=3.2min speed=98304K/sec`.
+    /// One line in the style of `/proc/mdstat`: `raid5 [5/4] [UUU_U] recovery = 12.6% finish=3.2min speed=98304K/sec`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let up = self.members.iter().filter(|member| member.in_sync).count();
         write!(f, "{} [{}/{up}] [", self.level, self.members.len())?;

@@ -105,7 +105,7 @@ fn parity_moves_write_by_write() {
 }
 
 #[test]
-fn a_window_does_not_widen_what_goes_in_turn() {
+fn a_larger_window_does_not_change_chunks_that_go_one_by_one() {
     let wide = |chunks| BackgroundConfig { window: 32, chunks, ..BackgroundConfig::default() };
     let time = |background| {
         let config = ArrayConfig { chunk: Bytes::kib(4), background, ..ArrayConfig::new(Level::Raid5, 5) };

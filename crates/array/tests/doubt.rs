@@ -223,7 +223,7 @@ fn parity_columns(level: Level, members: usize, stripe: usize) -> Vec<usize> {
 /// With a member of the rest of the stripe missing, whose data only old parity can give, all that is left of the stripe is read, and parity is
 /// computed from that, as md does it in doubt (`tests/md/answers.txt`, `degraded-resync`).
 #[test]
-fn where_the_rest_of_a_stripe_is_missing_a_write_in_doubt_reads_all_that_is_left() {
+fn a_write_in_doubt_that_lacks_unwritten_data_reads_every_chunk_that_is_left() {
     let mut host = in_doubt(Level::Raid5, 6, StripeWrites::Cheapest);
     let stripe = host.capacity() / 40 - 1;
     let parity = parity_columns(Level::Raid5, 6, stripe as usize)[0];
@@ -244,7 +244,7 @@ fn where_the_rest_of_a_stripe_is_missing_a_write_in_doubt_reads_all_that_is_left
 /// Without bytes the simulator counts: every stripe that was being written is a hole if a member fails at once or cannot be read, and none is
 /// once the same rows have been written again.
 #[test]
-fn what_was_written_again_is_no_hole() {
+fn torn_rows_that_were_rewritten_are_no_write_hole() {
     #[derive(Clone, Copy, PartialEq)]
     enum Then {
         Fails,

@@ -197,7 +197,7 @@ proptest! {
 }
 
 #[test]
-fn every_state_is_found() {
+fn extents_have_every_state() {
     let mut found = Found::default();
     for seed in 0..6 {
         for level in [Level::Raid5, Level::Raid10] {
@@ -210,7 +210,7 @@ fn every_state_is_found() {
 
 /// A device by itself: what was never written is a hole, what failed is lost or is asked for, what has not been flushed may go.
 #[test]
-fn a_plain_device_says_the_same_of_its_sectors() {
+fn a_plain_device_reports_the_same_states_of_its_sectors() {
     let mut host = Host::new(volatile(64, 1));
     host.submit(command(Op::Write, 8, 16));
     host.drain();

@@ -57,7 +57,7 @@ fn a_rebuild_without_redundancy_gives_up_no_sector_that_can_be_read() {
 /// Of a stripe some members are gone, and of another some sectors cannot be read, though parity can: what is given up becomes zeroes, to
 /// which the old parity does not belong, so that nothing can be computed from both.
 #[test]
-fn what_is_given_up_is_no_source_of_what_is_left() {
+fn data_that_was_given_up_is_no_source_of_other_data() {
     for (level, members, gone) in [(Level::Raid5, 4, &[1, 3][..]), (Level::Raid6, 5, &[1, 2, 4])] {
         let mut host = filled(empty(level, members));
         // Member 0 has data of the second stripe.

@@ -121,7 +121,7 @@ fn a_write_waits_for_the_lock_of_its_stripe() {
 
 /// What a failed member held is read from the others.
 #[test]
-fn what_is_missing_is_read_from_others() {
+fn missing_data_is_computed_from_other_members() {
     let mut array = array(Consistency::Resync);
     array.one(Op::Write, 0, 96);
     let whole = chunks(&mut array);
@@ -138,7 +138,7 @@ fn what_is_missing_is_read_from_others() {
 
 /// Of a RAID-6 without a chunk and without a parity the write of another chunk has to find out what the missing one holds.
 #[test]
-fn a_write_that_needs_what_is_missing_reads_the_others() {
+fn a_write_that_needs_missing_data_reads_the_other_members() {
     let mut array = array_of(Level::Raid6, 5, Consistency::Resync);
     array.one(Op::Write, 0, 96);
     let read = chunks(&mut array)[1];
@@ -185,7 +185,7 @@ fn a_read_that_fails_goes_on_with_the_others() {
 }
 
 #[test]
-fn what_a_member_takes_with_it_and_what_power_does_is_aborted() {
+fn commands_that_end_with_a_member_or_with_power_count_as_aborted() {
     let mut array = array(Consistency::Resync);
     array.one(Op::Write, 0, 96);
     let whole = chunks(&mut array);

@@ -130,7 +130,7 @@ fn a_degraded_write_reads_what_md_reads() {
 
 /// The rest of a chunk plays no part: a write of some of its rows reads those rows, from the same members.
 #[test]
-fn a_part_of_a_chunk_is_written_as_a_whole_one() {
+fn part_of_a_chunk_is_written_like_a_whole_one() {
     for row in rows("degraded").filter(|row| row[2] == "8" && row[5] == "1") {
         let number = |field: usize| row[field].parse::<u64>().unwrap();
         let failed: Vec<usize> = row[3].split(',').map(|disk| disk.parse().unwrap()).collect();

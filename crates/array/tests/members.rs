@@ -39,7 +39,7 @@ fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&ArrayEventKind) -> bool
 }
 
 #[test]
-fn a_hot_spare_takes_over_by_itself() {
+fn a_spare_takes_over_automatically() {
     let mut host = filled(ArrayConfig { spares: 1, ..small(Level::Raid5, 4) });
     host.device.fail_member(host.now, 1).unwrap();
     assert_eq!(host.device.status(host.now).state, ArrayHealth::Degraded);
@@ -75,7 +75,7 @@ fn the_only_copy_is_not_replaced_without_force() {
 
 /// Two members of RAID-5 are gone: what is on the others can still be read, nothing is invented, nothing more is written.
 #[test]
-fn a_failed_array_invents_nothing() {
+fn a_failed_array_returns_no_wrong_data() {
     let mut host = filled(small(Level::Raid5, 5));
     host.device.fail_member(host.now, 0).unwrap();
     host.device.fail_member(host.now, 1).unwrap();
@@ -160,7 +160,7 @@ fn scrubs_find_and_repair() {
 }
 
 #[test]
-fn patrol_scrubs_come_by_themselves() {
+fn scrubs_start_at_the_interval() {
     let mut config = small(Level::Raid5, 3);
     config.background.scrub_interval = Some(Nanos::secs(10));
     let mut array = array(config, SECTORS);
@@ -316,7 +316,7 @@ fn the_write_hole_is_there_and_records_close_it() {
 }
 
 #[test]
-fn members_of_different_size_are_used_up_to_the_smallest_and_that_is_said() {
+fn members_are_used_up_to_the_size_of_the_smallest_and_a_notice_says_so() {
     let devices = vec![plain(400, 0), plain(240, 1), plain(400, 2)];
     let array = Array::new(small(Level::Raid5, 3), devices, true).unwrap();
     assert_eq!(array.identify().capacity, Bytes::kib(240));

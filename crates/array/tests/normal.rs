@@ -107,7 +107,7 @@ fn drive(seed: u64) -> Ssd {
 
 /// Simulated drives as members: garbage collection below, a member failed and replaced above.
 #[test]
-fn drives_are_members_too() {
+fn drives_can_be_members() {
     for level in [Level::Raid5, Level::Raid1, Level::Raid6] {
         let array = Array::new(small(level, 4), (0..4).map(drive).collect(), true).unwrap();
         let mut host = Host::new(array);
@@ -144,7 +144,7 @@ fn cost(writes: StripeWrites, lba: u64, sectors: u32) -> (u64, u64) {
 
 /// Reads and writes by method: old data and parity for one chunk of four (2 + 2), the rest for three (1 + 4), nothing for all (0 + 5).
 #[test]
-fn the_cheapest_way_is_taken() {
+fn the_cheapest_write_method_is_chosen() {
     use StripeWrites::{Cheapest, ChunkByChunk, NoReconstruct};
     assert_eq!(cost(Cheapest, 0, 8), (2, 2));
     assert_eq!(cost(Cheapest, 0, 16), (2, 3), "two of four: the other two, rather than two and parity");
@@ -176,7 +176,7 @@ fn ways(level: Level, members: u16, chunks: u32) -> [[u64; 4]; 2] {
 /// md's choice (`handle_stripe_dirtying`, `rmw_level` 1, the default): `rcw` chunks would have to be read to write the stripe anew, `rmw` to
 /// change its parity. Of two that cost the same the former: one chunk of a RAID-5 of four members, or of a RAID-6 of six, reads the rest.
 #[test]
-fn of_two_ways_that_cost_the_same_the_rest_of_the_stripe_is_read() {
+fn at_equal_cost_the_unwritten_data_is_read() {
     let mut ties = 0;
     for (level, parities) in [(Level::Raid5, 1), (Level::Raid6, 2)] {
         for members in parities + 2..=16 {

@@ -142,7 +142,7 @@ fn as_many_bytes_are_written_as_have_failed() {
 
 /// Fake failures are read from the member itself, and what cannot be read falls back on redundancy.
 #[test]
-fn fake_failures_are_copied_when_told_to() {
+fn fake_failures_are_copied_if_the_settings_say_so() {
     let repair = RepairConfig { fakes: FakeWay::Copy, ..by(RepairWay::Die) };
     let mut host = filled(small(Level::Raid5, 4, repair));
     let (lost, fake) = (strided(0, 1, 32), strided(8, 4, 32));
@@ -191,7 +191,7 @@ fn recovery_takes_the_time_that_its_parts_take() {
 }
 
 #[test]
-fn reads_of_failed_sectors_are_served_and_throw_nobody_out() {
+fn reads_of_failed_sectors_are_served_and_eject_no_member() {
     let mut config = small(Level::Raid5, 4, by(RepairWay::Die));
     config.ejection = EjectionConfig { read_errors: 3, ..EjectionConfig::default() };
     // Recovery hardly goes on beside the host.
@@ -482,7 +482,7 @@ fn exposed_rows_come_first() {
 
 /// Without redundancy nothing can be recovered: what is lost is counted and located, reads of it are errors, and writes clear it.
 #[test]
-fn without_redundancy_losses_are_told() {
+fn without_redundancy_losses_are_reported() {
     for way in [RepairWay::Die, RepairWay::Assist, RepairWay::Rebuild] {
         let mut host = filled(small(Level::Raid0, 3, by(way)));
         let (lost, fake) = (strided(1, 2, 40), strided(8, 1, 40));
@@ -531,7 +531,7 @@ fn a_degraded_array_loses_only_the_rows_of_the_die() {
 
 /// Rebuild as baseline: the whole member goes, and a second one waits until the array can do without it.
 #[test]
-fn the_rebuild_way_waits_until_a_member_can_be_spared() {
+fn a_rebuild_waits_until_the_array_can_do_without_the_member() {
     let config = ArrayConfig { spares: 2, ..small(Level::Raid5, 4, by(RepairWay::Rebuild)) };
     let mut host = filled(config);
     // They fail on different rows: the rebuild of the first needs what the second has lost nowhere.
@@ -580,7 +580,7 @@ fn a_second_die_of_the_same_member_is_recovered_as_well() {
 
 /// Power fails in the middle, again and again, and members have volatile caches: recovery is taken up again, and nothing is missing.
 #[test]
-fn recovery_is_taken_up_after_a_loss_of_power() {
+fn recovery_restarts_after_a_loss_of_power() {
     for way in [RepairWay::Die, RepairWay::Assist, RepairWay::Rebuild] {
         let mut config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, by(way)) };
         config.consistency = Consistency::Ppl;
@@ -645,7 +645,7 @@ fn a_member_may_fail_during_its_recovery() {
 
 /// An idle array that is advanced over years in one step hears a notice when it is told.
 #[test]
-fn a_notice_is_heard_while_nothing_else_happens() {
+fn a_notice_is_handled_on_an_idle_array() {
     let mut host = filled(small(Level::Raid5, 4, by(RepairWay::Die)));
     let at = host.now + Nanos::secs(3600);
     fail_at(&mut host, at, 3, NoticeKind::DieFailed { die: 0 }, &strided(0, 1, 50), &[]);

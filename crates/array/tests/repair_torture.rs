@@ -16,7 +16,7 @@ use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::Host;
 use support::life::WAYS;
-use support::own::{decided, paced};
+use support::policies::{decided, paced};
 
 const SECTORS: u64 = 400;
 
@@ -340,7 +340,7 @@ fn raid6_by_rebuild() {
 
 /// Code that says a different way for each die, mostly later, and a different pace each time.
 #[test]
-fn by_code_that_hesitates() {
+fn repairs_deferred_by_user_code() {
     for (level, members) in [(Level::Raid5, 5), (Level::Raid6, 5), (Level::Raid10, 4)] {
         // What is put off counts as about to leave, as far as it matters which further faults are borne.
         let config = config(level, members, by(RepairWay::Rebuild));

@@ -1,23 +1,23 @@
-//! Code of the user's that decides for an array in the place of settings: what it is told, and what it may answer.
+//! Decisions of an array that user policies may take in place of the settings: questions and answers.
 
-use crate::{Decides, Forks, Loaded};
+use crate::{ForkPolicy, LoadedPolicy, QuestionPolicy};
 use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Code of the user's that decides in the place of built-in policies.
+/// The user policies of an array; each absent one leaves its decision to the settings.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OwnDecisions {
-    /// When and how the failure of a die in a member is repaired, in the place of `array.repair.way`.
-    pub repair: Option<Loaded<dyn Decides<Failure>>>,
-    /// How fast members are rebuilt and repaired, in the place of `array.background.min_rate`, `array.background.max_rate` and
+pub struct ArrayPolicies {
+    /// Time and method of the repair of a failed die in a member, in place of `array.repair.way`.
+    pub repair: Option<LoadedPolicy<dyn QuestionPolicy<DieRepairQuestion>>>,
+    /// Rate of rebuilds and repairs, in place of `array.background.min_rate`, `array.background.max_rate` and
     /// `array.repair.share`.
-    pub rebuild: Option<Loaded<dyn Decides<Pace>>>,
-    /// Which of the rows that a member has lost are recovered first, in the place of `array.repair.order`.
-    pub repair_order: Option<Loaded<dyn OrdersRows>>,
+    pub rebuild: Option<LoadedPolicy<dyn QuestionPolicy<RebuildRateQuestion>>>,
+    /// Order in which lost rows are recovered, in place of `array.repair.order`.
+    pub repair_order: Option<LoadedPolicy<dyn OrdersRows>>,
 }
 
-/// What is recovered, and where to.
+/// Methods of recovering the data of a failed die.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
 )]
@@ -35,10 +35,10 @@ pub enum RepairWay {
 }
 
 impl RepairWay {
-    /// All.
+    /// All methods.
     pub const ALL: [Self; 3] = [Self::Die, Self::Assist, Self::Rebuild];
 
-    /// The way as it is written in scenarios.
+    /// Name in scenarios.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Die => "die",
@@ -48,22 +48,22 @@ impl RepairWay {
     }
 }
 
-/// What is done about a failed die.
+/// A decision about a failed die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairDecision {
-    /// It is repaired like this, as soon as that can begin. This is final.
+    /// Repair it by this method, as soon as that can begin. This is final.
     Now(RepairWay),
-    /// Nothing is done for so long; then the question is asked again.
+    /// Do nothing for this time, then ask again.
     Later(Nanos),
 }
 
 crate::question! {
-    /// A die of a member has failed: when is that repaired, and how? Asked when the member tells of it, and again whenever the time of a
-    /// [`RepairDecision::Later`] is over. Not asked where a member is beyond repair, nor without redundancy: nothing is to be decided there.
-    pub struct Failure -> RepairDecision {
-        /// The time.
+    /// A die of a member has failed: when is it repaired, and how? Asked when the member reports it, and again whenever the time of a
+    /// [`RepairDecision::Later`] is over. Not asked if a member is beyond repair, nor without redundancy: then there is no choice.
+    pub struct DieRepairQuestion -> RepairDecision {
+        /// Current time.
         now_ns: Nanos,
-        /// When the member told of it.
+        /// Time at which the member reported the failure.
         told_ns: Nanos,
         /// The member's column.
         member: u16,
@@ -79,81 +79,81 @@ crate::question! {
         repairing: u32,
         /// Spare devices.
         spares: u32,
-        /// Whether the host has commands under way: 0 or 1.
+        /// 1 if the host has commands under way, else 0.
         host_active: u8,
-        /// When the host last was served.
+        /// Time at which the last command of the host ended.
         last_host_ns: Option<Nanos>,
-        /// How often this was asked before about this die.
+        /// Number of earlier questions about this die.
         asked: u32,
     }
 }
 
 crate::question! {
-    /// A member is being rebuilt, or rows of it recovered: how many bytes a second may that be? Each member may take so many; the answer holds
+    /// A member is being rebuilt, or rows of it recovered: at how many bytes per second? The answer is a limit for each member, and holds
     /// until the next question. A fraction of a byte is dropped.
-    pub struct Pace -> f64 {
-        /// The time.
+    pub struct RebuildRateQuestion -> f64 {
+        /// Current time.
         now_ns: Nanos,
-        /// `rebuild`: a member is being filled. `repair`: members get rows back that they have lost with a die.
+        /// `rebuild`: a member is being filled. `repair`: rows that members have lost with a die are being recovered.
         kind: &'static str,
-        /// Groups that are rebuilt, or ranges that are repaired, on all members that are.
+        /// Groups rebuilt so far, or ranges repaired so far on all members under repair.
         done: u64,
-        /// How many there are.
+        /// Number of all such groups or ranges.
         total: u64,
         /// Members that are missing or incomplete.
         missing: u32,
-        /// Whether the host has commands under way: 0 or 1.
+        /// 1 if the host has commands under way, else 0.
         host_active: u8,
-        /// When the host last was served.
+        /// Time at which the last command of the host ended.
         last_host_ns: Option<Nanos>,
         /// Commands of the host under way.
         under_way: u32,
     }
 }
 
-/// Rows that a member has lost with a die, each within one chunk: a column for each thing that is known of them.
+/// Rows that a member has lost with a die, as a table with a column for each property. Each entry lies within one chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LostRows {
     /// The member's column.
     pub member: u16,
-    /// The first sector of each, on the member.
+    /// First sector of each entry, on the member.
     pub sector: Vec<u64>,
-    /// Sectors of each.
+    /// Sectors of each entry.
     pub sectors: Vec<u32>,
-    /// How many other members lack something of the same rows.
+    /// Number of other members that lack some of the same rows.
     pub exposure: Vec<u32>,
-    /// Whether the member can still read them, and only wants them written elsewhere.
+    /// True if the member can still read the entry, and only asks for it to be written again.
     pub readable: Vec<bool>,
 }
 
 impl LostRows {
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.sector.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.sector.is_empty()
     }
 }
 
-/// In which order the rows that a member has lost are recovered. Asked once everything that it has lost is known, and again when another
-/// member's losses become known: with rows that are left.
+/// The order in which the lost rows of a member are recovered. Asked once all its lost rows are identified, and again, with the rows that
+/// remain, when those of another member are.
 ///
 /// The built-in orders are those that `array.repair.order` names.
 pub trait OrdersRows: fmt::Debug + Send + Sync {
-    /// A score for each of `rows`, the least first; of equal ones the one with the lower address.
+    /// A score for each of `rows`. Lower scores go first; of equal ones, lower addresses.
     ///
     /// # Errors
-    /// What went wrong, in one line: the run ends.
+    /// The error of the user's code, in one line: the run ends.
     fn order(&mut self, rows: &LostRows) -> Result<Vec<f64>, String>;
 
-    /// Another one in the same state, for an array that is forked.
+    /// A copy in the same state, for an array that is forked.
     fn fork(&self) -> Box<dyn OrdersRows>;
 }
 
-impl Forks for dyn OrdersRows {
+impl ForkPolicy for dyn OrdersRows {
     fn fork(&self) -> Box<Self> {
         OrdersRows::fork(self)
     }

@@ -1,16 +1,16 @@
-//! Decisions of a drive: what code of the user's is asked beside which superblock is next, and the code itself.
+//! Decisions of a drive that user policies may take: questions beside the choice of superblocks, and the set of all policies.
 
-use crate::{Decides, Loaded, OwnChoice, question};
+use crate::{LoadedPolicy, QuestionPolicy, SuperblockPolicy, question};
 use outlast_units::Nanos;
 
 question! {
     /// A superblock is about to be opened: which code do its stripes get?
-    pub struct Opening -> ChosenCode {
+    pub struct StripeCodeQuestion -> ChosenCode {
         /// The superblock.
         superblock: u32,
         /// The class of the data that it is opened for.
         class: u8,
-        /// For which writes it is opened: "host", "gc", "wear-leveling", "scrub" or "reencode".
+        /// Cause of the writes that it is opened for: "host", "gc", "wear-leveling", "scrub" or "reencode".
         cause: &'static str,
         /// P/E cycles of the superblock, the mean of its blocks.
         erases: u32,
@@ -26,21 +26,21 @@ question! {
         parity: u8,
         /// Lanes that are gone for good.
         dead_lanes: u32,
-        /// Superblocks that are free, this one included.
+        /// Free superblocks, this one included.
         free: u32,
         /// Superblocks of the core that are not retired.
         superblocks: u32,
-        /// Units that the host has written so far.
+        /// Units written by the host so far.
         clock: u64,
     }
 }
 
-/// A code: so many program units of data in a stripe, and so many of parity.
+/// A code, as program units of data and of parity in a stripe.
 pub type ChosenCode = (u16, u8);
 
 question! {
-    /// Collection has taken a victim: which share has the host of what collection lets in while the victim is moved?
-    pub struct Collecting -> f64 {
+    /// Collection has taken a victim: which share of the writes that collection admits does the host get while the victim is moved?
+    pub struct HostShareQuestion -> f64 {
         /// The victim.
         victim: u32,
         /// Its valid units, which are moved.
@@ -49,32 +49,32 @@ question! {
         units: u32,
         /// Units that the host's open superblocks have room for.
         room: u32,
-        /// Superblocks that are free.
+        /// Free superblocks.
         free: u32,
-        /// Collection starts when so many superblocks or fewer are free.
+        /// Collection starts at this number of free superblocks, or fewer.
         start_free: u32,
-        /// Collection goes on until so many superblocks are free.
+        /// Collection continues up to this number of free superblocks.
         stop_free: u32,
         /// Writes of the host that wait.
         waiting: u32,
-        /// Units that the host has written so far.
+        /// Units written by the host so far.
         clock: u64,
-        /// The time.
+        /// Current time.
         now_ns: Nanos,
     }
 }
 
-/// Code of the user's that decides in the place of built-in policies.
+/// The user policies of a drive; each absent one leaves its decision to the settings.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OwnPolicies {
-    /// Which superblock garbage collection takes, in the place of `gc.policy`.
-    pub gc: Option<OwnChoice>,
-    /// Which superblock static wear levelling moves, in the place of `wear_leveling.static_gap`.
-    pub wear_leveling: Option<OwnChoice>,
-    /// Which superblock scrubbing moves, beside its built-in policies.
-    pub scrub: Option<OwnChoice>,
-    /// Which code a superblock gets when it is opened, in the place of that of its class.
-    pub code: Option<Loaded<dyn Decides<Opening>>>,
-    /// Which part of what collection lets in the host may write.
-    pub pacing: Option<Loaded<dyn Decides<Collecting>>>,
+pub struct DrivePolicies {
+    /// Choice of victims of garbage collection, in place of `gc.policy`.
+    pub gc: Option<SuperblockPolicy>,
+    /// Choice of victims of static wear levelling, in place of `wear_leveling.static_gap`.
+    pub wear_leveling: Option<SuperblockPolicy>,
+    /// Choice of superblocks to scrub, in addition to the built-in policies.
+    pub scrub: Option<SuperblockPolicy>,
+    /// Choice of the code of a superblock that is opened, in place of that of its class.
+    pub code: Option<LoadedPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
+    /// Share of the host in the writes that collection admits.
+    pub pacing: Option<LoadedPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
 }

@@ -1,23 +1,23 @@
-//! Decisions over a few values.
+//! Questions: decisions over a few values.
 
-use crate::Forks;
+use crate::ForkPolicy;
 use outlast_units::Nanos;
 use std::fmt;
 
-/// A value of a question.
+/// A value of a question, as user code gets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum QuestionValue {
     /// A count or a number of something; times are in nanoseconds.
     Whole(u64),
     /// A ratio or a rate.
     Real(f64),
     /// A name.
     Text(&'static str),
-    /// What there is none of.
+    /// An absent value.
     None,
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for QuestionValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(value) => value.fmt(f),
@@ -30,7 +30,7 @@ impl fmt::Display for Value {
 
 macro_rules! whole {
     ($($Type:ty)*) => {$(
-        impl From<$Type> for Value {
+        impl From<$Type> for QuestionValue {
             fn from(value: $Type) -> Self {
                 Self::Whole(value.into())
             }
@@ -40,63 +40,63 @@ macro_rules! whole {
 
 whole!(u8 u16 u32 u64);
 
-impl From<f64> for Value {
+impl From<f64> for QuestionValue {
     fn from(value: f64) -> Self {
         Self::Real(value)
     }
 }
 
-impl From<Nanos> for Value {
+impl From<Nanos> for QuestionValue {
     fn from(value: Nanos) -> Self {
         Self::Whole(value.0)
     }
 }
 
-impl From<&'static str> for Value {
+impl From<&'static str> for QuestionValue {
     fn from(value: &'static str) -> Self {
         Self::Text(value)
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Value {
+impl<T: Into<Self>> From<Option<T>> for QuestionValue {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::None, Into::into)
     }
 }
 
-/// What is known when something is to be decided; [`question!`](crate::question) makes one.
-pub trait Question: fmt::Debug {
-    /// What may be answered.
+/// The facts that one decision depends on; [`question!`](crate::question) defines one.
+pub trait PolicyQuestion: fmt::Debug {
+    /// Type of the answer.
     type Answer;
 
-    /// What is known, by name.
-    fn values(&self) -> Vec<(&'static str, Value)>;
+    /// The facts, by name.
+    fn values(&self) -> Vec<(&'static str, QuestionValue)>;
 }
 
-/// Answers questions of one kind.
-pub trait Decides<Q: Question>: fmt::Debug + Send + Sync {
-    /// The answer; `None`: as without it.
+/// A policy that answers questions of one kind.
+pub trait QuestionPolicy<Q: PolicyQuestion>: fmt::Debug + Send + Sync {
+    /// The answer; `None`: the settings decide.
     ///
     /// # Errors
-    /// What went wrong, in one line: the run ends.
+    /// The error of the user's code, in one line: the run ends.
     fn decide(&mut self, question: &Q) -> Result<Option<Q::Answer>, String>;
 
-    /// Another one in the same state.
-    fn fork(&self) -> Box<dyn Decides<Q>>;
+    /// A copy in the same state.
+    fn fork(&self) -> Box<dyn QuestionPolicy<Q>>;
 }
 
-impl<Q: Question> Forks for dyn Decides<Q> {
+impl<Q: PolicyQuestion> ForkPolicy for dyn QuestionPolicy<Q> {
     fn fork(&self) -> Box<Self> {
-        Decides::fork(self)
+        QuestionPolicy::fork(self)
     }
 }
 
-/// A question in words.
-pub(crate) fn told(question: &impl Question) -> String {
+/// A question in words, for messages.
+pub(crate) fn in_words(question: &impl PolicyQuestion) -> String {
     question.values().iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A [`Question`] by its fields, each of a type that a [`Value`] can be made of, and the type of its answer.
+/// Defines a [`PolicyQuestion`] by its fields, each of a type that converts to a [`QuestionValue`], and the type of its answer.
 #[macro_export]
 macro_rules! question {
     ($(#[$doc:meta])* $vis:vis struct $Name:ident -> $Answer:ty { $($(#[$field_doc:meta])* $field:ident: $Type:ty,)* }) => {
@@ -106,10 +106,10 @@ macro_rules! question {
             $($(#[$field_doc])* $vis $field: $Type,)*
         }
 
-        impl $crate::Question for $Name {
+        impl $crate::PolicyQuestion for $Name {
             type Answer = $Answer;
 
-            fn values(&self) -> Vec<(&'static str, $crate::Value)> {
+            fn values(&self) -> Vec<(&'static str, $crate::QuestionValue)> {
                 vec![$((stringify!($field), self.$field.into()),)*]
             }
         }

@@ -11,7 +11,7 @@
 
 use crate::support;
 
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
 use outlast_engine::parse_text;
 use outlast_ssd::Ssd;
@@ -147,7 +147,7 @@ fn in_time(ssd: &mut Ssd, pages: &mut Pages<'_>, now: &mut Nanos, count: u64) ->
 fn profile(ssd: &Ssd) -> Vec<f64> {
     let sealed = ssd.ftls().flat_map(|ftl| {
         let ids = (0..ftl.layout().superblocks()).map(SuperblockId);
-        ids.map(move |id| ftl.superblock(id)).filter(|own| own.state() == State::Sealed)
+        ids.map(move |id| ftl.superblock(id)).filter(|own| own.state() == SuperblockState::Sealed)
     });
     let mut valid: Vec<f64> = sealed.map(|own| f64::from(own.valid())).collect();
     valid.sort_by(f64::total_cmp);

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_engine::Scenario;
 use outlast_ftl::Ftl;
 use outlast_units::{Lpn, SuperblockId};
@@ -170,7 +170,7 @@ fn recounted(ftl: &Ftl, steps: &mut [u64]) {
         }
     }
     for superblock in (0..layout.superblocks()).map(SuperblockId) {
-        if ftl.superblock(superblock).state() == State::Sealed {
+        if ftl.superblock(superblock).state() == SuperblockState::Sealed {
             let units = u64::from(layout.units_per_superblock());
             let step = valid[superblock.0 as usize] * steps.len() as u64 / units;
             steps[(step as usize).min(steps.len() - 1)] += 1;

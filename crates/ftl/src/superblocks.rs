@@ -2,7 +2,7 @@
 
 use crate::bits::Bits;
 use crate::streams::Cause;
-use outlast_decisions::{NO_CANDIDATE, State, View};
+use outlast_decisions::{NO_CANDIDATE, SuperblockColumns, SuperblockState};
 use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 
 /// What is known of each superblock of a flash core, and the list of free ones.
@@ -15,7 +15,7 @@ pub(crate) struct Superblocks {
     #[persist(skip)]
     pus: u32,
     #[persist(each)]
-    state: IndexVec<SuperblockId, State>,
+    state: IndexVec<SuperblockId, SuperblockState>,
     /// Valid units, with [`NO_CANDIDATE`] unless it is sealed.
     #[persist(each)]
     valid: IndexVec<SuperblockId, u32>,
@@ -53,7 +53,7 @@ impl Superblocks {
     pub(crate) fn new(count: usize, pus: u32, tracked: bool) -> Self {
         Self {
             pus,
-            state: IndexVec::filled(State::Free, count),
+            state: IndexVec::filled(SuperblockState::Free, count),
             valid: IndexVec::filled(NO_CANDIDATE, count),
             sealed_at: IndexVec::filled(0, count),
             sealed_order: IndexVec::filled(0, count),
@@ -77,12 +77,12 @@ impl Superblocks {
     }
 
     #[inline]
-    pub(crate) fn state(&self, superblock: SuperblockId) -> State {
+    pub(crate) fn state(&self, superblock: SuperblockId) -> SuperblockState {
         self.state[superblock]
     }
 
     /// Those in one state.
-    pub(crate) fn in_state(&self, wanted: State) -> impl Iterator<Item = SuperblockId> {
+    pub(crate) fn in_state(&self, wanted: SuperblockState) -> impl Iterator<Item = SuperblockId> {
         self.state
             .iter_indexed()
             .filter(move |&(_, &state)| state == wanted)
@@ -123,8 +123,8 @@ impl Superblocks {
     }
 
     /// What a policy sees of superblocks of `units` slots, after so many units of the host.
-    pub(crate) fn view(&self, clock: u64, units: u32) -> View<'_> {
-        View {
+    pub(crate) fn view(&self, clock: u64, units: u32) -> SuperblockColumns<'_> {
+        SuperblockColumns {
             valid: self.valid.as_slice(),
             sealed_at: self.sealed_at.as_slice(),
             sealed_order: self.sealed_order.as_slice(),
@@ -141,7 +141,7 @@ impl Superblocks {
     #[inline]
     pub(crate) fn unit_valid(&mut self, superblock: SuperblockId) {
         debug_assert!(
-            !matches!(self.state[superblock], State::Free | State::Retired),
+            !matches!(self.state[superblock], SuperblockState::Free | SuperblockState::Retired),
             "a unit of superblock {superblock} becomes valid, which is erased"
         );
         self.valid[superblock] += 1;
@@ -203,7 +203,7 @@ impl Superblocks {
     /// `superblock`, free until now, is being filled by `stream`.
     pub(crate) fn open(&mut self, superblock: SuperblockId, stream: Stream) {
         assert!(
-            self.state[superblock] == State::Free,
+            self.state[superblock] == SuperblockState::Free,
             "superblock {superblock} opened while {:?}",
             self.state[superblock]
         );
@@ -211,7 +211,7 @@ impl Superblocks {
             self.valid[superblock] == NO_CANDIDATE,
             "superblock {superblock} opened with valid units"
         );
-        self.state[superblock] = State::Open;
+        self.state[superblock] = SuperblockState::Open;
         self.to_come[superblock] = self.pus;
         self.programmed.clear_range(superblock.0 * self.pus, self.pus);
         self.opened_by[superblock] = stream;
@@ -254,7 +254,7 @@ impl Superblocks {
 
     #[cold]
     fn seal(&mut self, superblock: SuperblockId, clock: u64) {
-        self.set(superblock, State::Open, State::Sealed);
+        self.set(superblock, SuperblockState::Open, SuperblockState::Sealed);
         self.valid[superblock] &= !NO_CANDIDATE;
         self.sealed_at[superblock] = clock;
         self.sealed_order[superblock] = self.seals;
@@ -266,7 +266,7 @@ impl Superblocks {
     /// # Panics
     /// If it is not sealed.
     pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: Cause) {
-        self.set(superblock, State::Sealed, State::Collecting);
+        self.set(superblock, SuperblockState::Sealed, SuperblockState::Collecting);
         self.moved_for[superblock] = cause;
         self.coming += u32::from(cause == Cause::Gc);
         self.victims += 1;
@@ -285,7 +285,7 @@ impl Superblocks {
     /// # Panics
     /// If it is not being relocated.
     pub(crate) fn end_collecting(&mut self, superblock: SuperblockId) {
-        self.set(superblock, State::Collecting, State::Sealed);
+        self.set(superblock, SuperblockState::Collecting, SuperblockState::Sealed);
         self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
         self.valid[superblock] &= !NO_CANDIDATE;
     }
@@ -296,7 +296,7 @@ impl Superblocks {
     /// If it was not being relocated, or still holds valid units: erasing them would lose data.
     pub(crate) fn erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
         assert!(self.valid[superblock] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
-        self.set(superblock, State::Collecting, State::Free);
+        self.set(superblock, SuperblockState::Collecting, SuperblockState::Free);
         self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
         self.free.push(superblock);
         self.cycles[superblock] = cycles;
@@ -307,19 +307,19 @@ impl Superblocks {
 
     /// `superblock`, free, is given up.
     pub(crate) fn retire(&mut self, superblock: SuperblockId) {
-        self.set(superblock, State::Free, State::Retired);
+        self.set(superblock, SuperblockState::Free, SuperblockState::Retired);
         self.free.retain(|&other| other != superblock);
         self.retired += 1;
     }
 
     /// `superblock`, given up, can be used after all.
     pub(crate) fn restore(&mut self, superblock: SuperblockId) {
-        self.set(superblock, State::Retired, State::Free);
+        self.set(superblock, SuperblockState::Retired, SuperblockState::Free);
         self.free.push(superblock);
         self.retired -= 1;
     }
 
-    fn set(&mut self, superblock: SuperblockId, from: State, to: State) {
+    fn set(&mut self, superblock: SuperblockId, from: SuperblockState, to: SuperblockState) {
         let state = &mut self.state[superblock];
         assert!(*state == from, "superblock {superblock} is {state:?}, not {from:?}, and becomes {to:?}");
         *state = to;
@@ -338,7 +338,7 @@ impl Superblocks {
 
     /// Which of all seals that of a superblock was; `None` unless it is sealed.
     pub(crate) fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
-        (self.state[superblock] == State::Sealed).then(|| self.sealed_order[superblock])
+        (self.state[superblock] == SuperblockState::Sealed).then(|| self.sealed_order[superblock])
     }
 
     /// Superblocks relocated so far, and the valid units that they held.
@@ -356,7 +356,7 @@ impl Superblocks {
     }
 
     /// Bytes for each superblock, without those for each program unit.
-    pub(crate) const BYTES_EACH: usize = size_of::<State>()
+    pub(crate) const BYTES_EACH: usize = size_of::<SuperblockState>()
         + size_of::<u32>() * 3
         + size_of::<u64>() * 2
         + size_of::<Stream>()
@@ -380,33 +380,35 @@ impl Superblocks {
                     "superblock {superblock} has {counted} valid units, its count says {kept}"
                 ));
             }
-            if (self.valid[superblock] & NO_CANDIDATE == 0) != (state == State::Sealed) {
+            if (self.valid[superblock] & NO_CANDIDATE == 0) != (state == SuperblockState::Sealed) {
                 return Err(format!("superblock {superblock} is {state:?} but its candidate flag disagrees"));
             }
-            if counted > units || (matches!(state, State::Free | State::Retired) && counted != 0) {
+            if counted > units
+                || (matches!(state, SuperblockState::Free | SuperblockState::Retired) && counted != 0)
+            {
                 return Err(format!("superblock {superblock} is {state:?} with {counted} valid units"));
             }
             let to_come = self.to_come[superblock];
-            if (state == State::Open) != (to_come != 0) {
+            if (state == SuperblockState::Open) != (to_come != 0) {
                 return Err(format!(
                     "superblock {superblock} is {state:?} with {to_come} program units to come"
                 ));
             }
             let programmed = self.programmed.count(superblock.0 * self.pus, self.pus);
-            if state == State::Open && programmed + to_come > self.pus {
+            if state == SuperblockState::Open && programmed + to_come > self.pus {
                 return Err(format!(
                     "superblock {superblock}: {programmed} program units are programmed, {to_come} to come"
                 ));
             }
             if self.free.iter().filter(|&&free| free == superblock).count()
-                != usize::from(state == State::Free)
+                != usize::from(state == SuperblockState::Free)
             {
                 return Err(format!(
                     "superblock {superblock} is {state:?}, which the list of free ones denies"
                 ));
             }
         }
-        let retired = self.in_state(State::Retired).count();
+        let retired = self.in_state(SuperblockState::Retired).count();
         if retired != self.retired as usize {
             return Err(format!("{retired} superblocks are given up, their count says {}", self.retired));
         }
@@ -445,7 +447,7 @@ mod tests {
     #[test]
     fn a_superblock_goes_round() {
         let mut superblocks = filled(2);
-        assert_eq!((superblocks.state(ID), superblocks.seal_of(ID)), (State::Sealed, Some(0)));
+        assert_eq!((superblocks.state(ID), superblocks.seal_of(ID)), (SuperblockState::Sealed, Some(0)));
         assert_eq!(superblocks.candidates().collect::<Vec<_>>(), [(ID, 2)]);
         assert_eq!([4, 5, 6, 7].map(|pu| superblocks.is_programmed(Pu(pu))), [true, true, true, false]);
         superblocks.begin_collecting(ID, Cause::Scrub);
@@ -453,7 +455,7 @@ mod tests {
         superblocks.unit_stale(ID);
         superblocks.unit_stale(ID);
         superblocks.erased(ID, 9, true);
-        assert_eq!((superblocks.state(ID), superblocks.victims()), (State::Free, (1, 2)));
+        assert_eq!((superblocks.state(ID), superblocks.victims()), (SuperblockState::Free, (1, 2)));
         assert_eq!(superblocks.take_free(Pick::MostWorn), ID);
     }
 
@@ -464,7 +466,7 @@ mod tests {
         superblocks.erased(ID, 1, false);
         assert_eq!(
             (superblocks.state(ID), superblocks.retired(), superblocks.free()),
-            (State::Retired, 1, &[SuperblockId(2)][..])
+            (SuperblockState::Retired, 1, &[SuperblockId(2)][..])
         );
         superblocks.restore(ID);
         assert_eq!((superblocks.retired(), superblocks.free()), (0, &[SuperblockId(2), ID][..]));

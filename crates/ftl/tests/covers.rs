@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_ftl::{Cause, ProgramCause};
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{Lpn, Stream, SuperblockId};
@@ -32,8 +32,10 @@ fn write_and_cover(rig: &mut Rig, hint: u8) {
 /// Superblocks of partial parity that hold something.
 fn logs(rig: &Rig) -> usize {
     let all = (0..rig.ftl.layout().superblocks()).map(|id| rig.ftl.superblock(SuperblockId(id)));
-    all.filter(|own| own.state() == State::Open && rig.ftl.streams().cause(own.stream()) == Cause::Partial)
-        .count()
+    all.filter(|own| {
+        own.state() == SuperblockState::Open && rig.ftl.streams().cause(own.stream()) == Cause::Partial
+    })
+    .count()
 }
 
 /// A superblock has room for two covers on each die, and four streams have stripes open whose parity is to lie on the same dies: two stay uncovered, and trying

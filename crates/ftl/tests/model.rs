@@ -1,6 +1,6 @@
 //! Does the translation layer alone do what two plain maps do, whatever befalls it: what the host reads, and what is on flash?
 
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_ftl::{Cause, Ftl, FtlOptions};
 use outlast_media::{DefectConfig, Geometry, Unit};
 use outlast_settings::ftl::FtlConfig;
@@ -208,7 +208,10 @@ impl Rig {
         let bad = self.rng.below(self.bad_every) == 0;
         let block = self.ftl.superblock(victim).blocks().next();
         self.ftl.erased_but(victim, |at| bad && Some(at) == block);
-        assert!(matches!(self.ftl.superblock(victim).state(), State::Free | State::Retired));
+        assert!(matches!(
+            self.ftl.superblock(victim).state(),
+            SuperblockState::Free | SuperblockState::Retired
+        ));
     }
 
     fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: PuWithin) {

@@ -4,7 +4,9 @@
 //! policy's choice.
 
 use libloading::Library;
-use outlast_decisions::{Draws, Makes, OwnChoice, State, SuperblockChoice, View};
+use outlast_decisions::{
+    PolicyFactory, RandomDraws, SuperblockChoice, SuperblockColumns, SuperblockPolicy, SuperblockState,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Stream, SuperblockId};
 use std::ffi::c_void;
@@ -24,7 +26,7 @@ struct CView {
     sealed_at: *const u64,
     order: *const u64,
     erases: *const u32,
-    state: *const State,
+    state: *const SuperblockState,
     stream: *const Stream,
     clock: u64,
     units: u32,
@@ -55,7 +57,7 @@ pub fn is_library(file: &str) -> bool {
 ///
 /// # Errors
 /// Why it cannot be loaded, in a line.
-pub fn load(file: &str, name: &str) -> Result<OwnChoice, String> {
+pub fn load(file: &str, name: &str) -> Result<SuperblockPolicy, String> {
     // A bare name would be looked for where the system keeps its libraries.
     let path = std::path::absolute(file).map_err(|error| error.to_string())?;
     // SAFETY: the initialisers of a library that the user names run as the user's own code; the symbol has the type that the header gives it.
@@ -64,7 +66,7 @@ pub fn load(file: &str, name: &str) -> Result<OwnChoice, String> {
         (*library.get::<Choose>(name).map_err(|error| in_a_line(&error))?, library)
     };
     let shared = Shared { name: format!("{file}:{name}"), choose, _library: Arc::new(library) };
-    Ok(OwnChoice::new(shared))
+    Ok(SuperblockPolicy::new(shared))
 }
 
 fn in_a_line(error: &libloading::Error) -> String {
@@ -82,7 +84,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-impl Makes<dyn SuperblockChoice> for Shared {
+impl PolicyFactory<dyn SuperblockChoice> for Shared {
     fn name(&self) -> &str {
         &self.name
     }
@@ -100,7 +102,11 @@ extern "C" fn below(lots: *mut c_void, bound: u64) -> u64 {
 }
 
 impl SuperblockChoice for Shared {
-    fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {
+    fn choose(
+        &mut self,
+        view: &SuperblockColumns<'_>,
+        draws: &mut RandomDraws<'_>,
+    ) -> Result<Option<SuperblockId>, String> {
         let columns = [
             view.sealed_at.len(),
             view.sealed_order.len(),

@@ -3,7 +3,7 @@
 use crate::health::{Decision, Reason, Scrub};
 use crate::read::{Corrections, ExactTails};
 use crate::ssd::Ssd;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_media::Saturation;
 use outlast_units::{LocalDie, Nanos, Row, SuperblockId};
 
@@ -96,7 +96,10 @@ impl Ssd {
             let blocks = core.ftl.layout().superblocks() as usize * planes;
             for index in (0..blocks).step_by(step) {
                 let (superblock, plane) = (SuperblockId((index / planes) as u32), index % planes);
-                if !matches!(core.ftl.superblock(superblock).state(), State::Sealed | State::Collecting) {
+                if !matches!(
+                    core.ftl.superblock(superblock).state(),
+                    SuperblockState::Sealed | SuperblockState::Collecting
+                ) {
                     continue;
                 }
                 let (die, plane) =

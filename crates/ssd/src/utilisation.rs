@@ -2,7 +2,7 @@
 
 use crate::health::Reason;
 use crate::ssd::Ssd;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{CoreId, Nanos, SuperblockId};
 
 /// How long parts have been busy since the last reset of the counters.
@@ -71,7 +71,7 @@ impl Ssd {
             let units = u64::from(ftl.layout().units_per_superblock());
             for superblock in (0..ftl.layout().superblocks()).map(SuperblockId) {
                 let view = ftl.superblock(superblock);
-                if view.state() == State::Sealed {
+                if view.state() == SuperblockState::Sealed {
                     let step = u64::from(view.valid()) * counts.len() as u64 / units;
                     counts[(step as usize).min(counts.len() - 1)] += 1;
                 }

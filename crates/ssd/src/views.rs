@@ -1,7 +1,7 @@
 //! What people who watch a drive want to see of it, at a cost proportional to its blocks.
 
 use crate::ssd::Ssd;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{DieId, Nanos, Ppn};
 use serde::Serialize;
 
@@ -99,11 +99,11 @@ impl Ssd {
             for at in 0..ftl.layout().superblocks() {
                 counts.total += 1;
                 *match ftl.superblock(outlast_units::SuperblockId(at)).state() {
-                    State::Free => &mut counts.free,
-                    State::Open => &mut counts.open,
-                    State::Sealed => &mut counts.sealed,
-                    State::Collecting => &mut counts.collecting,
-                    State::Retired => &mut counts.retired,
+                    SuperblockState::Free => &mut counts.free,
+                    SuperblockState::Open => &mut counts.open,
+                    SuperblockState::Sealed => &mut counts.sealed,
+                    SuperblockState::Collecting => &mut counts.collecting,
+                    SuperblockState::Retired => &mut counts.retired,
                 } += 1;
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_decisions::{Collecting, Decides, Loaded, Makes, OwnPolicies};
+use outlast_decisions::{DrivePolicies, HostShareQuestion, LoadedPolicy, PolicyFactory, QuestionPolicy};
 use outlast_device::{Device, Op};
 use outlast_settings::drive::{ScrubConfig, SsdConfig};
 use outlast_settings::ftl::{CodeConfig, ProtectedStreams, ProtectionConfig, VictimPolicy};
@@ -21,23 +21,23 @@ const TWO_OF_FOUR: CodeConfig = CodeConfig { data: 2, parity: 2, block: None };
 #[derive(Clone, Debug, Default)]
 struct ByValid(Arc<Mutex<Vec<(u32, u32)>>>);
 
-impl Makes<dyn Decides<Collecting>> for ByValid {
+impl PolicyFactory<dyn QuestionPolicy<HostShareQuestion>> for ByValid {
     fn name(&self) -> &'static str {
         "by valid"
     }
 
-    fn make(&self) -> Result<Box<dyn Decides<Collecting>>, String> {
+    fn make(&self) -> Result<Box<dyn QuestionPolicy<HostShareQuestion>>, String> {
         Ok(Box::new(self.clone()))
     }
 }
 
-impl Decides<Collecting> for ByValid {
-    fn decide(&mut self, asked: &Collecting) -> Result<Option<f64>, String> {
+impl QuestionPolicy<HostShareQuestion> for ByValid {
+    fn decide(&mut self, asked: &HostShareQuestion) -> Result<Option<f64>, String> {
         self.0.lock().unwrap().push((asked.valid, asked.units));
         Ok(Some(1.0 - f64::from(asked.valid) / f64::from(asked.units)))
     }
 
-    fn fork(&self) -> Box<dyn Decides<Collecting>> {
+    fn fork(&self) -> Box<dyn QuestionPolicy<HostShareQuestion>> {
         Box::new(self.clone())
     }
 }
@@ -54,10 +54,10 @@ fn drive(protection: ProtectionConfig, paces: &ByValid) -> SsdConfig {
     config.ftl.capacity = Some(Bytes(300 * 4096));
     config.geometry.blocks_per_plane = 20;
     config.ftl.gc.policy = VictimPolicy::Fifo;
-    config.ftl.own.gc = Some(Loaded::new(Within::of(VictimPolicy::Fifo)));
-    config.ftl.own.wear_leveling = Some(Loaded::new(Within::nothing()));
-    config.ftl.own.scrub = Some(Loaded::new(Within::nothing()));
-    config.ftl.own.pacing = Some(Loaded::new(paces.clone()));
+    config.ftl.own.gc = Some(LoadedPolicy::new(Within::of(VictimPolicy::Fifo)));
+    config.ftl.own.wear_leveling = Some(LoadedPolicy::new(Within::nothing()));
+    config.ftl.own.scrub = Some(LoadedPolicy::new(Within::nothing()));
+    config.ftl.own.pacing = Some(LoadedPolicy::new(paces.clone()));
     config.scrub = Some(ScrubConfig { own: Some(Nanos::millis(5)), ..ScrubConfig::default() });
     config.protection = Some(protection);
     config
@@ -129,7 +129,7 @@ fn a_victim_filled_before_a_die_failed_is_not_more_than_full() {
 #[test]
 fn the_oldest_waits_where_what_it_holds_needs_two_superblocks_and_one_is_free() {
     let mut config = drive(gathered(), &ByValid::default());
-    config.ftl.own = OwnPolicies::default();
+    config.ftl.own = DrivePolicies::default();
     config.scrub = None;
     let mut ssd = Ssd::new(config, 1).unwrap();
     let units = ssd.units() as u32;

@@ -5,24 +5,24 @@ use super::{BitmapPhase, BitmapRegion, IntentBitmap};
 impl IntentBitmap {
     /// Checks that marks are queued exactly if their regions say so, and that regions have as many writers as `writers` says.
     pub(crate) fn check(&self, writers: &[u32]) -> Result<(), String> {
-        let mut noted = vec![(false, false); self.regions.len()];
+        let mut queued = vec![(false, false); self.regions.len()];
         for &index in &self.next {
-            noted.get_mut(index as usize).ok_or_else(|| format!("region {index} is to be marked"))?.0 = true;
+            queued.get_mut(index as usize).ok_or_else(|| format!("region {index} is to be marked"))?.0 = true;
         }
         for &index in &self.batch {
-            noted.get_mut(index as usize).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
+            queued.get_mut(index as usize).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
         }
-        let is_right = |((region, &noted), &writers): ((&BitmapRegion, &(bool, bool)), &u32)| {
-            (region.wanted, region.writing) == noted
+        let is_right = |((region, &queued), &writers): ((&BitmapRegion, &(bool, bool)), &u32)| {
+            (region.is_pending, region.is_writing) == queued
                 && region.writers == writers
-                && !(region.writing && region.durable)
+                && !(region.is_writing && region.durable)
         };
         let durable = self.regions.iter().filter(|region| region.durable).count() as u64;
-        let is_once = noted.iter().filter(|own| own.0).count() == self.next.len()
-            && noted.iter().filter(|own| own.1).count() == self.batch.len();
-        let sets = self.busy == BitmapPhase::Setting || self.batch.is_empty() && self.waiting.is_empty();
-        let is_busy = self.busy != BitmapPhase::No || self.left == 0;
-        if self.regions.iter().zip(&noted).zip(writers).all(is_right)
+        let is_once = queued.iter().filter(|flags| flags.0).count() == self.next.len()
+            && queued.iter().filter(|flags| flags.1).count() == self.batch.len();
+        let sets = self.phase == BitmapPhase::Setting || self.batch.is_empty() && self.waiting.is_empty();
+        let is_busy = self.phase != BitmapPhase::No || self.left == 0;
+        if self.regions.iter().zip(&queued).zip(writers).all(is_right)
             && durable == self.durable
             && is_once
             && sets

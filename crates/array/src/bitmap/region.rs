@@ -9,8 +9,8 @@ pub(super) struct BitmapRegion {
     /// The mark is on the members.
     pub(super) durable: bool,
     /// A write of the bitmap with the mark is wanted, or under way.
-    pub(super) wanted: bool,
-    pub(super) writing: bool,
+    pub(super) is_pending: bool,
+    pub(super) is_writing: bool,
     /// Operations that write in the region.
     pub(super) writers: u32,
     /// A loss of power left the region in doubt.

@@ -44,13 +44,14 @@ impl GroupPieces {
         Self { chunk, data, at: first, end: first + sectors, banded: banded && data > 1, bands: None }
     }
 
-    /// The first rectangle of a run over several chunks of one group.
+    /// Cuts a run over several chunks of one group into rectangles, and returns the first.
     #[cold]
     fn first_band(&mut self, group: u64, role: u64, row: u64) -> Option<GroupPiece> {
         let here = ((self.data - role) * self.chunk - row).min(self.end - self.at);
         self.at += here;
         let last = role + (row + here - 1) / self.chunk;
         let end = (row + here) - (last - role) * self.chunk;
+        // Rows at which the set of chunks changes. `min` and `max`: the run may end above the row at which it begins.
         let bounds = [0, row.min(end), row.max(end), self.chunk];
         let bands = PieceBands { group, first: role, last, row, end, bounds, at: 0 };
         self.bands.insert(bands).next()

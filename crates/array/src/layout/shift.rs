@@ -35,6 +35,7 @@ impl ParityShift {
     /// Checks that restored state has a bit for each of `stripes` stripes, and as many left as it counts.
     pub(crate) fn check(&self, stripes: u64) -> Result<(), String> {
         let moved: u64 = self.moved.iter().map(|word| u64::from(word.count_ones())).sum();
+        // Bits beyond the last stripe must be 0.
         let beyond = self.moved.last().map_or(0, |last| last.checked_shr((stripes % 64) as u32).unwrap_or(0));
         let is_sized = self.moved.len() as u64 == stripes.div_ceil(64);
         if is_sized

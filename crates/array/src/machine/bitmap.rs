@@ -10,10 +10,10 @@ use outlast_units::Nanos;
 use outlast_units::slab::NIL;
 
 impl<D: Device> Array<D> {
-    /// Asks the members for the step that the bitmap is at, and for those that follow as long as nothing has to be waited for.
+    /// Sends the member commands for the phase that the bitmap is in, and for the following ones as long as none has to be waited for.
     pub(super) fn carry_on_bitmap(&mut self, now: Nanos) {
         loop {
-            let sent = match self.doubt.bitmap.busy() {
+            let sent = match self.doubt.bitmap.phase() {
                 BitmapPhase::No => return,
                 BitmapPhase::Setting | BitmapPhase::Clearing => self.write_bitmap(now),
                 BitmapPhase::Flushing => self.flush_all(now, MemberCommandKind::Bitmap, NIL),
@@ -25,7 +25,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Writes the bitmap to every member, where it lies there; returns how many writes that takes.
+    /// Writes the bitmap to every member, unless the controller keeps it; returns the number of writes.
     fn write_bitmap(&mut self, now: Nanos) -> u32 {
         if self.setup.config.log.place == LogPlace::Controller {
             return 0;
@@ -49,7 +49,7 @@ impl<D: Device> Array<D> {
         sent
     }
 
-    /// A command for the bitmap has ended.
+    /// Counts a command for the bitmap that has ended.
     pub(super) fn bitmap_part_done(&mut self, now: Nanos) {
         if self.doubt.bitmap.part_done() && self.bitmap_step_done(now) {
             self.carry_on_bitmap(now);
@@ -60,7 +60,7 @@ impl<D: Device> Array<D> {
         self.doubt.bitmap.step_done(now, self.setup.config.log.bitmap_delay, self.is_in_doubt())
     }
 
-    /// Takes the marks of quiet regions away, once the members have flushed.
+    /// Begins to clear the marks of quiet regions, which takes a flush of the members first.
     pub(super) fn bitmap_daemon(&mut self, now: Nanos) {
         if self.doubt.bitmap.begin_clearing(now, self.setup.config.log.bitmap_delay) {
             self.carry_on_bitmap(now);

@@ -1,4 +1,4 @@
-//! The end of an operation: what it changes is written, and what it held goes back.
+//! The commit of an operation: writes its changes, and releases everything that it holds.
 
 use super::{Array, command};
 use crate::error::ArrayEventKind;
@@ -11,7 +11,7 @@ use outlast_units::Nanos;
 use outlast_units::slab::NIL;
 
 impl<D: Device> Array<D> {
-    /// Writes everything that the operation changes.
+    /// Writes all chunks that the operation changes, and runs of rows to be rewritten.
     pub(super) fn commit(&mut self, now: Nanos, index: u32) {
         if self.refuse_if_read_only(now, index) {
             return;
@@ -19,13 +19,14 @@ impl<D: Device> Array<D> {
         let op = &mut self.flight.ops[index];
         let (rows, moves, kind) = (op.rows, op.moves, op.kind);
         let set = if kind == GroupOpKind::Read { 0 } else { op.write_set };
-        // What the array notes as done must be: members that are complete, parity that has moved, sectors that were repaired.
-        let own = moves || !matches!(kind, GroupOpKind::Write | GroupOpKind::Trim);
-        let (fua, stream) = (op.fua || self.setup.keeps_records || own, op.stream);
+        // Progress that the array keeps must not outlive its data: rebuilt groups, moved parity, repaired sectors.
+        let must_be_durable = moves || !matches!(kind, GroupOpKind::Write | GroupOpKind::Trim);
+        let (fua, stream) = (op.fua || self.setup.keeps_records || must_be_durable, op.stream);
         if set == 0 && op.repairs.is_empty() {
             self.finish_commit(now, index);
             return;
         }
+        // One more than the writes, so that the commit cannot end before the last one has been sent.
         (op.left, op.committing) = (1, true);
         let repairs = if op.repairs.is_empty() { Vec::new() } else { self.take_repairs(index, set) };
         let whole = roles(set).map(|role| (role as u8, rows));
@@ -33,13 +34,14 @@ impl<D: Device> Array<D> {
         if self.order_of(index).is_together() {
             self.write_runs(now, index, runs, (fua, stream));
         } else {
+            // One run after the other, from the list of repairs.
             self.flight.ops[index].repairs = runs.collect();
             self.flight.ops[index].fua = fua;
         }
         self.finish_commit_part(now, index);
     }
 
-    /// How the operation reads and writes its chunks.
+    /// The order in which the operation reads and writes its chunks; only passes may go one by one.
     pub(super) fn order_of(&self, index: u32) -> ChunkOrder {
         if self.flight.ops[index].epoch == 0 {
             return ChunkOrder::Together;
@@ -83,7 +85,7 @@ impl<D: Device> Array<D> {
                 rows: part,
             };
             self.send(now, sub, write, data);
-            // Where a donor is still read, it gets what it does not have.
+            // A donor that is still read for this group gets new data, too; a rebuild writes nothing that the donor does not have.
             let rebuilds = kind == GroupOpKind::Transform && !moves;
             let source = if rebuilds { column } else { self.members.source(column, group) };
             if source != column {
@@ -94,7 +96,7 @@ impl<D: Device> Array<D> {
         self.flight.ops[index].cells = cells;
     }
 
-    /// Takes out the runs to be rewritten besides the roles in `set`.
+    /// Takes out the runs to be rewritten, without those of roles in `set`, which are written as a whole.
     fn take_repairs(&mut self, index: u32, set: u64) -> Vec<(u8, RowRange)> {
         let mut repairs = std::mem::take(&mut self.flight.ops[index].repairs);
         repairs.retain(|&(role, _)| set >> role & 1 == 0);
@@ -103,7 +105,7 @@ impl<D: Device> Array<D> {
         repairs
     }
 
-    /// A write of an operation has ended.
+    /// Handles the end of a write of an operation.
     pub(super) fn handle_write_done(&mut self, now: Nanos, sub: MemberCommand, outcome: Outcome) {
         let index = sub.owner;
         let column = usize::from(sub.column);
@@ -120,7 +122,7 @@ impl<D: Device> Array<D> {
         self.finish_commit_part(now, index);
     }
 
-    /// Notes which sectors a member has taken or not, where that is news.
+    /// Updates the bad sectors of a member after a write, and ejects it if it has too many.
     #[cold]
     fn note_written_or_bad(&mut self, now: Nanos, sub: MemberCommand, outcome: Outcome) {
         let (index, column) = (sub.owner, usize::from(sub.column));
@@ -137,7 +139,7 @@ impl<D: Device> Array<D> {
                 self.members[column].bad.remove(range);
                 self.members.update_degraded();
             }
-            // Of a write that was cut off, nobody knows what the member holds.
+            // After an aborted write, the content of the sectors is unknown.
             Outcome::MediumError | Outcome::Aborted => {
                 self.members[column].bad.insert(range);
                 self.members.update_degraded();
@@ -149,7 +151,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// A member takes no more writes. It must go; where the array cannot do without it, the array takes no more writes either.
+    /// Handles a member that takes no more writes: ejects it, or, if the array cannot do without it, makes the array read-only.
     fn write_refused(&mut self, now: Nanos, index: u32, column: usize) {
         if !self.eject(column) && !self.read_only && self.members[column].device.is_some() {
             self.read_only = true;
@@ -161,7 +163,7 @@ impl<D: Device> Array<D> {
             if host != NIL {
                 self.flight.hosts[host].outcome = Outcome::ReadOnly;
             }
-            // Parity no longer fits the data that is there, so what only parity could give is gone.
+            // Parity was only partly written, so that data which has to be computed from it is lost.
             let (hard, _) = self.unreadable_roles(group, rows);
             for role in roles(hard & self.data_set()) {
                 let first = self.layout.logical(group, role, rows.first);
@@ -170,12 +172,13 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Ends a part of a commit; after the last one, writes the next run or finishes the operation.
     pub(super) fn finish_commit_part(&mut self, now: Nanos, index: u32) {
         let op = &mut self.flight.ops[index];
         debug_assert!(op.left > 0, "each write of an operation ends once");
         op.left -= 1;
         while self.flight.ops[index].left == 0 {
-            // What is left of an operation that writes in turn.
+            // The runs that remain of an operation that writes one by one.
             let op = &mut self.flight.ops[index];
             if op.repairs.is_empty() {
                 self.finish_commit(now, index);
@@ -186,20 +189,20 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// True if the data of a host's write can be read back from what the members took: each chunk from its member, or all from enough others.
-    /// Members that leave with the event at hand have not taken it.
+    /// True if the data of a host's write can be read back: each chunk from its member, or all computed from enough others. Members
+    /// that are to be removed after the current event do not count.
     fn is_kept(&self, op: &GroupOp) -> bool {
         if !self.members.is_degraded() && !self.members.is_any_leaving() {
             return true;
         }
         let lacks = |&role: &usize| {
             let (column, base) = self.layout.locate(op.group, role, op.moves);
-            let (place, first) = (&self.members[column], base + u64::from(op.rows.first));
+            let (member, first) = (&self.members[column], base + u64::from(op.rows.first));
             let sectors = first..first + u64::from(op.rows.len());
-            let lacks = if op.group >= place.valid_to {
+            let lacks = if op.group >= member.valid_to {
                 self.members.donor_lacks(column, &sectors).unwrap_or(true)
             } else {
-                place.bad.overlaps(&sectors)
+                member.bad.overlaps(&sectors)
             };
             lacks || self.members.is_leaving(column)
         };
@@ -207,7 +210,7 @@ impl<D: Device> Array<D> {
         lacking & op.roles == 0 || (lacking.count_ones() as usize) <= self.layout.roles - self.layout.data
     }
 
-    /// Everything is written.
+    /// Finishes an operation whose writes have all ended.
     fn finish_commit(&mut self, now: Nanos, index: u32) {
         let op = &self.flight.ops[index];
         if op.kind == GroupOpKind::Write && !self.is_kept(op) {
@@ -233,7 +236,7 @@ impl<D: Device> Array<D> {
         self.end_op(now, index);
     }
 
-    /// The operation is over, whatever came of it: what it held goes back.
+    /// Ends the operation, successful or not: releases its lock, mark, log space and record, and reports to whoever it works for.
     pub(super) fn end_op(&mut self, now: Nanos, index: u32) {
         let op = &mut self.flight.ops[index];
         let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);

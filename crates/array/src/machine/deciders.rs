@@ -4,7 +4,8 @@ use super::Array;
 use crate::passes::{HeldRate, PacedWork};
 use crate::repairs::MemberRepair;
 use outlast_decisions::{
-    Decider, Decides, Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision, RepairWay,
+    ArrayPolicies, DieRepairQuestion, LostRows, OrdersRows, QuestionPolicy, RebuildRateQuestion,
+    RepairDecision, RepairWay, UserPolicy,
 };
 use outlast_device::Device;
 use outlast_media::ConfigError;
@@ -19,34 +20,37 @@ const LATER_MAX: Nanos = Nanos::secs(1000 * 3600);
 /// The user policies of one array. They have state of their own: they are copied with the array, and made anew when it is restored.
 #[derive(Clone, Debug)]
 pub(super) struct ArrayDeciders {
-    repair: Option<Decider<dyn Decides<Failure>>>,
-    rebuild: Option<Decider<dyn Decides<Pace>>>,
-    order: Option<Decider<dyn OrdersRows>>,
+    repair: Option<UserPolicy<dyn QuestionPolicy<DieRepairQuestion>>>,
+    rebuild: Option<UserPolicy<dyn QuestionPolicy<RebuildRateQuestion>>>,
+    order: Option<UserPolicy<dyn OrdersRows>>,
 }
 
 impl ArrayDeciders {
     /// The policies of a new array; `None` if the settings decide everything.
-    pub(super) fn new(own: &OwnDecisions) -> Option<Box<Self>> {
+    pub(super) fn new(policies: &ArrayPolicies) -> Option<Box<Self>> {
         let deciders = Self {
-            repair: own.repair.as_ref().map(|own| Decider::new("policies.repair", own)),
-            rebuild: own.rebuild.as_ref().map(|own| Decider::new("policies.rebuild", own)),
-            order: own.repair_order.as_ref().map(|own| Decider::new("policies.repair_order", own)),
+            repair: policies.repair.as_ref().map(|loaded| UserPolicy::new("policies.repair", loaded)),
+            rebuild: policies.rebuild.as_ref().map(|loaded| UserPolicy::new("policies.rebuild", loaded)),
+            order: policies
+                .repair_order
+                .as_ref()
+                .map(|loaded| UserPolicy::new("policies.repair_order", loaded)),
         };
         let any = deciders.repair.is_some() || deciders.rebuild.is_some() || deciders.order.is_some();
         any.then(|| Box::new(deciders))
     }
 
     fn has_failed(&self) -> bool {
-        self.repair.as_ref().is_some_and(Decider::has_failed)
-            || self.rebuild.as_ref().is_some_and(Decider::has_failed)
-            || self.order.as_ref().is_some_and(Decider::has_failed)
+        self.repair.as_ref().is_some_and(UserPolicy::has_failed)
+            || self.rebuild.as_ref().is_some_and(UserPolicy::has_failed)
+            || self.order.as_ref().is_some_and(UserPolicy::has_failed)
     }
 
     fn failure(&self) -> Option<ConfigError> {
-        let repair = self.repair.as_ref().and_then(Decider::failure);
+        let repair = self.repair.as_ref().and_then(UserPolicy::failure);
         repair
-            .or_else(|| self.rebuild.as_ref().and_then(Decider::failure))
-            .or_else(|| self.order.as_ref().and_then(Decider::failure))
+            .or_else(|| self.rebuild.as_ref().and_then(UserPolicy::failure))
+            .or_else(|| self.order.as_ref().and_then(UserPolicy::failure))
     }
 }
 
@@ -59,7 +63,7 @@ fn built_in_scores(order: RepairOrder, rows: &LostRows) -> Vec<f64> {
 }
 
 /// The policy, unless it is absent or has failed.
-fn working<P: ?Sized>(decider: Option<&mut Decider<P>>) -> Option<&mut Decider<P>> {
+fn working<P: ?Sized>(decider: Option<&mut UserPolicy<P>>) -> Option<&mut UserPolicy<P>> {
     decider.filter(|decider| !decider.has_failed())
 }
 
@@ -88,7 +92,7 @@ impl<D: Device> Array<D> {
         let &MemberRepair { member, die, noticed_at, .. } = record;
         let column = &self.members[member];
         let age = column.device.as_ref().map_or(0, |device| device.smart().percentage_used);
-        let question = Failure {
+        let question = DieRepairQuestion {
             now_ns: now,
             told_ns: noticed_at,
             member: member as u16,
@@ -153,7 +157,7 @@ impl<D: Device> Array<D> {
         Some(held)
     }
 
-    fn pace_question(&self, now: Nanos, work: PacedWork) -> Pace {
+    fn pace_question(&self, now: Nanos, work: PacedWork) -> RebuildRateQuestion {
         let (kind, done, total) = match work {
             PacedWork::Rebuild => {
                 ("rebuild", self.passes.under_way().map_or(0, |pass| pass.base), self.layout.groups)
@@ -164,7 +168,7 @@ impl<D: Device> Array<D> {
                 ("repair", done, repairs().count() as u64 * u64::from(self.ranges()))
             }
         };
-        Pace {
+        RebuildRateQuestion {
             now_ns: now,
             kind,
             done,

@@ -1,4 +1,4 @@
-//! Commands to members that are parts of a host command by themselves, without a lock.
+//! Direct commands to members: parts of a host command without an operation or a lock.
 //!
 //! In an array without redundancy, writes and trims normally go straight to the members. During a pass (a rebuild, for example), or when one may begin, they
 //! take the lock of their rows, since a pass writes zeroes where it can read nothing. A pass first waits for the writes that were sent without a lock, and a
@@ -32,7 +32,8 @@ impl<D: Device> Array<D> {
         self.send(now, sub, command(HostOp::Read, base + u64::from(rows.first), rows), &[]);
     }
 
-    /// The copy on the least busy member; where copies may still differ after a loss of power, always the first, as in md.
+    /// The role to read of a mirror: the copy on the least busy member. While copies may differ after a loss of power always the first, as in
+    /// md, so that repeated reads return the same data.
     pub(super) fn choose_copy(&self, group: u64, rows: RowRange) -> usize {
         if self.layout.roles == 1 {
             return 0;
@@ -46,24 +47,25 @@ impl<D: Device> Array<D> {
         best.unwrap_or(0)
     }
 
+    /// Handles the end of a direct read; a failed one is tried again under a lock, with the help of redundancy.
     pub(super) fn direct_read_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
         self.flight.direct_reads -= 1;
         if self.flight.direct_reads == 0 && self.passes.is_shift_pending() {
             self.passes.request_pump();
         }
         let (host, role) = (sub.owner, usize::from(sub.role));
-        let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
+        let data_roles = if self.layout.data == 1 { 1 } else { 1 << role };
         if outcome != Outcome::Ok {
             let mut failed = 0;
             if outcome == Outcome::MediumError {
                 self.note_read_error(now, usize::from(sub.column));
                 failed = 1 << role;
             }
-            let op = self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
+            let op = self.read_under_lock(now, host, sub.group, data_roles, sub.rows, failed);
             self.account_retry(host, op);
-        } else if self.is_lost(sub.group, wanted, sub.rows) {
-            // It was given up while the member had the command, which may have read the zeroes in its place.
-            self.fail_lost(host, sub.group, wanted, sub.rows);
+        } else if self.is_lost(sub.group, data_roles, sub.rows) {
+            // The data was given up during the read, which may have returned the zeroes in its place.
+            self.fail_lost(host, sub.group, data_roles, sub.rows);
         } else if self.setup.bytes {
             let device = self.members.device_mut(usize::from(sub.column));
             if let Some(data) = device.and_then(|device| device.take_data(tag)) {
@@ -73,8 +75,8 @@ impl<D: Device> Array<D> {
         self.finish_part(now, host);
     }
 
-    /// True if writes and trims need no lock: there is no redundancy, and nothing but the host writes. That is a pass over groups, which may
-    /// put zeroes where it has read nothing; its operations may outlive it, and where the array is degraded it may begin at any time.
+    /// True if writes and trims need no lock: there is no redundancy, and nothing but the host writes. A pass over groups may write zeroes
+    /// in place of data that it cannot read; its operations may outlive it, and on a degraded array it may begin at any time.
     #[inline]
     pub(super) fn writes_directly(&self) -> bool {
         self.is_striped_only()
@@ -110,6 +112,7 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Handles the end of a direct write.
     pub(super) fn direct_write_done(&mut self, now: Nanos, sub: MemberCommand, outcome: Outcome) {
         if outcome == Outcome::Ok {
             self.clear_lost(sub.group, 1 << sub.role, sub.rows);
@@ -122,7 +125,7 @@ impl<D: Device> Array<D> {
         self.direct_change_done(now, sub);
     }
 
-    /// A write or a trim without a lock has ended; the pass that waits for the last one goes on.
+    /// Ends a direct write or trim; after the last one, a pass that waits for it can go on.
     pub(super) fn direct_change_done(&mut self, now: Nanos, sub: MemberCommand) {
         self.flight.direct_changes -= 1;
         if self.flight.direct_changes == 0 && self.passes.under_way().is_some() {

@@ -1,4 +1,4 @@
-//! What members complete, what time brings, and the one `settle` after each event.
+//! Events: completions of members, timers, and the one `settle` after each event.
 
 use super::Array;
 use crate::op::{GroupOpKind, MemberCommand, MemberCommandKind};
@@ -24,19 +24,19 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// True if the array does something for itself, so that its pace depends on what members do.
+    /// True during background work, the pace of which depends on the traffic of the members.
     #[inline]
     fn is_working(&self) -> bool {
         self.passes.under_way().is_some() || !self.repairs.is_none_active()
     }
 
-    /// True if a command belongs to what the array does for itself.
+    /// True if a member command belongs to background work.
     fn is_background_work(&self, sub: &MemberCommand) -> bool {
         matches!(sub.kind, MemberCommandKind::Read | MemberCommandKind::Write | MemberCommandKind::Log)
             && self.flight.ops[sub.owner].kind.is_background_work()
     }
 
-    /// A command has ended, of which [`BackgroundPasses`](crate::passes::Passes) and repairs take note.
+    /// Counts the traffic of a member command that has ended, for the pace of background work.
     #[cold]
     fn count_ended(&mut self, sub: &MemberCommand) {
         let moves_data = !matches!(
@@ -64,31 +64,32 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// When the array itself next does something.
+    /// Deadline of the array's own timers.
     #[inline]
     fn array_deadline(&self) -> Nanos {
         self.passes.deadline().min(self.doubt.deadline())
     }
 
-    /// When anything is next due.
+    /// Earliest deadline of timers and members.
     #[inline]
     pub(super) fn next_event(&self) -> Nanos {
         self.array_deadline().min(self.members.first_deadline())
     }
 
-    /// Does what is due first, which is at `at`; a member may go on by itself, up to `limit`, as long as nothing else is due and nothing
-    /// completes.
+    /// Handles the first event, which is due at `at`; a member may run on by itself, up to `limit`, as long as nothing else is due and
+    /// nothing completes.
     #[inline]
     pub(super) fn run_next_event(&mut self, at: Nanos, limit: Nanos) {
-        let own = self.array_deadline();
-        if own == at {
+        let array_deadline = self.array_deadline();
+        if array_deadline == at {
             self.clock = at;
             self.run_timers(at);
             self.settle(at);
             return;
         }
         let mut buffer = std::mem::take(&mut self.buffer);
-        let (source, reached, notice) = self.members.advance_first(at, limit.min(own), &mut buffer);
+        let (source, reached, notice) =
+            self.members.advance_first(at, limit.min(array_deadline), &mut buffer);
         if !buffer.is_empty() || notice.is_some() {
             self.clock = reached;
             if self.accounts.is_some() {
@@ -107,6 +108,7 @@ impl<D: Device> Array<D> {
         self.buffer = buffer;
     }
 
+    /// Runs the timers that are due.
     fn run_timers(&mut self, now: Nanos) {
         if self.doubt.bitmap.wake() <= now {
             self.bitmap_daemon(now);
@@ -120,7 +122,7 @@ impl<D: Device> Array<D> {
         self.passes.wake_up(now);
     }
 
-    /// Does everything that is due before `now`, so that what comes next does not make time run backwards.
+    /// Handles everything that is due before `now`, so that an input at `now` does not make time run backwards.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Nanos) {
         loop {
@@ -133,8 +135,8 @@ impl<D: Device> Array<D> {
         self.clock = self.clock.max(now);
     }
 
-    /// The end of every event: whatever it made due is done, until nothing is. Operations go on that got room for their record, their mark
-    /// or their lock; host commands that were held back begin; members that must leave do; passes and repairs keep their pace.
+    /// Ends every event: does all that it made due, until nothing is. Operations continue that got space for their record, their mark
+    /// or their lock; host commands that were held back begin; members that must leave are removed; passes and repairs are pumped.
     #[inline]
     pub(super) fn settle(&mut self, now: Nanos) {
         if self.is_unsettled() {
@@ -158,6 +160,7 @@ impl<D: Device> Array<D> {
             | self.members.is_any_leaving()
     }
 
+    /// Does the most urgent thing that is due. The order is part of the model: results depend on it.
     fn settle_one(&mut self, now: Nanos) {
         if let Some((op, bytes)) = self.doubt.log.next_waiting() {
             self.flight.ops[op].log_bytes = bytes;
@@ -183,6 +186,7 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Hands a completion of a member to the handler of its command.
     #[inline]
     pub(super) fn member_done(&mut self, now: Nanos, tag: Tag, outcome: Outcome) {
         let sub = self.flight.take_member_command(tag);
@@ -202,7 +206,7 @@ impl<D: Device> Array<D> {
             MemberCommandKind::Clean => self.doubt.flushed(),
             MemberCommandKind::Status => self.status_done(now, sub, tag, outcome),
             MemberCommandKind::RepairFlush => self.repair_flushed(now, sub.owner),
-            MemberCommandKind::Aside => self.aside_done(now, sub, tag, outcome),
+            MemberCommandKind::External => self.finish_member_read(now, sub, tag, outcome),
         }
     }
 
@@ -222,7 +226,7 @@ impl<D: Device> Array<D> {
             MemberCommandKind::Log => self.log_done(now, sub.owner),
             MemberCommandKind::Bitmap => self.bitmap_part_done(now),
             MemberCommandKind::Clean => self.doubt.flushed(),
-            MemberCommandKind::Aside => self.aside_gone(now, sub),
+            MemberCommandKind::External => self.fail_member_read(now, sub),
             // The repair has ended with its member.
             MemberCommandKind::Status | MemberCommandKind::RepairFlush => {}
         }

@@ -1,4 +1,4 @@
-//! What the array says of ranges of its sectors, without taking time: put together from what its members say.
+//! Extents of the array, derived from those of its members, without taking time.
 
 use super::Array;
 use crate::layout::RowRange;
@@ -6,18 +6,18 @@ use crate::ranges::RangeSet;
 use outlast_device::{Device, Extent, ExtentState, Extents};
 use outlast_units::Lba;
 
-/// What a member says of its chunk of a group.
+/// The extents of a member within its chunk of a group.
 struct MemberExtents<'a> {
     /// Sector of the member in which the chunk begins.
     base: u64,
-    /// Absent where there is no member, or it has not been rebuilt so far.
+    /// Absent if there is no member, or it is not yet rebuilt up to this group.
     runs: Option<Vec<Extent>>,
     /// Its sectors that the array knows to be bad.
     bad: [Option<&'a RangeSet>; 2],
 }
 
 impl MemberExtents<'_> {
-    /// What the member can give of row `row`, and the first row after it of which this may not hold.
+    /// State of row `row` on the member, `None` if it cannot be read; and the first row after it whose state may differ.
     fn at(&self, row: u64) -> (Option<ExtentState>, u64) {
         let sector = self.base + row;
         let Some(runs) = &self.runs else { return (None, u64::MAX) };
@@ -47,25 +47,26 @@ impl<D: Device> Array<D> {
     }
 
     fn add_chunk_extents(&self, group: u64, role: usize, rows: RowRange, extents: &mut Extents) {
-        let own = self.extents_on_member(group, role, rows);
+        let home = self.extents_on_member(group, role, rows);
         let mut others: Option<Vec<MemberExtents<'_>>> = None;
         let (mut row, end) = (u64::from(rows.first), u64::from(rows.end));
         while row < end {
             let sector = self.layout.logical(group, role, row as u32);
-            let (said, mut next) = own.at(row);
+            let (home_state, mut next) = home.at(row);
             let lost_edge =
                 self.history.lost().next_edge(sector).map_or(u64::MAX, |edge| row + (edge - sector));
             next = next.min(end).min(lost_edge);
             let state = if self.history.lost().overlaps(&(sector..sector + 1)) {
                 ExtentState { lost: true, ..ExtentState::GOOD }
-            } else if let Some(state) = said.filter(|_| self.layout.data > 1 || self.layout.roles == 1) {
+            } else if let Some(state) = home_state.filter(|_| self.layout.data > 1 || self.layout.roles == 1)
+            {
                 state
             } else {
                 let all = (0..self.layout.roles).filter(|&other| other != role);
                 let others = others.get_or_insert_with(|| {
                     all.map(|other| self.extents_on_member(group, other, rows)).collect()
                 });
-                let mut states = vec![said];
+                let mut states = vec![home_state];
                 for other in others.iter() {
                     let (state, until) = other.at(row);
                     next = next.min(until);
@@ -78,22 +79,22 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// What is to be said of data for which the members of its group, its own first, give `states`.
+    /// The state of data, from the `states` of its rows on the members of its group, its own member first.
     fn combine_states(&self, states: &[Option<ExtentState>]) -> ExtentState {
-        let there = || states.iter().flatten();
-        if there().count() < self.layout.data {
+        let readable = || states.iter().flatten();
+        if readable().count() < self.layout.data {
             return ExtentState { lost: true, ..ExtentState::GOOD };
         }
-        let whole = there().count() == states.len() && !there().any(|state| state.misplaced);
+        let whole = readable().count() == states.len() && !readable().any(|state| state.misplaced);
         ExtentState {
-            allocated: there().any(|state| state.allocated),
+            allocated: readable().any(|state| state.allocated),
             lost: false,
             misplaced: !(self.layout.data == 1 && whole),
-            volatile: there().any(|state| state.volatile),
+            volatile: readable().any(|state| state.volatile),
         }
     }
 
-    /// What the member that has, or is to give, role `role` of `group` says of `rows`.
+    /// The extents of `rows` on the device that holds role `role` of `group`: the member, or its donor.
     fn extents_on_member(&self, group: u64, role: usize, rows: RowRange) -> MemberExtents<'_> {
         let (column, base) = self.layout.locate(group, role, false);
         let place = &self.members[column];

@@ -1,4 +1,4 @@
-//! What is under way: host commands, operations on groups, commands to members, and what waits for them.
+//! Work under way: host commands, operations on groups, commands to members, and replies to the host.
 
 use crate::accounts::HostAccounts;
 use crate::locks::RowLocks;
@@ -16,7 +16,7 @@ pub(super) struct HeldBack {
     pub(super) data: Vec<u8>,
 }
 
-/// Everything that is under way.
+/// All work under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct ArrayFlight {
     pub(super) member_commands: Slab<MemberCommand>,
@@ -33,7 +33,7 @@ pub(super) struct ArrayFlight {
     pub(super) direct_reads: u32,
     /// Writes and trims of host data without a lock.
     pub(super) direct_changes: u32,
-    /// When the host last was served.
+    /// Time at which the last host command ended.
     pub(super) last_host: Option<Nanos>,
 }
 
@@ -59,7 +59,7 @@ impl ArrayFlight {
         self.hosts.used() == 0
     }
 
-    /// Takes the command that a member has completed.
+    /// Takes out the command that a member has completed.
     #[inline]
     pub(super) fn take_member_command(&mut self, tag: Tag) -> MemberCommand {
         let sub = &mut self.member_commands[tag.0];
@@ -81,18 +81,19 @@ impl ArrayFlight {
         if self.replaying == 0 { self.held_back.pop_front() } else { None }
     }
 
-    /// Operations of repair `id`.
+    /// Number of operations of repair `id`.
     pub(super) fn recovering(&self, id: u32) -> usize {
-        let own = |op: &&GroupOp| matches!(op.kind, GroupOpKind::Repair { repair, .. } if repair == id);
-        self.ops.live().filter(own).count()
+        let is_of_repair =
+            |op: &&GroupOp| matches!(op.kind, GroupOpKind::Repair { repair, .. } if repair == id);
+        self.ops.live().filter(is_of_repair).count()
     }
 
-    /// Operations of passes over groups, also of those that were given up.
+    /// Number of operations of passes over groups, including those that were given up.
     pub(super) fn passing(&self) -> usize {
         self.ops.live().filter(|op| op.epoch != 0).count()
     }
 
-    /// Power is gone, and with it everything that was under way.
+    /// Forgets everything under way, after a loss of power.
     pub(super) fn clear(&mut self) {
         self.member_commands.clear();
         self.ops.clear();
@@ -103,16 +104,16 @@ impl ArrayFlight {
         (self.direct_reads, self.direct_changes, self.replaying) = (0, 0, 0);
     }
 
-    /// Tags of commands, of the host and aside, that are not answered.
+    /// Tags of commands, of the host and of reads from outside, without a completion.
     pub(super) fn open_tags(&self) -> Vec<Tag> {
         let held_back = self.held_back.iter().map(|held| held.tag);
-        let aside = self
+        let external_reads = self
             .member_commands
             .slots()
             .iter()
-            .filter(|sub| sub.live && sub.kind == MemberCommandKind::Aside);
-        let aside = aside.map(|sub| Tag(sub.owner));
-        self.hosts.live().map(|host| host.tag).chain(held_back).chain(aside).collect()
+            .filter(|sub| sub.live && sub.kind == MemberCommandKind::External);
+        let external_reads = external_reads.map(|sub| Tag(sub.owner));
+        self.hosts.live().map(|host| host.tag).chain(held_back).chain(external_reads).collect()
     }
 
     /// Bytes allocated.
@@ -123,7 +124,7 @@ impl ArrayFlight {
             + self.locks.heap_bytes()
     }
 
-    /// Checks that nothing under way is forgotten; `on_members`: commands that members have.
+    /// Checks that counts and links of work under way are consistent; `on_members`: commands counted for the members.
     ///
     /// # Errors
     /// The first broken invariant, in words.
@@ -167,27 +168,27 @@ impl ArrayFlight {
     }
 }
 
-/// What the host has not fetched yet.
+/// Completions, data and failures that the host has not fetched yet.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct HostReplies {
     /// Completions, in order of time.
     pub(super) ready: VecDeque<Completion>,
-    /// What completed reads returned.
+    /// Data of completed reads.
     pub(super) data: ListMap<Tag, Vec<u8>>,
-    /// Sectors that cannot be read, of commands under way, by their number.
+    /// Sectors that failed, of host commands under way, by their index.
     failing: ListMap<u32, Vec<SectorRun>>,
-    /// The same of commands that have ended, until another one with the tag fails.
+    /// Sectors that failed, of commands that have ended, until another one with the same tag fails.
     pub(super) failed: ListMap<Tag, Vec<SectorRun>>,
 }
 
 impl HostReplies {
-    /// When the first completion was; [`Nanos::MAX`] without any.
+    /// Time of the first completion; [`Nanos::MAX`] without any.
     #[inline]
     pub(super) fn next(&self) -> Nanos {
         self.ready.front().map_or(Nanos::MAX, |completion| completion.at)
     }
 
-    /// Sectors from `lba` on make command `host` fail.
+    /// Notes sectors from `lba` on that failed, of host command `host`.
     #[cold]
     #[inline(never)]
     pub(super) fn note_failure(&mut self, host: u32, lba: u64, sectors: u32) {
@@ -195,12 +196,12 @@ impl HostReplies {
         self.failing.or_default(host).push(run);
     }
 
-    /// True if it is known what makes command `host` fail.
+    /// True if failed sectors of host command `host` are noted.
     pub(super) fn knows_failure(&self, host: u32) -> bool {
         self.failing.get(host).is_some_and(|runs| !runs.is_empty())
     }
 
-    /// Command `host` of the name `tag` has not ended well.
+    /// Ends host command `host` with tag `tag`, which has failed with `outcome`.
     #[cold]
     #[inline(never)]
     pub(super) fn end_failed(&mut self, host: u32, tag: Tag, outcome: Outcome) {
@@ -211,7 +212,7 @@ impl HostReplies {
         }
     }
 
-    /// Appends every completion up to `now`, and tells `accounts`, where any are kept.
+    /// Appends every completion up to `now`, and marks their accounts as handed out.
     #[inline]
     pub(super) fn take(
         &mut self,

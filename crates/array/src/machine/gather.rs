@@ -135,7 +135,7 @@ impl<D: Device> Array<D> {
             _ => ((self.role_set() & !hard).count_ones() as usize) < self.layout.data,
         };
         let op = &self.flight.ops[index];
-        let missing = (hard | soft | op.failed) & !op.known();
+        let missing = (hard | soft | op.failed) & !op.known_roles();
         // Roles that the host overwrites are not lost. The role of a repair is computed, not overwritten.
         let has_host_data = !matches!(op.kind, GroupOpKind::Repair { .. });
         let overwritten = if has_host_data && op.is_overlaid() { op.roles } else { 0 };

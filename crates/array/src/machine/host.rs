@@ -1,4 +1,4 @@
-//! The host's side: commands come in, are cut into pieces, and go out when every piece is done.
+//! Host commands: accepted, cut into pieces, and completed when every piece is done.
 
 use super::flight::HeldBack;
 use super::{Array, command};
@@ -9,9 +9,10 @@ use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {
+    /// Takes a host command; holds it back while records are replayed.
     pub(super) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         assert!(self.powered, "an array without power takes no commands");
-        // One branch: hardly ever is either.
+        // `|` rather than `||`: one branch, since either is rare.
         if (self.flight.replaying > 0) | self.accounts.is_some() {
             if let Some(accounts) = &mut self.accounts {
                 accounts.open_account(now, tag);
@@ -24,6 +25,7 @@ impl<D: Device> Array<D> {
         self.accept(now, command, tag, data);
     }
 
+    /// Begins a host command.
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.saturating_add(u64::from(command.sectors));
         if command.op != HostOp::Flush && end > self.setup.capacity {
@@ -59,8 +61,10 @@ impl<D: Device> Array<D> {
         self.finish_part(now, index);
     }
 
+    /// Cuts a read into pieces: those that can be read directly, and those that need a lock.
     fn split_read(&mut self, now: Nanos, host: u32) {
         let Command { lba, sectors, .. } = self.flight.hosts[host].command;
+        // The common case: every chunk is read from its own member, without looking at its group.
         let simple =
             !self.members.is_degraded() && !self.passes.moves_parity() && self.history.lost().is_empty();
         for piece in self.layout.pieces(lba.0, u64::from(sectors), !simple) {
@@ -89,17 +93,18 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Reads roles of a group under a lock; `failed`: roles that have just failed to be read. Returns the operation.
     pub(super) fn read_under_lock(
         &mut self,
         now: Nanos,
         host: u32,
         group: u64,
-        wanted: u64,
+        data_roles: u64,
         rows: RowRange,
         failed: u64,
     ) -> u32 {
         self.flight.hosts[host].left += 1;
-        let op = GroupOp { host, roles: wanted, failed, ..GroupOp::new(GroupOpKind::Read, group, rows) };
+        let op = GroupOp { host, roles: data_roles, failed, ..GroupOp::new(GroupOpKind::Read, group, rows) };
         self.start_op(now, op)
     }
 
@@ -110,6 +115,7 @@ impl<D: Device> Array<D> {
         host.data[at as usize..at as usize + data.len()].copy_from_slice(data);
     }
 
+    /// Cuts a write into operations on groups, or into direct writes without redundancy.
     fn split_write(&mut self, now: Nanos, host: u32) {
         let Command { lba, sectors, fua, stream, .. } = self.flight.hosts[host].command;
         if self.read_only {
@@ -126,6 +132,7 @@ impl<D: Device> Array<D> {
             let mut op = GroupOp::new(GroupOpKind::Write, piece.group, piece.rows);
             (op.host, op.roles, op.fua, op.stream) = (host, piece_roles(piece), fua, stream);
             if self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group)) {
+                // A lazy shift moves the stripe along with this write, which needs the whole chunk.
                 op.whole = true;
             }
             self.start_op(now, op);
@@ -133,6 +140,7 @@ impl<D: Device> Array<D> {
         self.check_wear(now, u64::from(sectors));
     }
 
+    /// Cuts a trim into operations on groups, or into direct trims without redundancy.
     fn split_trim(&mut self, now: Nanos, host: u32) {
         let Command { lba, sectors, .. } = self.flight.hosts[host].command;
         if self.read_only {
@@ -151,8 +159,8 @@ impl<D: Device> Array<D> {
                 self.trim_under_lock(now, host, piece.group, piece_roles(piece), piece.rows);
                 continue;
             }
-            // Parity stays right only where every data chunk is deallocated: zeroes are a codeword. Elsewhere nothing happens, since
-            // deallocation is advice. Only whole units, so that all members do the same.
+            // Parity stays valid only if the same rows of all data chunks are deallocated: zeroes are a codeword. Other rows are left alone,
+            // since deallocation is advice. Only whole units, so that all members deallocate the same rows.
             let unit = self.setup.trim_unit as u32;
             let first = piece.rows.first.next_multiple_of(unit);
             let end = piece.rows.end / unit * unit;
@@ -167,23 +175,24 @@ impl<D: Device> Array<D> {
         self.start_op(now, GroupOp { host, roles, ..GroupOp::new(GroupOpKind::Trim, group, rows) });
     }
 
+    /// Flushes every member for a host command.
     fn flush(&mut self, now: Nanos, host: u32) {
         // The parts are counted as they go out; the one for the cutting keeps the command from ending.
         let sent = self.flush_all(now, MemberCommandKind::Flush, host);
         self.flight.hosts[host].left += sent;
     }
 
-    /// No write has been under way for a while: before the members are marked clean they flush. What is marked (the superblock's two
-    /// writes, at the first write and now) takes neither time nor room.
+    /// Flushes the members before they are marked clean, after a time without writes. The marks themselves (two writes of the superblock,
+    /// at the first write and now) take neither time nor space.
     pub(super) fn flush_to_be_clean(&mut self, now: Nanos) {
-        // One for the asking itself, so that it cannot end before it has begun.
+        // One more than the flushes, so that it cannot end before the last one has been sent.
         self.doubt.flushing(1);
         let sent = self.flush_all(now, MemberCommandKind::Clean, NIL);
         self.doubt.flushing(sent);
         self.doubt.flushed();
     }
 
-    /// Asks every member and donor to flush; returns how many there are.
+    /// Sends a flush to every member and donor; returns their number.
     pub(super) fn flush_all(&mut self, now: Nanos, kind: MemberCommandKind, owner: u32) -> u32 {
         let mut sent = 0;
         for number in self.members.numbers() {
@@ -252,6 +261,7 @@ fn is_change(op: HostOp) -> bool {
     matches!(op, HostOp::Write | HostOp::Trim)
 }
 
+/// The data roles of a piece, as a set.
 fn piece_roles(piece: GroupPiece) -> u64 {
     crate::roles::first_roles(usize::from(piece.end_role))
         & !crate::roles::first_roles(usize::from(piece.first_role))

@@ -1,4 +1,4 @@
-//! Members come and go: failures, spares, replacement, wear.
+//! Membership: failures, spares, replacement, wear.
 
 use super::Array;
 use crate::error::{ArrayError, ArrayEvent, ArrayEventKind};
@@ -11,7 +11,7 @@ impl<D: Device> Array<D> {
     /// The device in column `column` fails: nothing can be read from it or written to it. A spare takes its place, if there is one.
     ///
     /// # Errors
-    /// Where there is no such member.
+    /// If there is no such member.
     pub fn fail_member(&mut self, now: Nanos, column: usize) -> Result<(), ArrayError> {
         self.check_member_exists(column)?;
         if self.members[column].device.is_none() {
@@ -27,7 +27,8 @@ impl<D: Device> Array<D> {
     /// `parity_percent`, parity moves to the oldest members.
     ///
     /// # Errors
-    /// Where the column does not exist, the device is too small or tells no link that is needed, or the old one holds the only copy of something, unless `force`.
+    /// If the column does not exist, the device is too small or lacks a link speed that is needed, or the old one holds the only copy of some
+    /// data, unless `force`.
     pub fn replace(
         &mut self,
         now: Nanos,
@@ -47,10 +48,10 @@ impl<D: Device> Array<D> {
         Ok(old)
     }
 
-    /// One more device stands by; it is used at once where a member is missing.
+    /// Adds a spare; it is used at once if a member is missing.
     ///
     /// # Errors
-    /// Where the device is too small, or tells no link that is needed.
+    /// If the device is too small, or lacks a link speed that is needed.
     pub fn add_spare(&mut self, now: Nanos, device: D) -> Result<(), ArrayError> {
         self.check_size(&device)?;
         self.catch_up(now);
@@ -62,7 +63,7 @@ impl<D: Device> Array<D> {
         Ok(())
     }
 
-    /// What has happened to members, oldest first; at most 65 536 events are kept.
+    /// Events, oldest first; only the first 65 536 are kept.
     pub fn events(&self) -> &[ArrayEvent] {
         self.history.events()
     }
@@ -99,14 +100,14 @@ impl<D: Device> Array<D> {
             GroupMap::Striped(_) => {
                 (0..self.members.len()).filter(|&column| missing(column)).count() > redundancy
             }
-            // The pattern of copies repeats after as many groups as there are columns, or fewer.
+            // The pattern of copies repeats after `columns` groups, or fewer.
             GroupMap::Copies { columns, .. } => (0..self.layout.groups.min(*columns)).any(|group| {
                 (0..self.layout.roles).all(|role| missing(self.layout.locate(group, role, false).0))
             }),
         }
     }
 
-    /// Throws a member out as soon as the event at hand is done, if the array can do without it.
+    /// Schedules the removal of a member for the end of the current event, if the array can do without it. Returns true if it is to go.
     pub(super) fn eject(&mut self, column: usize) -> bool {
         if self.members.is_leaving(column) {
             return true;
@@ -119,7 +120,7 @@ impl<D: Device> Array<D> {
         possible
     }
 
-    /// A member could not read something. Too many of these in too short a time, and it goes.
+    /// Counts a read error of a member, and ejects it after too many in too short a time.
     #[cold]
     pub(super) fn note_read_error(&mut self, now: Nanos, column: usize) {
         self.history.counters.read_errors += 1;
@@ -140,11 +141,11 @@ impl<D: Device> Array<D> {
         self.use_spares(now);
     }
 
-    /// Takes the device out of a column. Commands that it had are as good as never answered.
+    /// Takes the device out of a column, and ends its commands without an answer.
     fn take_device_out(&mut self, now: Nanos, column: usize) -> Option<D> {
         self.members[column].device.as_ref()?;
         self.widen_records(column);
-        // What was torn and not made right yet may now come back wrong from parity.
+        // Write holes: data of torn rows will be computed from parity that may be wrong.
         let data = self.data_set();
         let depends = |group: u64| {
             self.layout.data > 1
@@ -161,8 +162,9 @@ impl<D: Device> Array<D> {
         device
     }
 
-    /// Device `index` is gone: what it was asked ends.
+    /// Ends all commands to device `index`, which is gone.
     pub(super) fn abandon_commands(&mut self, now: Nanos, index: usize) {
+        // All are marked first: the handlers may look at other commands of the device.
         let theirs = |sub: &crate::op::MemberCommand| sub.live && usize::from(sub.column) == index;
         let gone: Vec<u32> = (0u32..)
             .zip(self.flight.member_commands.slots())
@@ -179,7 +181,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Puts spares where members are missing, unless that would be the end of data that the missing members may still hold.
+    /// Puts spares into empty columns, unless too many members are missing: a rebuild would give up data that they may still hold.
     pub(super) fn use_spares(&mut self, now: Nanos) {
         if self.is_missing_too_many(None) {
             return;
@@ -202,6 +204,7 @@ impl<D: Device> Array<D> {
         old
     }
 
+    /// Puts an empty device into a column and begins to rebuild it.
     fn install(&mut self, now: Nanos, column: usize, device: D) {
         self.members.install(column, device);
         self.history.record_event(now, ArrayEventKind::RebuildStarted { member: column });
@@ -209,7 +212,7 @@ impl<D: Device> Array<D> {
         self.plan_shift(now);
     }
 
-    /// Counts host writes, and now and then looks for members at the end of their life.
+    /// Counts host writes, and checks from time to time for members at the end of their life.
     pub(super) fn check_wear(&mut self, now: Nanos, sectors: u64) {
         if self.setup.config.replacement.limit_percent.is_none() {
             return;

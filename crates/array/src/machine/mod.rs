@@ -1,15 +1,16 @@
-//! The array as a machine: what its parts say is put together here, and only here.
+//! The array as a state machine, put together from its parts.
 //!
-//! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
-//! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`follow`] keeps account of where time goes; [`membership`], [`pass`],
-//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`deciders`] asks code of the user's; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
+//! One file for each input or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`],
+//! [`gather`], [`window`], [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles completions of members and
+//! timers, and settles; [`accounting`] accounts for time; [`membership`], [`pass`], [`power`], [`bitmap`] and [`repair`] hold everything beside the host's
+//! commands; [`member_reads`] reads single members from outside; [`deciders`] asks user policies; [`device`], [`extents`], [`status`] and [`untimed`] are the outputs.
 //!
 //! The parts own their state and decide on plain data: members with their next events, commands and operations in flight, doubt, passes, repairs. They never
 //! call each other. All methods of the array are in this folder, to which its fields are private. An event records what it makes due for others (operations
 //! that got a lock, room or a mark, members that must leave, passes), and one settle after it does that (decision 0034). Work in the background yields to the
 //! host as md's does (decision 0101).
 
-mod aside;
+mod accounting;
 mod begin;
 mod bitmap;
 mod check;
@@ -20,11 +21,11 @@ mod direct;
 mod events;
 mod extents;
 mod flight;
-mod follow;
 mod gather;
 mod history;
 mod host;
 mod losses;
+mod member_reads;
 mod membership;
 mod pass;
 mod peek;
@@ -61,39 +62,39 @@ use setup::ArraySetup;
 /// **Time rule**: see [`Device`]. All inputs take the time, and first do what is due before it, so that members never see time run
 /// backwards; the completions of that come out with the next `advance`.
 ///
-/// **Consistency.** What writes a group holds a lock on its rows until the last member has written. Reads of healthy data take no lock;
-/// reads that need redundancy, and all reads while parity moves, take a shared one. Without redundancy nothing but a pass writes beside
-/// the host: the host's writes take a lock while there is one, and it waits for those that went out without.
+/// **Consistency.** An operation that writes a group holds a lock on its rows until the last member has written. Reads of healthy data take no lock;
+/// reads that need redundancy, and all reads while parity moves, take a shared one. Without redundancy, only passes write beside
+/// the host: during a pass the host's writes take a lock, too, and a pass first waits for writes that were sent without one.
 ///
-/// **Time of its own**: none. Computing parity is free, as in the paper, which switches it off.
+/// **Time of its own**: none. Computing parity is free, as in the Diff-RAID paper, which switches it off.
 ///
 /// **Call order.** Every input is one event: what is due before it, the input itself, then one `settle`, which runs whatever that made due
 /// (operations that got their lock, room or mark, members that must leave, host commands held back, passes) until nothing is. Handlers only
-/// note such things; none of them calls another handler.
+/// set such things due; none of them calls another handler.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[persist(check)]
 pub struct Array<D: Device> {
     #[persist(skip)]
     setup: ArraySetup,
-    /// Code of the user's; none where there is none.
+    /// User policies; `None` if the settings decide everything.
     #[persist(skip)]
     deciders: Option<Box<ArrayDeciders>>,
     layout: GroupLayout,
     members: ArrayMembers<D>,
     flight: ArrayFlight,
     replies: HostReplies,
-    /// What a loss of power leaves in doubt.
+    /// State kept for a loss of power.
     doubt: PowerLossDoubt,
     passes: BackgroundPasses,
     repairs: MemberRepairs,
     history: ArrayHistory,
-    /// Where the time of commands goes; none where nobody asks.
+    /// Accounts of where the time of commands goes, if asked for.
     #[persist(skip)]
     accounts: Option<Box<HostAccounts>>,
     clock: Nanos,
     read_only: bool,
     powered: bool,
-    /// Kept for what members complete.
+    /// Completions of members; kept so that its memory is reused.
     buffer: Vec<Completion>,
 }
 
@@ -153,7 +154,7 @@ impl<D: Device> Array<D> {
         })
     }
 
-    /// As the array, with another measure of a member's age than the percentage of its rating that its health log tells: any
+    /// Sets another measure of a member's age than the percentage of its rating in its health log: any
     /// figure that grows with wear. [`ReplacementConfig::limit_percent`](crate::ReplacementConfig) is compared with it.
     #[must_use]
     pub fn with_age(mut self, age_of: fn(&D) -> f64) -> Self {
@@ -166,7 +167,7 @@ impl<D: Device> Array<D> {
         &self.setup.config
     }
 
-    /// What a user should know about how the devices fit, in words.
+    /// Remarks on how the devices fit together, for the user.
     pub fn notices(&self) -> &[String] {
         &self.history.notices
     }
@@ -176,7 +177,7 @@ impl<D: Device> Array<D> {
         self.members.get(column)?.device.as_ref()
     }
 
-    /// As [`Array::member`], to inject faults.
+    /// The mutable device in column `column`, to inject faults.
     pub fn member_mut(&mut self, column: usize) -> Option<&mut D> {
         if column < self.members.len() { self.members.device_mut(column) } else { None }
     }
@@ -186,14 +187,14 @@ impl<D: Device> Array<D> {
         self.members.removed()
     }
 
-    /// Every device that is in the array or stands by, or has failed or been replaced by itself: members by column, then spares, then
-    /// those that have left, oldest first, then those that are being replaced and still give what they have.
+    /// Every device, including those that failed or that the array replaced by itself: members by column, then spares, then
+    /// those that have left, oldest first, then donors, which are being replaced.
     pub fn devices(&self) -> impl Iterator<Item = &D> {
         self.members.devices()
     }
 
-    /// Changes devices from outside, between commands: prepares them, or has something happen to them later. `change` gets members by
-    /// their column and spares by numbers that follow, and those that have left by further ones.
+    /// Changes devices from outside, between commands: to prepare them, or to schedule faults. `change` gets members with
+    /// their column, spares with the numbers that follow, and those that have left with further ones.
     pub fn with_devices(&mut self, mut change: impl FnMut(usize, &mut D)) {
         let members = self.members.len();
         for (column, member) in self.members.iter_mut().enumerate() {
@@ -207,7 +208,7 @@ impl<D: Device> Array<D> {
         self.members.refresh_deadlines();
     }
 
-    /// True if some member is being rebuilt or recovers what it has lost, or parity is moved to where it belongs.
+    /// True if some member is being rebuilt or repaired, or parity moves.
     pub fn is_rebuilding(&self) -> bool {
         let pass = self.passes.under_way();
         self.passes.is_shift_pending()
@@ -220,7 +221,7 @@ impl<D: Device> Array<D> {
         self.doubt.resync().is_some()
     }
 
-    /// True if it has power, and has started.
+    /// True if the array has power, and has started.
     pub fn is_powered(&self) -> bool {
         self.powered
     }
@@ -230,7 +231,7 @@ impl<D: Device> Array<D> {
         self.next_deadline().is_none()
     }
 
-    /// Bytes allocated for bookkeeping, members' own not counted.
+    /// Bytes allocated for bookkeeping, without that of members.
     pub fn heap_bytes(&self) -> usize {
         self.flight.heap_bytes()
     }

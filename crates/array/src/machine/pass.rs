@@ -66,8 +66,8 @@ impl<D: Device> Array<D> {
         let age = |column: usize| self.members.age(column).unwrap_or(f64::NEG_INFINITY);
         let mut order: Vec<u8> = (0..self.members.len() as u8).collect();
         order.sort_by(|&a, &b| age(usize::from(b)).total_cmp(&age(usize::from(a))));
-        let way = self.setup.config.replacement.shift;
-        let plan = match (way, &self.setup.first_placement) {
+        let shift_way = self.setup.config.replacement.shift;
+        let plan = match (shift_way, &self.setup.first_placement) {
             (ShiftWay::Naive, Some(first)) => {
                 ShiftPlan::between(&striped.now, by_rank(first, &shares.counts, &order))
             }
@@ -75,7 +75,7 @@ impl<D: Device> Array<D> {
         };
         if plan.chunk_moves > 0 {
             let (parity_moves, period) = (plan.parity_moves, striped.now.period());
-            self.passes.request_shift(plan, way == ShiftWay::Lazy);
+            self.passes.request_shift(plan, shift_way == ShiftWay::Lazy);
             self.history.record_event(now, ArrayEventKind::ShiftStarted { parity_moves, period });
         }
     }

@@ -1,4 +1,4 @@
-//! What the array holds, put together from what its members hold, without taking time.
+//! Content of the array, derived from that of its members, without taking time.
 
 use super::Array;
 use crate::layout::RowRange;
@@ -6,7 +6,8 @@ use outlast_device::{Device, Held, Peek};
 use outlast_units::Lba;
 
 impl<D: Device> Array<D> {
-    /// See [`Device::peek`]: what a read would take straight from a member is known, what it would have to compute or wait for is not.
+    /// See [`Device::peek`]: content that a read would take straight from a member is known; content that it would have to compute or wait for
+    /// is not.
     pub(super) fn peek_at(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
         let end = lba.0.saturating_add(sectors).min(self.setup.capacity);
         if lba.0 >= end {
@@ -31,19 +32,20 @@ impl<D: Device> Array<D> {
         for peek in &mut to[before..] {
             peek.lba = Lba(sector + (peek.lba.0 - first));
             if peek.held == Held::Lost {
-                // The other members may have it.
+                // It may be computed from other members.
                 peek.held = Held::Unknown;
             }
         }
     }
 
-    /// The column that a read of these rows of data role `role` goes to, and where its chunk begins there; `None` where it takes more than that.
+    /// The column that a read of these rows of data role `role` goes to, and the first sector of the chunk there; `None` if the read takes
+    /// more than that.
     fn read_from(&self, group: u64, role: usize, rows: RowRange) -> Option<(usize, u64)> {
-        let wanted = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
+        let source_role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
         let (hard, soft) = self.unreadable_roles(group, rows);
         let waits = !self.powered || self.flight.replaying > 0 || self.passes.moves_parity();
-        let gone = (hard | soft) & 1 << wanted != 0 || self.is_lost(group, 1 << role, rows);
-        let (column, base) = self.layout.locate(group, wanted, false);
+        let gone = (hard | soft) & 1 << source_role != 0 || self.is_lost(group, 1 << role, rows);
+        let (column, base) = self.layout.locate(group, source_role, false);
         let is_at_home = self.members.source(column, group) == column;
         (is_at_home && !waits && !gone).then_some((column, base))
     }

@@ -33,39 +33,39 @@ impl<D: Device> Array<D> {
     /// The next step of the window of operation `index`.
     pub(super) fn plan(&self, index: u32) -> GatherPlan {
         let op = &self.flight.ops[index];
-        let known = op.known();
+        let known_roles = op.known_roles();
         let (hard, soft) = self.unreadable_roles(op.group, op.window);
-        let missing = (hard | soft | op.failed) & !known;
+        let missing = (hard | soft | op.failed) & !known_roles;
         match op.kind {
             GroupOpKind::Trim => GatherPlan::Ready(WriteMethod::Full),
             GroupOpKind::Read => self.plan_for(op, op.roles, missing),
             GroupOpKind::Transform => {
                 // Sectors that are lost are zeroes from here on, so parity must be computed from data.
-                let wanted = op.write_set | if op.lost == 0 { 0 } else { self.data_set() };
-                self.plan_for(op, wanted, missing)
+                let targets = op.write_set | if op.lost == 0 { 0 } else { self.data_set() };
+                self.plan_for(op, targets, missing)
             }
             GroupOpKind::Repair { copy, .. } => {
                 // A copy needs only the role itself, as long as its member can read it.
                 let role = op.roles;
                 if copy && op.lost == 0 && missing & role == 0 {
-                    return if known & role == role {
+                    return if known_roles & role == role {
                         GatherPlan::Ready(WriteMethod::Complete)
                     } else {
                         GatherPlan::Read(role)
                     };
                 }
                 // Otherwise the role is computed: it counts as missing, though its member is there.
-                let wanted = role | if op.lost == 0 { 0 } else { self.data_set() };
-                self.plan_for(op, wanted, missing | (role & !known))
+                let targets = role | if op.lost == 0 { 0 } else { self.data_set() };
+                self.plan_for(op, targets, missing | (role & !known_roles))
             }
             GroupOpKind::Verify { .. } => {
                 // Every role that can be read is compared.
-                let wanted = self.role_set() & !missing;
+                let targets = self.role_set() & !missing;
                 let lacks_data = missing & self.data_set() != 0;
                 if lacks_data && self.sources(op, missing).count_ones() < self.layout.data as u32 {
                     GatherPlan::Short
-                } else if wanted & !known != 0 {
-                    GatherPlan::Read(wanted & !known)
+                } else if targets & !known_roles != 0 {
+                    GatherPlan::Read(targets & !known_roles)
                 } else if lacks_data {
                     GatherPlan::Ready(WriteMethod::Decode)
                 } else {
@@ -81,28 +81,28 @@ impl<D: Device> Array<D> {
                 let needed = written & !extra;
                 if needed & missing != 0 {
                     GatherPlan::Short
-                } else if needed & !known != 0 {
-                    GatherPlan::Read(needed & !known)
+                } else if needed & !known_roles != 0 {
+                    GatherPlan::Read(needed & !known_roles)
                 } else {
                     GatherPlan::Ready(WriteMethod::Full)
                 }
             }
-            GroupOpKind::Write => self.plan_write(op, missing, known),
+            GroupOpKind::Write => self.plan_write(op, missing, known_roles),
         }
     }
 
-    /// Plans how to get the roles in `wanted`: reads them, or any chunks from which they can be computed.
-    fn plan_for(&self, op: &GroupOp, wanted: u64, missing: u64) -> GatherPlan {
-        let (mirrored, known) = (self.layout.data == 1, op.known());
+    /// Plans how to get the roles in `targets`: reads them, or any chunks from which they can be computed.
+    fn plan_for(&self, op: &GroupOp, targets: u64, missing: u64) -> GatherPlan {
+        let (mirrored, known_roles) = (self.layout.data == 1, op.known_roles());
         // Any one copy is enough.
-        if mirrored && known != 0 {
+        if mirrored && known_roles != 0 {
             return GatherPlan::Ready(WriteMethod::Decode);
         }
-        if !mirrored && wanted & missing == 0 {
-            let more = wanted & !known;
+        if !mirrored && targets & missing == 0 {
+            let more = targets & !known_roles;
             return if more == 0 { GatherPlan::Ready(WriteMethod::Complete) } else { GatherPlan::Read(more) };
         }
-        self.plan_decode(op, wanted, missing)
+        self.plan_decode(op, targets, missing)
     }
 
     /// Roles from which others can be computed. Zeroes in place of lost data are not among them, since the redundancy on the members still
@@ -112,14 +112,17 @@ impl<D: Device> Array<D> {
         if missing & self.data_set() == 0 || self.layout.data == 1 { available } else { available & !op.lost }
     }
 
-    /// Plans how to compute all roles: from any `k` chunks, known ones first, then data, then parity; `wanted` roles are read in any case.
-    fn plan_decode(&self, op: &GroupOp, wanted: u64, missing: u64) -> GatherPlan {
-        let (sources, known) = (self.sources(op, missing), op.known());
+    /// Plans how to compute all roles: from any `k` chunks, known ones first, then data, then parity; `targets` roles are read in any case.
+    fn plan_decode(&self, op: &GroupOp, targets: u64, missing: u64) -> GatherPlan {
+        let (sources, known_roles) = (self.sources(op, missing), op.known_roles());
         // With zeroes in place of lost data, all data has to be known before parity can be computed.
-        let wanted = if op.lost == 0 { wanted } else { self.data_set() };
+        let targets = if op.lost == 0 { targets } else { self.data_set() };
         let (mut chosen, mut count) = (0u64, 0);
-        for set in [sources & known, sources & !known & self.data_set(), sources & !known & !self.data_set()]
-        {
+        for set in [
+            sources & known_roles,
+            sources & !known_roles & self.data_set(),
+            sources & !known_roles & !self.data_set(),
+        ] {
             for role in roles(set) {
                 if count < self.layout.data {
                     chosen |= 1 << role;
@@ -130,8 +133,8 @@ impl<D: Device> Array<D> {
         if count < self.layout.data {
             return GatherPlan::Short;
         }
-        let more = (chosen | wanted & sources & self.data_set()) & !known;
-        if more == 0 || self.layout.data == 1 && known != 0 {
+        let more = (chosen | targets & sources & self.data_set()) & !known_roles;
+        if more == 0 || self.layout.data == 1 && known_roles != 0 {
             GatherPlan::Ready(WriteMethod::Decode)
         } else {
             GatherPlan::Read(more)
@@ -139,7 +142,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Plans a write: no reads for a full stripe, else the method that `choose_write_method` picks.
-    fn plan_write(&self, op: &GroupOp, missing: u64, known: u64) -> GatherPlan {
+    fn plan_write(&self, op: &GroupOp, missing: u64, known_roles: u64) -> GatherPlan {
         let data = self.data_set();
         let written = op.roles;
         // Rows beyond the host's data are in the window if the stripe moves as a whole.
@@ -157,14 +160,14 @@ impl<D: Device> Array<D> {
             moves: op.moves,
             lost: op.lost != 0,
         };
-        match self.choose_write_method(op.group, &part, missing, known) {
+        match self.choose_write_method(op.group, &part, missing, known_roles) {
             // Neither method is possible: a stripe with parity reads everything that can be read; mirrors read one copy.
             (WriteMethod::Decode, all) => match self.plan_decode(op, 0, missing) {
-                GatherPlan::Read(_) if self.layout.data > 1 => GatherPlan::Read(all & !known),
+                GatherPlan::Read(_) if self.layout.data > 1 => GatherPlan::Read(all & !known_roles),
                 plan => plan,
             },
-            (method, needed) if needed & !known == 0 => GatherPlan::Ready(method),
-            (_, needed) => GatherPlan::Read(needed & !known),
+            (method, needed) if needed & !known_roles == 0 => GatherPlan::Ready(method),
+            (_, needed) => GatherPlan::Read(needed & !known_roles),
         }
     }
 
@@ -176,7 +179,7 @@ impl<D: Device> Array<D> {
         group: u64,
         part: &PartialWrite,
         missing: u64,
-        known: u64,
+        known_roles: u64,
     ) -> (WriteMethod, u64) {
         let parity = self.role_set() & !self.data_set();
         let present_parity = parity & !self.absent_roles(group, part.moves);
@@ -189,7 +192,7 @@ impl<D: Device> Array<D> {
         }
         // Old parity is no base while a resynchronisation has yet to check it, nor where it belongs to lost data.
         let delta_works = delta & missing == 0 && !part.lost && !self.doubt.distrusts(group);
-        let cost = |set: u64| (set & !known).count_ones();
+        let cost = |set: u64| (set & !known_roles).count_ones();
         if delta_works
             && !(complete_works && self.setup.config.writes.reconstructs(cost(part.unwritten), cost(delta)))
         {

@@ -1,4 +1,4 @@
-//! Loss of power, and what is done when it is back.
+//! Loss of power, and the restart after it.
 
 use super::Array;
 use super::flight::HostReplies;
@@ -19,13 +19,13 @@ impl<D: Device + PowerCycle> PowerCycle for Array<D> {
 }
 
 impl<D: Device + PowerCycle> Array<D> {
-    /// As [`Array::power_cut`], of which the host hears: commands in flight end in [`Outcome::Aborted`]. Of a write or a trim, any part may
-    /// have been done.
+    /// Loses power like [`Array::power_cut`], but with completions: commands in flight end in [`Outcome::Aborted`]. Any part of a write or
+    /// trim may have been done.
     pub fn power_failure(&mut self, now: Nanos) {
         self.power_failure_until(now, now);
     }
 
-    /// As [`Array::power_failure`] at `off`, with the members' power back at `on`. To be called then, with nothing asked of the array
+    /// Loses power like [`Array::power_failure`] at `off`, with the members' power back at `on`. Call it at `on`, with no input to the array
     /// since `off`; [`Array::power_on`] follows.
     pub fn power_failure_until(&mut self, off: Nanos, on: Nanos) {
         self.catch_up(off);
@@ -33,7 +33,7 @@ impl<D: Device + PowerCycle> Array<D> {
         if let Some(accounts) = &mut self.accounts {
             accounts.abort(off, &aborted);
         }
-        // What was done before has been done, whether or not the host has heard of it.
+        // Commands that had ended before stay completed, whether or not the host has fetched the completions.
         let done = std::mem::take(&mut self.replies);
         self.lose_power(off, on);
         self.history.record_event(off, ArrayEventKind::PowerFailed { aborted: aborted.len() as u64 });
@@ -60,6 +60,7 @@ impl<D: Device + PowerCycle> Array<D> {
         donors.for_each(|device| device.power_cycle(off, on));
         self.members.forget_commands();
         self.repairs_after_power_cut();
+        // A write that was being committed without a record leaves its rows torn.
         for op in self.flight.ops.slots() {
             let recorded = self.doubt.records.values().any(|record| record.group == op.group);
             let changes =
@@ -80,7 +81,7 @@ impl<D: Device + PowerCycle> Array<D> {
     /// nothing happens.
     ///
     /// # Errors
-    /// Where parity is in doubt and a member is missing, as md refuses: what the missing member held cannot be trusted. `force`
+    /// If parity is in doubt and a member is missing, as md refuses: computed data of the missing member could be wrong. `force`
     /// starts nevertheless.
     pub fn power_on(&mut self, now: Nanos, force: bool) -> Result<(), ArrayError> {
         if self.powered {
@@ -97,7 +98,7 @@ impl<D: Device + PowerCycle> Array<D> {
                 return Err(ArrayError::DirtyDegraded { groups });
             }
         }
-        // Members have things to do that nobody asked them for. The array itself begins nothing before power is back.
+        // Members may have events of their own since then. The array itself begins nothing before `powered` is set.
         self.members.refresh_deadlines();
         self.catch_up(now);
         self.powered = true;
@@ -108,7 +109,7 @@ impl<D: Device + PowerCycle> Array<D> {
             self.doubt.bitmap.resume(now, self.setup.config.log.bitmap_delay);
         }
         let records = self.doubt.records.take();
-        // The host waits until the last record is carried out, and operations may end as soon as they begin.
+        // The host waits until the last record is replayed. One more than the records, since operations may end as soon as they begin.
         self.flight.replaying = 1;
         for record in records {
             self.flight.replaying += 1;
@@ -125,13 +126,13 @@ impl<D: Device + PowerCycle> Array<D> {
 }
 
 impl<D: Device> Array<D> {
-    /// True if parity has to give data of `group`, so that wrong parity gives wrong data. Of mirrors any copy will do.
+    /// True if data of `group` has to be computed from parity, so that wrong parity makes it wrong. Mirrors have no parity.
     fn depends_on_parity(&self, group: u64) -> bool {
         let (hard, _) = self.unreadable_roles(group, self.whole_chunk());
         self.layout.data > 1 && hard & self.data_set() != 0
     }
 
-    /// A record has been gathered: the cells are what they shall become.
+    /// Applies the record of a gathered operation: sets its cells to their new content.
     pub(super) fn apply_record(&mut self, index: u32) {
         let Some(record) = self.flight.ops[index].record.clone() else { return };
         let group = record.group;
@@ -146,27 +147,28 @@ impl<D: Device> Array<D> {
                 }
             }
             RecordContent::Partial { written, sums, extra, cells } => {
-                // A member that was being rebuilt may have become readable since: it gets what the parity now says.
+                // A member that was being rebuilt may have become readable since: its chunk in the record is written, too.
                 self.flight.ops[index].write_set = (parity | extra) & !self.absent_roles(group, false);
                 if !self.setup.bytes {
                     return;
                 }
                 let data = self.layout.data;
-                let mut own = std::mem::take(&mut self.flight.ops[index].cells);
+                let mut new_cells = std::mem::take(&mut self.flight.ops[index].cells);
                 for role in roles(extra) {
-                    own[role].clone_from(&cells[role]);
+                    new_cells[role].clone_from(&cells[role]);
                 }
-                own.splice(data.., sums);
-                let bytes = 0..own[data].len();
+                // New parity: the sums over the chunks that were not written, plus whatever the written ones hold now.
+                new_cells.splice(data.., sums);
+                let bytes = 0..new_cells[data].len();
                 for role in roles(written) {
-                    self.setup.code.add(&mut own, bytes.clone(), role);
+                    self.setup.code.add(&mut new_cells, bytes.clone(), role);
                 }
-                self.flight.ops[index].cells = own;
+                self.flight.ops[index].cells = new_cells;
             }
         }
     }
 
-    /// One thing less that the host waits for.
+    /// Counts a record as replayed; the host is served after the last one.
     pub(super) fn replay_done(&mut self) {
         self.flight.replaying -= 1;
         if self.flight.replaying == 0 {

@@ -1,4 +1,4 @@
-//! What an array is set up with and never changes.
+//! The constant part of an array: settings, and values derived from them.
 
 use crate::layout::{GroupLayout, GroupMap, usable_sectors};
 use crate::parity::ParityCode;
@@ -16,7 +16,7 @@ pub(super) struct ArraySetup {
     pub(super) shares: Option<Shares>,
     /// The table that percentages gave first; the naive shift renames its columns.
     pub(super) first_placement: Option<ParityPlacement>,
-    /// True if members keep the bytes that are written.
+    /// Members keep the bytes that are written.
     pub(super) bytes: bool,
     /// Sectors of a member that hold data; records follow.
     pub(super) member_sectors: u64,
@@ -24,14 +24,15 @@ pub(super) struct ArraySetup {
     pub(super) trim_unit: u64,
     /// Sectors of the array.
     pub(super) capacity: u64,
-    /// True if chunks of one stripe are written together.
+    /// Chunks of one stripe are written together.
     pub(super) joins_chunks: bool,
-    /// True if writes leave a record before they begin.
+    /// Writes leave a record before they begin.
     pub(super) keeps_records: bool,
 }
 
 impl ArraySetup {
-    /// Of an array of `layout` over members of which the smallest has `smallest` and the coarsest deallocates `trim_unit` sectors.
+    /// The set-up of an array of `layout` over members of which the smallest has `smallest` bytes, and the coarsest deallocates in units of
+    /// `trim_unit` sectors.
     pub(super) fn new(
         config: ArrayConfig,
         layout: &GroupLayout,

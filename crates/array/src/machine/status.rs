@@ -1,4 +1,4 @@
-//! What an array tells about itself.
+//! Status and figures of an array.
 
 use super::Array;
 use crate::layout::GroupMap;
@@ -8,8 +8,8 @@ use outlast_device::Device;
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
-    /// Of an array of copies the sets of members, as bits, that hold the same chunks; every set holds an equal part of all data. `None` for
-    /// arrays with parity or no redundancy.
+    /// The sets of members, as bits, that hold copies of the same chunks; every set holds an equal part of all data. `None` for arrays
+    /// other than RAID-10.
     pub fn copy_groups(&self) -> Option<Vec<u64>> {
         let GroupMap::Copies { columns, .. } = &self.layout.map else { return None };
         let set = |group: u64| {
@@ -18,7 +18,7 @@ impl<D: Device> Array<D> {
         Some((0..*columns).map(set).collect())
     }
 
-    /// What commands of the host meet now. Asked at every completion, so that a healthy array answers at once.
+    /// The condition that host commands meet now. Called at every completion, so that the healthy case comes first.
     #[inline]
     pub fn condition(&self) -> ArrayCondition {
         if !self.members.is_degraded() && self.passes.under_way().is_none() && self.repairs.is_idle() {
@@ -37,7 +37,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// How the array is.
+    /// The status of the array and of its members.
     pub fn status(&self, now: Nanos) -> ArrayStatus {
         let percent = self.parity_percent();
         let member = |(index, column): (usize, &crate::members::MemberColumn<D>)| MemberStatus {
@@ -54,14 +54,14 @@ impl<D: Device> Array<D> {
         let ages = || members.iter().filter_map(|member| member.age);
         let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
         let youngest = ages().fold(f64::INFINITY, f64::min);
-        let told = self.members.iter().any(|column| column.has_unrepaired_die);
+        let has_failed_die = self.members.iter().any(|column| column.has_unrepaired_die);
         let redundant = self.layout.roles > self.layout.data;
         let state = if !self.powered
             || self.is_missing_too_many(None)
-            || !redundant && (told || !self.history.lost().is_empty())
+            || !redundant && (has_failed_die || !self.history.lost().is_empty())
         {
             ArrayHealth::Failed
-        } else if !told && members.iter().all(|member| member.in_sync) {
+        } else if !has_failed_die && members.iter().all(|member| member.in_sync) {
             ArrayHealth::Clean
         } else {
             ArrayHealth::Degraded
@@ -94,7 +94,7 @@ impl<D: Device> Array<D> {
         self.history.counters
     }
 
-    /// Sectors of the array whose content nothing can bring back. They read as medium errors until they are written.
+    /// Lost sectors of the array. They read as medium errors until they are written.
     pub fn lost(&self) -> &RangeSet {
         self.history.lost()
     }

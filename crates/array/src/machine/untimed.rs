@@ -1,7 +1,7 @@
-//! The array without time: which members get what of a command, so that devices that can do without time are prepared through it.
+//! The array without time: routes commands to members, to prepare devices that can work without time.
 //!
-//! Members do not depend on each other here, so a command is only passed on: what each member gets is put into an order of its own, and
-//! whoever has the members carries that out, member by member or on several threads.
+//! Members do not depend on each other here, so a command is only passed on: each member gets a sequence of commands of its own, and
+//! the caller carries these out, member by member or on several threads.
 
 use super::plan::PartialWrite;
 use super::{Array, command};
@@ -11,15 +11,15 @@ use crate::roles::roles;
 use crate::status::ArrayCounters;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 
-/// What members are given, and what that counts.
+/// The sink of routed commands, and the counters for them.
 struct UntimedOrders<'a, F> {
     counters: &'a mut ArrayCounters,
     give: &'a mut F,
 }
 
 impl<D: Device> Array<D> {
-    /// Passes `command` on without time: `give` is told of each command to a member, with the member's column, in the order in which that
-    /// member must carry its own out; `counters` grows by what is counted once they are. Writes read what they would read with time, and
+    /// Routes `command` without time: `give` gets each command to a member, with the member's column, in the order in which that
+    /// member must execute them; `counters` grows by the figures of these commands. Writes read what they would read with time, and
     /// every member gets data and redundancy; nothing is locked, recorded or rebuilt. Only while nothing is under way.
     pub fn route_untimed(
         &self,
@@ -40,7 +40,7 @@ impl<D: Device> Array<D> {
             match command.op {
                 HostOp::Write => self.route_write(command, piece, &mut orders),
                 HostOp::Read => {
-                    self.route_to_members(command, piece, piece_data(piece), piece.rows, &mut orders)
+                    self.route_to_members(command, piece, piece_data(piece), piece.rows, &mut orders);
                 }
                 HostOp::Trim => self.route_trim(command, piece, &mut orders),
                 HostOp::Flush | HostOp::LbaStatus => {}
@@ -56,24 +56,24 @@ impl<D: Device> Array<D> {
         Outcome::Ok
     }
 
-    /// Counts what was routed.
+    /// Adds the counters of routed commands.
     pub fn count_untimed(&mut self, counters: ArrayCounters) {
         self.history.counters = self.history.counters + counters;
     }
 
-    /// The members that are there, with their columns. Only while nothing is under way: the array does not see what happens to them.
+    /// The members that are present, with their columns. Only while nothing is under way: the array does not see what happens to them.
     pub fn members_mut(&mut self) -> impl Iterator<Item = (usize, &mut D)> {
         self.members.iter_mut().enumerate().filter_map(|(at, column)| Some((at, column.device.as_mut()?)))
     }
 
-    /// Of the first `sectors` of the array those that fill every member equally and from its first sector on when they are written in
-    /// order, and how many sectors of each member that is; `None` where members get different amounts.
+    /// The part of the first `sectors` of the array that, written in order, fills every member equally and from its first sector on; and
+    /// the sectors of each member that this fills. `None` for mirrors, whose members may get different amounts.
     pub fn filled_by(&self, sectors: u64) -> Option<(u64, u64)> {
         match &self.layout.map {
             GroupMap::Striped(_) => {
                 let groups = sectors / (self.layout.data as u64 * self.layout.chunk);
-                let own = groups * self.layout.chunk;
-                Some((own * self.layout.data as u64, own))
+                let sectors_each = groups * self.layout.chunk;
+                Some((sectors_each * self.layout.data as u64, sectors_each))
             }
             GroupMap::Copies { .. } => None,
         }
@@ -89,10 +89,14 @@ impl<D: Device> Array<D> {
         let written = usize::from(piece.end_role - piece.first_role);
         let joined = self.setup.joins_chunks || data == 1;
         if all > data && data > 1 && !(written == data && joined) {
-            // As with time.
-            let own = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
-            let part =
-                PartialWrite { data: own, unwritten: self.data_set() & !own, moves: false, lost: false };
+            // The same choice as with time.
+            let written_roles = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
+            let part = PartialWrite {
+                data: written_roles,
+                unwritten: self.data_set() & !written_roles,
+                moves: false,
+                lost: false,
+            };
             let (hard, soft) = self.unreadable_roles(piece.group, piece.rows);
             let (method, needed) = self.choose_write_method(piece.group, &part, hard | soft, 0);
             let read = Command { op: HostOp::Read, ..host };
@@ -107,7 +111,7 @@ impl<D: Device> Array<D> {
         self.route_to_members(host, piece, data..all, piece.rows, orders);
     }
 
-    /// As with time: parity stays right only where every data chunk is deallocated, in whole units.
+    /// Routes a trim as with time: parity stays valid only if all data chunks are deallocated, in whole units.
     fn route_trim<F: FnMut(usize, Command)>(
         &self,
         host: Command,
@@ -139,8 +143,8 @@ impl<D: Device> Array<D> {
             if self.members[column].device.is_none() {
                 continue;
             }
-            let own = command(host.op, base + u64::from(rows.first), rows);
-            (orders.give)(column, Command { stream: host.stream, ..own });
+            let routed = command(host.op, base + u64::from(rows.first), rows);
+            (orders.give)(column, Command { stream: host.stream, ..routed });
             match host.op {
                 HostOp::Read => orders.counters.member_reads += 1,
                 HostOp::Write => orders.counters.member_writes += 1,
@@ -150,6 +154,7 @@ impl<D: Device> Array<D> {
     }
 }
 
+/// The data roles of a piece.
 fn piece_data(piece: GroupPiece) -> std::ops::Range<usize> {
     usize::from(piece.first_role)..usize::from(piece.end_role)
 }

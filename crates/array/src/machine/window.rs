@@ -10,7 +10,7 @@ impl<D: Device> Array<D> {
     /// Ends a gathered window: computes missing content, compares redundancy, and lists chunks to be rewritten.
     pub(super) fn finish_window(&mut self, index: u32) {
         let op = &self.flight.ops[index];
-        let (method, window, known, kind) = (op.method, op.window, op.known(), op.kind);
+        let (method, window, known_roles, kind) = (op.method, op.window, op.known_roles(), op.kind);
         let decoded = method == WriteMethod::Decode;
         // Roles that are rewritten if they could not be read: their content is known once the window is decoded. Parity of a read or
         // a rebuild is not computed unless it is a copy, and a write rewrites parity anyway.
@@ -40,7 +40,7 @@ impl<D: Device> Array<D> {
             self.history.counters.degraded_reads += 1;
         }
         if self.setup.bytes {
-            self.compute_window(index, known);
+            self.compute_window(index, known_roles);
         }
         let op = &mut self.flight.ops[index];
         for role in roles(repaired) {
@@ -68,18 +68,18 @@ impl<D: Device> Array<D> {
         self.history.counters.write_holes += u64::from(computed != 0 && !is_counted);
     }
 
-    /// Computes the content of the window that the operation needs; `known`: roles whose content is there.
-    fn compute_window(&mut self, index: u32, known: u64) {
+    /// Computes the content of the window that the operation needs; `known_roles`: roles whose content is there.
+    fn compute_window(&mut self, index: u32, known_roles: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
         let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
-        if op.method == WriteMethod::Decode && known & self.data_set() != self.data_set() {
+        if op.method == WriteMethod::Decode && known_roles & self.data_set() != self.data_set() {
             debug_assert!(
                 data == 1 || op.lost == 0,
                 "nothing is computed from zeroes in place of what was lost"
             );
-            self.setup.code.recover_data(&mut cells, range.clone(), known);
+            self.setup.code.recover_data(&mut cells, range.clone(), known_roles);
         }
         match op.kind {
             GroupOpKind::Write => {
@@ -104,7 +104,9 @@ impl<D: Device> Array<D> {
                 for j in 0..parities {
                     let role = data + j;
                     // Parity to be written or unreadable, unless it is known; all parity if data was replaced by zeroes.
-                    if (op.write_set | op.failed) >> role & 1 == 1 && known >> role & 1 == 0 || op.lost != 0 {
+                    if (op.write_set | op.failed) >> role & 1 == 1 && known_roles >> role & 1 == 0
+                        || op.lost != 0
+                    {
                         self.setup.code.encode(&mut cells, range.clone(), j);
                     }
                 }
@@ -112,7 +114,7 @@ impl<D: Device> Array<D> {
             // Parity that could not be read is computed, to be rewritten.
             GroupOpKind::Verify { .. } => {
                 for j in 0..parities {
-                    if known >> (data + j) & 1 == 0 {
+                    if known_roles >> (data + j) & 1 == 0 {
                         self.setup.code.encode(&mut cells, range.clone(), j);
                     }
                 }

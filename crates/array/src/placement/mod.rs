@@ -1,4 +1,4 @@
-//! Where the chunks of a stripe lie, as data: a table over a period of stripes.
+//! Placement of the chunks of a stripe, as data: a table over a period of stripes.
 
 mod layouts;
 mod moves;

@@ -2,7 +2,7 @@
 
 use super::ParityPlacement;
 
-/// A placement to be reached, and what reaching it takes.
+/// A target placement, and the moves that lead to it.
 #[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct ShiftPlan {
     /// The table afterwards.
@@ -27,25 +27,28 @@ impl ShiftPlan {
         Self { target, parity_moves, chunk_moves }
     }
 
-    /// The table in which column `c` holds parity in `want[c]` stripes of the period, with the fewest parity chunks moved.
+    /// The table in which column `c` holds parity in `target_counts[c]` stripes of the period, with the fewest parity chunks moved.
     /// Each move swaps a parity chunk with the data chunk that lies where it goes; nothing else changes. The stripes that
     /// change are spread evenly over those that could.
     ///
     /// # Panics
-    /// If `want` does not hold as many parity chunks as the table, or more than one chunk of a stripe on a column.
-    pub fn minimal(from: &ParityPlacement, want: &[u32]) -> Self {
+    /// If `target_counts` does not hold as many parity chunks as the table, or more than one chunk of a stripe on a column.
+    pub fn minimal(from: &ParityPlacement, target_counts: &[u32]) -> Self {
         let mut target = from.clone();
         let mut have = from.parity_counts();
         assert_eq!(
             have.iter().sum::<u32>(),
-            want.iter().sum::<u32>(),
+            target_counts.iter().sum::<u32>(),
             "a shift keeps the number of parity chunks"
         );
-        assert!(want.iter().all(|&count| count <= from.period()), "a stripe has one chunk on each column");
+        assert!(
+            target_counts.iter().all(|&count| count <= from.period()),
+            "a stripe has one chunk on each column"
+        );
         for source in 0..have.len() {
             for sink in 0..have.len() {
-                let surplus = have[source].saturating_sub(want[source]);
-                let count = surplus.min(want[sink].saturating_sub(have[sink]));
+                let surplus = have[source].saturating_sub(target_counts[source]);
+                let count = surplus.min(target_counts[sink].saturating_sub(have[sink]));
                 if count > 0 {
                     let moved = move_parity(&mut target, source as u8, sink as u8, count);
                     have[source] -= moved;
@@ -53,10 +56,10 @@ impl ShiftPlan {
                 }
             }
         }
-        // With several parities, every stripe of a surplus column may have parity on the column in want already: then a third
+        // With several parities, every stripe of a surplus column may already have parity on the column that lacks some: then a third
         // column lies between.
-        while let Some(source) = (0..have.len()).find(|&column| have[column] > want[column]) {
-            let path = path_to_sink(&target, source, |column| have[column] < want[column]);
+        while let Some(source) = (0..have.len()).find(|&column| have[column] > target_counts[column]) {
+            let path = path_to_sink(&target, source, |column| have[column] < target_counts[column]);
             for step in path.windows(2) {
                 let moved = move_parity(&mut target, step[0], step[1], 1);
                 assert_eq!(moved, 1, "an edge of the path has a stripe");
@@ -75,6 +78,7 @@ fn move_parity(table: &mut ParityPlacement, source: u8, sink: u8, count: u32) ->
         let roles = table.roles_at(phase);
         roles[usize::from(source)] >= data && roles[usize::from(sink)] < data
     };
+    // Candidates are chosen at even distances, so that parity stays spread over the period.
     let candidates: Vec<usize> =
         (0..table.period() as usize).filter(|&phase| movable(table, phase)).collect();
     let count = (count as usize).min(candidates.len());
@@ -116,7 +120,7 @@ fn path_to_sink(table: &ParityPlacement, source: usize, is_sink: impl Fn(usize) 
     }
     // The columns reached hold parity in no stripe in which any other column holds data, so every stripe with parity on one of
     // them has all other columns as parity: there is no data at all.
-    unreachable!("a table with data always has a way for parity to move")
+    unreachable!("a table with data always has a stripe in which parity can move")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which members hold parity in each stripe of a period: exact over the period and as even as can be within it.
+//! Spread of parity over the stripes of a period: exact over the period, and as even as possible within it.
 
 use outlast_settings::array::Shares;
 use std::cmp::Ordering;
@@ -39,6 +39,7 @@ pub fn spread(shares: &Shares) -> Vec<u64> {
         .collect()
 }
 
+/// A member as a task of the scheduler: `count` chunks in `period` stripes.
 #[derive(Clone, Copy)]
 struct SpreadTask {
     count: u32,
@@ -60,7 +61,7 @@ impl SpreadTask {
     }
 }
 
-/// Which of two members' next chunks goes first.
+/// Order of two members' next chunks: by deadline, then, with `look_ahead`, by the windows that follow (algorithm PF).
 fn order(a: SpreadTask, mut ja: u32, b: SpreadTask, mut jb: u32, look_ahead: bool) -> Ordering {
     loop {
         let earlier = a.deadline(ja).cmp(&b.deadline(jb));

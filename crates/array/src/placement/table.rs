@@ -1,4 +1,4 @@
-//! The table itself.
+//! The table of a placement.
 
 use super::layouts::{LayoutShape, columns, period};
 use super::spread::spread;
@@ -42,23 +42,23 @@ impl ParityPlacement {
         Self::from_columns(columns, data, column_of)
     }
 
-    /// The columns of each stripe of a period, those of `data` data chunks first.
+    /// The placement of a written-out table: the columns of each stripe of a period, those of its `data` data chunks first.
     pub(crate) fn written_out(table: &[Vec<u8>], data: usize) -> Self {
         Self::from_columns(table[0].len(), data, table.concat())
     }
 
     fn from_columns(columns: usize, data: usize, column_of: Vec<u8>) -> Self {
         let mut role_of = vec![u8::MAX; column_of.len()];
-        for (place, &column) in column_of.iter().enumerate() {
-            let stripe = place / columns;
-            role_of[stripe * columns + usize::from(column)] = (place % columns) as u8;
+        for (entry, &column) in column_of.iter().enumerate() {
+            let stripe = entry / columns;
+            role_of[stripe * columns + usize::from(column)] = (entry % columns) as u8;
         }
         assert!(role_of.iter().all(|&role| role != u8::MAX), "a stripe has two chunks on one column");
         let period = (column_of.len() / columns) as u32;
         Self { columns, data, period, column_of, role_of }
     }
 
-    /// Whether a table that was read has each role of each stripe on a column of its own, and says the same both ways.
+    /// Checks that a restored table has each role of each stripe on a column of its own, and that both directions agree.
     fn check_restored(&self) -> Result<(), String> {
         let (columns, cells) = (self.columns, (self.period as usize).saturating_mul(self.columns));
         let is_sized = columns > 0 && self.data <= columns && self.period > 0;
@@ -68,11 +68,11 @@ impl ParityPlacement {
                 self.data
             ));
         }
-        for (roles, own) in self.role_of.chunks(columns).zip(self.column_of.chunks(columns)) {
+        for (roles, columns_of_roles) in self.role_of.chunks(columns).zip(self.column_of.chunks(columns)) {
             let is_there = |(role, &column): (usize, &u8)| {
                 roles.get(usize::from(column)).is_some_and(|&back| usize::from(back) == role)
             };
-            if !own.iter().enumerate().all(is_there) {
+            if !columns_of_roles.iter().enumerate().all(is_there) {
                 return Err("a stripe has two chunks on one column".to_owned());
             }
         }

@@ -1,4 +1,4 @@
-//! What is told about a recovery.
+//! Records of recoveries, for the user.
 
 use outlast_decisions::RepairWay;
 use outlast_units::{Bytes, Nanos};
@@ -11,47 +11,47 @@ pub struct MemberRepair {
     pub member: usize,
     /// The die that failed; dies that failed before the end may be recovered with it.
     pub die: u16,
-    /// How. While code of the user's has put off to say so: what the settings say.
+    /// Method. While a user policy defers the decision: the method of the settings.
     pub way: RepairWay,
-    /// When the member told of it.
+    /// Time at which the member reported the failure.
     pub noticed_at: Nanos,
-    /// When recovery began; absent while it waits.
+    /// Time at which recovery began; absent while it waits.
     pub started_at: Option<Nanos>,
-    /// When it ended.
+    /// Time at which it ended.
     pub finished_at: Option<Nanos>,
     /// True if it ended early, because the member left or is replaced instead.
     pub abandoned: bool,
-    /// Questions about failed sectors that the member answered.
+    /// Queries about failed sectors that the member has answered.
     pub queries: u64,
-    /// Time of these questions, from each one's beginning to its end: Reparo's Identifier. Overlapping ones count each.
+    /// Sum of the times of these queries (Reparo's Identifier); overlapping ones count each.
     pub identify: Nanos,
-    /// The rest of the time from `started_at` to `finished_at`; zero until then.
+    /// Time from `started_at` to `finished_at` without `identify`; zero until then.
     pub recover: Nanos,
-    /// Sectors that the member told it has lost.
+    /// Sectors that the member has reported as lost.
     pub failed_sectors: u64,
-    /// Sectors that it can read and wants written again.
+    /// Sectors that it can read and asks to be written again.
     pub fake_sectors: u64,
-    /// Read from the other members.
+    /// Bytes read from the other members.
     pub bytes_read_from_peers: Bytes,
-    /// Read from the member itself, or from the one that it replaces.
+    /// Bytes read from the member itself, or from its donor.
     pub bytes_read_from_member: Bytes,
-    /// Written to the member, or to the one in its place.
+    /// Bytes written to the member, or to its replacement.
     pub bytes_written: Bytes,
     /// Sectors of the array's data that nothing could bring back.
     pub lost_sectors: u64,
-    /// Times that it was taken up again after a loss of power.
+    /// Times that it was restarted after a loss of power.
     pub resumed: u32,
 }
 
 impl MemberRepair {
-    /// The largest of what is counted.
+    /// The largest count.
     pub(crate) fn largest(&self) -> u64 {
         let bytes = [self.bytes_read_from_peers, self.bytes_read_from_member, self.bytes_written];
         let sectors = [self.queries, self.failed_sectors, self.fake_sectors, self.lost_sectors];
         bytes.into_iter().map(|bytes| bytes.0).chain(sectors).fold(0, u64::max)
     }
 
-    /// Of die `die` of member `member`, told at `at`, and not begun.
+    /// The record of a recovery from the failure of die `die` of member `member`, reported at `at`, that has not begun.
     pub(crate) fn new(member: usize, die: u16, way: RepairWay, at: Nanos) -> Self {
         Self {
             member,

@@ -1,4 +1,4 @@
-//! One recovery under way: what it has asked for, what it knows, and what it does next.
+//! One recovery under way: its queries, the rows that they list, and its next action.
 
 mod check;
 
@@ -11,92 +11,94 @@ use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Rows of one chunk to be recovered.
+/// Lost rows of one chunk, to be recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct RepairRows {
     pub(crate) group: u64,
     pub(crate) rows: RowRange,
+    /// The member can still read the rows, and only asks for them to be written again.
     pub(crate) readable: bool,
+    /// The range of the query that listed them.
     pub(crate) range: u32,
-    /// The first of them on the member.
+    /// First sector of them on the member.
     pub(crate) sector: u64,
 }
 
-/// A range that was asked for and is not yet recovered.
+/// A range that has been queried and is not yet recovered.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct RepairSpan {
     range: u32,
-    /// Rows of it that are not yet recovered.
+    /// Items of it that are not yet recovered.
     left: u32,
     answered: bool,
 }
 
-/// What bounds a recovery in place.
+/// The limits of a recovery in place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RepairLimits {
     /// Ranges of a member.
     pub(crate) ranges: u32,
     /// Ranges under way at once.
     pub(crate) queries: usize,
-    /// True if nothing is recovered before everything that has failed is known.
+    /// All lost rows are identified before any is recovered.
     pub(crate) identify_first: bool,
     /// Operations under way at once.
     pub(crate) window: u32,
 }
 
-/// What a recovery in place does next.
+/// The next action of a recovery in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RepairAction {
-    /// It waits for what is under way, or is not in place.
+    /// Wait for commands under way; also of recoveries that are not in place.
     Wait,
-    /// Asks for the next range.
+    /// Query the next range.
     Ask,
-    /// Recovers the next rows.
+    /// Recover the next rows.
     Recover,
-    /// Everything is recovered: the member flushes.
+    /// Flush the member: everything is recovered.
     Flush,
 }
 
 /// A recovery under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct ActiveRepair {
-    /// Its place among the records.
+    /// Index of its record.
     pub(crate) id: u32,
     pub(crate) column: usize,
     pub(crate) way: RepairWay,
-    /// What it may use of the link.
+    /// Limit of its rate, a share of the link.
     pub(crate) rate: Option<ByteRate>,
-    /// The next range to ask for.
-    next: u32,
+    /// The next range to query.
+    next_range: u32,
     spans: VecDeque<RepairSpan>,
-    /// Ranges that have no answer yet, and when each was asked for.
-    asked: Vec<(u32, Nanos)>,
+    /// Open queries: range and time of each.
+    queries: Vec<(u32, Nanos)>,
     /// Rows to be recovered.
     items: VecDeque<RepairRows>,
     /// Operations under way.
     ops: u32,
     pacer: WorkPacer,
-    /// Until when the host's processor works on the last run begun.
+    /// The host's processor works on the last run begun until this time.
     busy_until: Nanos,
-    /// Sectors of the member not yet recovered; kept where all is known first only.
+    /// Sectors of the member not yet recovered; kept only if all are identified first.
     missing: RangeSet,
-    /// Sectors of the member written while it was asked; kept without redundancy only.
+    /// Sectors of the member written during open queries; kept only without redundancy.
     written: RangeSet,
     ranges_done: u32,
     flushing: bool,
 }
 
 impl ActiveRepair {
-    /// The recovery of record `id`, which begins.
+    /// A recovery with record `id` that begins.
     pub(crate) fn new(id: u32, column: usize, way: RepairWay, rate: Option<ByteRate>) -> Self {
         Self {
             id,
             column,
             way,
             rate,
-            next: 0,
+            next_range: 0,
             spans: VecDeque::new(),
-            asked: Vec::new(),
+            queries: Vec::new(),
             items: VecDeque::new(),
             ops: 0,
             pacer: WorkPacer::new(),
@@ -118,53 +120,56 @@ impl ActiveRepair {
         self.ops as usize
     }
 
-    /// What comes next. Asking goes before recovering, so that there is always something to recover.
+    /// The next action. Queries go before recovery, so that there are always rows to recover.
     pub(crate) fn next_action(&self, limits: &RepairLimits) -> RepairAction {
         if self.way != RepairWay::Die || self.flushing {
             return RepairAction::Wait;
         }
-        let under_way = if limits.identify_first { self.asked.len() } else { self.spans.len() };
-        let all_known = self.next == limits.ranges && self.asked.is_empty();
-        if self.next < limits.ranges && under_way < limits.queries {
+        let under_way = if limits.identify_first { self.queries.len() } else { self.spans.len() };
+        let is_identified = self.next_range == limits.ranges && self.queries.is_empty();
+        if self.next_range < limits.ranges && under_way < limits.queries {
             RepairAction::Ask
-        } else if all_known && self.items.is_empty() && self.ops == 0 {
+        } else if is_identified && self.items.is_empty() && self.ops == 0 {
             RepairAction::Flush
-        } else if self.ops >= limits.window || limits.identify_first && !all_known || self.items.is_empty() {
+        } else if self.ops >= limits.window
+            || limits.identify_first && !is_identified
+            || self.items.is_empty()
+        {
             RepairAction::Wait
         } else {
             RepairAction::Recover
         }
     }
 
-    /// The next range is taken up; it is to be asked for.
+    /// Takes the next range, which is to be queried.
     pub(crate) fn take_range(&mut self) -> u32 {
-        let range = self.next;
-        self.next += 1;
+        let range = self.next_range;
+        self.next_range += 1;
         self.spans.push_back(RepairSpan { range, left: 0, answered: false });
         range
     }
 
-    /// A range is asked for.
+    /// Notes that a range is queried.
     pub(crate) fn note_query(&mut self, now: Nanos, range: u32) {
         debug_assert!(
-            self.asked.iter().all(|&(asked, _)| asked != range),
-            "a range is asked for once at a time"
+            self.queries.iter().all(|&(queried, _)| queried != range),
+            "a range has one open query at a time"
         );
-        self.asked.push((range, now));
+        self.queries.push((range, now));
     }
 
-    /// Ranges that have no answer yet.
+    /// Number of open queries.
     pub(crate) fn unanswered(&self) -> usize {
-        self.asked.len()
+        self.queries.len()
     }
 
-    /// A range has its answer; returns when it was asked for, unless it was not.
+    /// Closes the query of a range; returns the time of the query, or `None` if there is none.
     pub(crate) fn take_answer(&mut self, range: u32) -> Option<Nanos> {
-        let place = self.asked.iter().position(|&(asked, _)| asked == range)?;
-        Some(self.asked.swap_remove(place).1)
+        let place = self.queries.iter().position(|&(queried, _)| queried == range)?;
+        Some(self.queries.swap_remove(place).1)
     }
 
-    /// Rows are to be recovered; `sectors`: theirs on the member, where they are kept.
+    /// Adds rows to be recovered; `sectors`: their sectors on the member, if these are tracked.
     pub(crate) fn list_rows(&mut self, item: RepairRows, sectors: Option<Range<u64>>) {
         self.items.push_back(item);
         if let Some(sectors) = sectors {
@@ -172,25 +177,25 @@ impl ActiveRepair {
         }
     }
 
-    /// `count` rows of a range are listed. Returns whether no question is open.
+    /// Notes that all `count` items of a range are listed. Returns true if no query is open.
     pub(crate) fn range_listed(&mut self, range: u32, count: u32) -> bool {
         if let Some(span) = self.spans.iter_mut().find(|span| span.range == range) {
             *span = RepairSpan { range, left: count, answered: true };
         }
         self.drop_done_spans();
-        let all = self.asked.is_empty();
+        let all = self.queries.is_empty();
         if all {
             self.written = RangeSet::default();
         }
         all
     }
 
-    /// True if every range has been asked for and has its answer.
+    /// True if every range has been queried and answered.
     pub(crate) fn knows_all(&self, ranges: u32) -> bool {
-        self.next == ranges && self.asked.is_empty()
+        self.next_range == ranges && self.queries.is_empty()
     }
 
-    /// True if there are rows whose recovery has not begun.
+    /// True if recovery of some rows has not begun.
     pub(crate) fn has_items(&self) -> bool {
         !self.items.is_empty()
     }
@@ -200,7 +205,7 @@ impl ActiveRepair {
         self.pacer.has_begun()
     }
 
-    /// Whether the next rows may be begun, as [`WorkPacer::next_start`] has it.
+    /// The earliest start of the next rows, see [`WorkPacer::next_start`].
     pub(crate) fn next_start(
         &mut self,
         settings: &BackgroundConfig,
@@ -211,7 +216,7 @@ impl ActiveRepair {
         self.pacer.next_start(settings, now, self.ops as usize, traffic, fixed)
     }
 
-    /// Until when the host's processor works on them.
+    /// The host's processor works on the last run begun until this time.
     pub(crate) fn busy_until(&self) -> Nanos {
         self.busy_until
     }
@@ -226,7 +231,7 @@ impl ActiveRepair {
         Some(item)
     }
 
-    /// Rows of a range have been recovered; `sectors`: theirs on the member.
+    /// Notes that an item of a range has been recovered; `sectors`: its sectors on the member.
     pub(crate) fn recovered(&mut self, range: u32, sectors: Option<Range<u64>>) {
         assert!(self.ops > 0, "an operation of a repair ends once");
         self.ops -= 1;
@@ -239,24 +244,24 @@ impl ActiveRepair {
         }
     }
 
-    /// The member flushes what was written back.
+    /// Notes that the member flushes the rows that were written back.
     pub(crate) fn begin_flush(&mut self) {
         self.flushing = true;
     }
 
-    /// True if the member is known to lack some of these sectors.
+    /// True if the member is known to have lost some of these sectors, and has not got them back.
     pub(crate) fn lacks(&self, sectors: &Range<u64>) -> bool {
         self.missing.overlaps(sectors)
     }
 
-    /// The host has written sectors of the member, which is still being asked.
+    /// Notes sectors that the host has written while queries are open: the answers may list them as failed.
     pub(crate) fn note_written(&mut self, sectors: Range<u64>) {
-        if !self.asked.is_empty() {
+        if !self.queries.is_empty() {
             self.written.insert(sectors);
         }
     }
 
-    /// Takes away from `sectors` what the host has written meanwhile.
+    /// The part of `sectors` that the host has not written during open queries.
     pub(crate) fn not_written(&self, sectors: Range<u64>) -> RangeSet {
         let mut left = RangeSet::default();
         left.insert(sectors);
@@ -264,23 +269,23 @@ impl ActiveRepair {
         left
     }
 
-    /// Takes the rows to be recovered out, to be put back in another order.
+    /// Takes all rows to be recovered, to be put back in another order.
     pub(crate) fn take_items(&mut self) -> VecDeque<RepairRows> {
         std::mem::take(&mut self.items)
     }
 
-    /// Puts them back.
+    /// Puts the rows to be recovered back.
     pub(crate) fn put_items(&mut self, items: VecDeque<RepairRows>) {
         debug_assert!(self.items.is_empty(), "items are put back once");
         self.items = items;
     }
 
-    /// Ranges recovered.
+    /// Number of ranges that are recovered.
     pub(crate) fn ranges_done(&self) -> u32 {
         self.ranges_done
     }
 
-    /// Power was lost: everything is asked for again.
+    /// Begins again with the first query, after a loss of power.
     pub(super) fn restart(&mut self) {
         *self = Self { busy_until: self.busy_until, ..Self::new(self.id, self.column, self.way, self.rate) };
     }

@@ -4,7 +4,7 @@
 pub(crate) mod drives;
 pub(crate) mod failing;
 pub(crate) mod life;
-pub(crate) mod own;
+pub(crate) mod policies;
 
 use outlast_array::{Array, ArrayCounters, PlainDevice};
 use outlast_device::{Command, Completion, Device, LatencyCause, Op, Outcome, Tag};

@@ -4,7 +4,7 @@ use super::{Built, Simulation};
 use crate::drives::AsDrives;
 use crate::summary::wear_table;
 use crate::table::{Column, Table};
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_ftl::{Cause, Ftl};
 use outlast_ssd::Ssd;
 use outlast_units::{Nanos, SECTOR_BYTES, SuperblockId};
@@ -75,13 +75,13 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn state(&self) -> State {
+    fn state(&self) -> SuperblockState {
         self.ftl.superblock(self.id).state()
     }
 
     /// Whether it holds data: what fills it, and its class, are known.
     fn is_in_use(&self) -> bool {
-        !matches!(self.state(), State::Free | State::Retired)
+        !matches!(self.state(), SuperblockState::Free | SuperblockState::Retired)
     }
 
     fn cause(&self) -> &'static str {
@@ -100,7 +100,7 @@ impl Place<'_> {
 
     /// Valid units; of one that is being collected those that have not been moved are not told.
     fn valid(&self) -> u64 {
-        let counted = matches!(self.state(), State::Open | State::Sealed);
+        let counted = matches!(self.state(), SuperblockState::Open | SuperblockState::Sealed);
         if counted { u64::from(self.ftl.superblock(self.id).valid()) } else { 0 }
     }
 
@@ -114,13 +114,13 @@ impl Place<'_> {
     }
 }
 
-const fn state_name(state: State) -> &'static str {
+const fn state_name(state: SuperblockState) -> &'static str {
     match state {
-        State::Free => "free",
-        State::Open => "open",
-        State::Sealed => "sealed",
-        State::Collecting => "collecting",
-        State::Retired => "retired",
+        SuperblockState::Free => "free",
+        SuperblockState::Open => "open",
+        SuperblockState::Sealed => "sealed",
+        SuperblockState::Collecting => "collecting",
+        SuperblockState::Retired => "retired",
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Ftl;
 use crate::table::Mapping;
 use crate::turns::Turns;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_persist::Extents;
 use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 use std::collections::BTreeMap;
@@ -33,8 +33,9 @@ impl Ftl {
     /// # Errors
     /// The first broken invariant.
     pub fn self_check(&self) -> Result<(), String> {
-        let is_erased =
-            |own: SuperblockId| matches!(self.superblocks.state(own), State::Free | State::Retired);
+        let is_erased = |own: SuperblockId| {
+            matches!(self.superblocks.state(own), SuperblockState::Free | SuperblockState::Retired)
+        };
         let units = self.layout.units_per_superblock();
         self.map.check()?;
         self.superblocks.check(|superblock| self.mapped_in(superblock), units)?;
@@ -48,7 +49,7 @@ impl Ftl {
         }
         for superblock in self.superblocks.ids() {
             self.check_programs(superblock)?;
-            if self.superblocks.state(superblock) != State::Retired {
+            if self.superblocks.state(superblock) != SuperblockState::Retired {
                 self.physical.check(&self.layout, superblock, self.lanes.erasable(superblock))?;
             }
         }
@@ -60,7 +61,9 @@ impl Ftl {
         }
         if let Some(origins) = &self.origins {
             let is = |wanted| move |superblock| self.superblocks.state(superblock) == wanted;
-            origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
+            origins.check(&self.layout, is(SuperblockState::Open), is(SuperblockState::Free), |slot| {
+                self.is_programmed(slot)
+            })?;
         }
         self.check_turns()?;
         self.check_held()?;
@@ -114,7 +117,7 @@ impl Ftl {
         let Turns { victim, cold, .. } = &self.turns;
         let victims = victim.iter().map(|own| (own.superblock, own.next));
         for (superblock, next) in victims.chain(cold.iter().map(|own| (own.superblock, own.next))) {
-            if self.superblocks.state(superblock) != State::Collecting {
+            if self.superblocks.state(superblock) != SuperblockState::Collecting {
                 return Err(format!("superblock {superblock} is emptied without time, and nobody moves it"));
             }
             let first = self.layout.first_slot(superblock);
@@ -152,10 +155,10 @@ impl Ftl {
         let state = self.superblocks.state(superblock);
         for lane in self.lanes.erasable(superblock) {
             let rows = self.physical.programmed(&self.layout, superblock, lane);
-            if state == State::Free && rows != 0 {
+            if state == SuperblockState::Free && rows != 0 {
                 return Err(format!("superblock {superblock} is free, lane {lane} programmed to row {rows}"));
             }
-            if matches!(state, State::Free | State::Retired) {
+            if matches!(state, SuperblockState::Free | SuperblockState::Retired) {
                 continue;
             }
             let mut of_lane = self.pus_on(superblock, lane).skip(rows as usize);

@@ -3,7 +3,7 @@
 use super::Ftl;
 use crate::policy::{Deciders, Own, choose, choose_by};
 use crate::superblocks::Superblocks;
-use outlast_decisions::{CellColumns, Collecting, Draws, NO_CANDIDATE, View};
+use outlast_decisions::{CellColumns, HostShareQuestion, NO_CANDIDATE, RandomDraws, SuperblockColumns};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::GcConfig;
 use outlast_units::rng::SplitMix;
@@ -53,12 +53,12 @@ impl Ftl {
         let hidden =
             |id| bounded(self.superblocks.count(id), units) | if is_flagged(id) { NO_CANDIDATE } else { 0 };
         shares.extend(self.superblocks.ids().map(hidden));
-        let view = View {
+        let view = SuperblockColumns {
             valid: shares,
             cells: cells.as_deref(),
             ..self.superblocks.view(self.counts.clock(), units)
         };
-        choose(scrub.as_mut()?, &view, &mut Draws { choices: 1, rng: &mut self.rng }, false)
+        choose(scrub.as_mut()?, &view, &mut RandomDraws { choices: 1, rng: &mut self.rng }, false)
     }
 
     /// Whether a policy of the user's says how much the host may write while a victim is moved.
@@ -71,7 +71,7 @@ impl Ftl {
     /// wait and whose open superblocks have room for `room` units.
     pub fn choose_pace(&mut self, now: Nanos, victim: SuperblockId, room: u32, waiting: u32) -> f64 {
         let (start_free, stop_free) = self.room.marks();
-        let question = Collecting {
+        let question = HostShareQuestion {
             victim: victim.0,
             valid: self.superblocks.count(victim) & !NO_CANDIDATE,
             units: self.units_of(victim),
@@ -134,7 +134,8 @@ impl Ftl {
         let units = self.data_units(self.streams.gc(0));
         let Self { superblocks, counts, config, own, rng, .. } = self;
         let Deciders { gc: own, cells, shares, .. } = &mut **own;
-        let mut view = View { cells: cells.as_deref(), ..superblocks.view(counts.clock(), units) };
+        let mut view =
+            SuperblockColumns { cells: cells.as_deref(), ..superblocks.view(counts.clock(), units) };
         if own.is_some() {
             view.valid = bounded_counts(superblocks, units, shares);
         }
@@ -151,8 +152,11 @@ impl Ftl {
             shares.extend(self.superblocks.ids().map(|id| self.share(id, most, only_outdated)));
             let Self { superblocks, counts, config, own, rng, .. } = self;
             let Deciders { gc: own, cells, .. } = &mut **own;
-            let view =
-                View { valid: &shares, cells: cells.as_deref(), ..superblocks.view(counts.clock(), most) };
+            let view = SuperblockColumns {
+                valid: &shares,
+                cells: cells.as_deref(),
+                ..superblocks.view(counts.clock(), most)
+            };
             pick(own, &config.gc, &view, rng, must && !only_outdated)
         });
         self.own.shares = shares;
@@ -181,12 +185,12 @@ impl Ftl {
         let Deciders { wear, cells, shares, .. } = &mut *self.own;
         if let Some(own) = wear {
             let units = self.codes.most_data_units();
-            let view = View {
+            let view = SuperblockColumns {
                 valid: bounded_counts(&self.superblocks, units, shares),
                 cells: cells.as_deref(),
                 ..self.superblocks.view(self.counts.clock(), units)
             };
-            let cold = choose(own, &view, &mut Draws { choices: 1, rng: &mut self.rng }, false)?;
+            let cold = choose(own, &view, &mut RandomDraws { choices: 1, rng: &mut self.rng }, false)?;
             let stream = self.streams.wear_leveling(self.class_of_superblock(cold));
             return self.can_relocate(cold, stream).then_some(cold);
         }
@@ -221,11 +225,11 @@ fn bounded_counts<'a>(superblocks: &'a Superblocks, units: u32, shares: &'a mut 
 fn pick(
     own: &mut Option<Own>,
     gc: &GcConfig,
-    view: &View<'_>,
+    view: &SuperblockColumns<'_>,
     rng: &mut SplitMix,
     must: bool,
 ) -> Option<SuperblockId> {
-    let mut draws = Draws { choices: gc.choices, rng };
+    let mut draws = RandomDraws { choices: gc.choices, rng };
     let victim = match own {
         // Of a run that is about to end the drive must not come to a stop before.
         Some(own) => choose(own, view, &mut draws, must)

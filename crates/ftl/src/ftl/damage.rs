@@ -4,7 +4,7 @@ use super::{Ftl, Slot};
 use crate::causes::ProgramCause;
 use crate::stripes::Role;
 use crate::table::Mapping;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
 impl Ftl {
@@ -162,7 +162,7 @@ impl Ftl {
                 continue;
             }
             self.lanes.kill(lane);
-            let open: Vec<SuperblockId> = self.superblocks.in_state(State::Open).collect();
+            let open: Vec<SuperblockId> = self.superblocks.in_state(SuperblockState::Open).collect();
             for superblock in open {
                 self.give_up_lane(superblock, lane);
             }
@@ -194,7 +194,7 @@ impl Ftl {
     /// Nothing more is programmed on `lane` of the open superblock `superblock`. Program units already begun or full are still
     /// to be reported as programmed or failed.
     fn give_up_lane(&mut self, superblock: SuperblockId, lane: LaneIndex) {
-        if self.superblocks.state(superblock) != State::Open {
+        if self.superblocks.state(superblock) != SuperblockState::Open {
             return;
         }
         if !self.lanes.give_up(superblock, lane) {

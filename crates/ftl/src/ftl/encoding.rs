@@ -5,7 +5,7 @@ use crate::policy::Deciders;
 use crate::streams::Cause;
 use crate::stripes::LaneSet;
 use crate::uses::Uses;
-use outlast_decisions::{ChosenCode, Opening, State};
+use outlast_decisions::{ChosenCode, StripeCodeQuestion, SuperblockState};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{CodeConfig, ProtectionConfig};
 use outlast_units::{Pu, Stream, SuperblockId};
@@ -126,7 +126,7 @@ impl Ftl {
         }
         let class = codes.config_of(superblock);
         let last = uses.as_ref().map(|uses| uses.last(superblock)).unwrap_or_default();
-        let question = Opening {
+        let question = StripeCodeQuestion {
             superblock: superblock.0,
             class: streams.class(stream),
             cause: streams.cause(stream).name(),
@@ -182,14 +182,14 @@ impl Ftl {
     pub(super) fn is_outdated(&self, superblock: SuperblockId) -> bool {
         let stream = self.superblocks.opened_by(superblock);
         !self.own.choose_codes_of(self.streams.class(stream))
-            && self.superblocks.state(superblock) == State::Sealed
+            && self.superblocks.state(superblock) == SuperblockState::Sealed
             && !self.codes.is_current(superblock, stream)
             && self.streams.cause(stream) != Cause::Partial
     }
 
     /// Members that stripes of `superblock`, which is sealed, have lost: those of lanes that are gone, and those that a loss of power took.
     pub(super) fn members_lost(&self, superblock: SuperblockId) -> u32 {
-        if self.superblocks.state(superblock) == State::Sealed {
+        if self.superblocks.state(superblock) == SuperblockState::Sealed {
             self.members_lost_since(superblock)
         } else {
             0

@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::causes::{PagesRead, UnitsWritten};
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_media::Blocks;
 use outlast_settings::ftl::VictimPolicy;
 use outlast_units::BlockIndex;
@@ -124,7 +124,8 @@ impl Ftl {
     /// Wear of the blocks in use: the good ones of superblocks that are not retired, on lanes that are there. Spare blocks, which nothing
     /// has used, and blocks that take no more data do not count.
     pub fn worn(&self) -> Wear {
-        let in_use = self.superblocks.ids().filter(|&own| self.superblocks.state(own) != State::Retired);
+        let in_use =
+            self.superblocks.ids().filter(|&own| self.superblocks.state(own) != SuperblockState::Retired);
         let good = |superblock| self.physical.good(&self.layout, superblock, self.lanes.erasable(superblock));
         let blocks = self.physical.blocks();
         let found: Wear = in_use.flat_map(good).map(|block| Wear::of(blocks.cycles(block))).sum();
@@ -162,7 +163,8 @@ impl Ftl {
     /// The least-worn and the most-worn superblock's P/E cycles, each the mean of its blocks.
     pub fn cycle_range(&self) -> (u32, u32) {
         let live = || {
-            let in_use = self.superblocks.ids().filter(|&own| self.superblocks.state(own) != State::Retired);
+            let in_use =
+                self.superblocks.ids().filter(|&own| self.superblocks.state(own) != SuperblockState::Retired);
             in_use.map(|superblock| self.superblocks.cycles(superblock))
         };
         (live().min().unwrap_or(0), live().max().unwrap_or(0))

@@ -10,7 +10,7 @@ use crate::causes::ProgramCause;
 use crate::streams::Cause;
 use crate::stripes::Role;
 use crate::table::Mapping;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 /// Reading what lists the owners of a failed die's units.
@@ -60,8 +60,10 @@ impl Ftl {
     pub fn list_reads(&self, local_die: LocalDie, by_page: bool) -> Option<Vec<ListRead>> {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {
-            if !matches!(self.superblocks.state(superblock), State::Sealed | State::Collecting)
-                || self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Partial
+            if !matches!(
+                self.superblocks.state(superblock),
+                SuperblockState::Sealed | SuperblockState::Collecting
+            ) || self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Partial
             {
                 continue;
             }
@@ -155,9 +157,9 @@ impl Ftl {
     pub fn pages_on(&self, local_die: LocalDie, open: bool) -> impl Iterator<Item = Lpn> {
         let superblocks = self.superblocks.ids();
         let holds = move |superblock: &SuperblockId| match self.superblocks.state(*superblock) {
-            State::Open => true,
-            State::Sealed | State::Collecting => !open,
-            State::Free | State::Retired => false,
+            SuperblockState::Open => true,
+            SuperblockState::Sealed | SuperblockState::Collecting => !open,
+            SuperblockState::Free | SuperblockState::Retired => false,
         };
         let all = superblocks.filter(holds).flat_map(move |superblock| {
             let own = self.layout.lanes_of_die(local_die).iter();

@@ -3,7 +3,7 @@
 use super::Ftl;
 use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, OnFlash, rebuild};
 use crate::table::Mapping;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId};
 
 /// How a mount finds the mapping.
@@ -92,9 +92,11 @@ impl Ftl {
             let state = self.superblocks.state(superblock);
             let header = flash.header(superblock);
             let agree = match (state, header) {
-                (State::Free | State::Retired, None) => true,
-                (State::Open, Some(header)) => header.closed.is_none(),
-                (State::Sealed | State::Collecting, Some(header)) => header.closed.is_some(),
+                (SuperblockState::Free | SuperblockState::Retired, None) => true,
+                (SuperblockState::Open, Some(header)) => header.closed.is_none(),
+                (SuperblockState::Sealed | SuperblockState::Collecting, Some(header)) => {
+                    header.closed.is_some()
+                }
                 _ => false,
             };
             let stream = self.superblocks.opened_by(superblock);

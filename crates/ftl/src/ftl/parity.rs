@@ -4,7 +4,7 @@ use super::{Ftl, shards};
 use crate::layout::Layout;
 use crate::stripes::{Role, Stripes};
 use outlast_codes::Code;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_media::{Blank, Contents, Unit};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
@@ -276,7 +276,7 @@ impl Ftl {
                 }
             }
         }
-        let cover = (line.axis == Axis::Dies && self.superblocks.state(superblock) == State::Open)
+        let cover = (line.axis == Axis::Dies && self.superblocks.state(superblock) == SuperblockState::Open)
             .then(|| self.partials.cover(superblock, line.number))
             .flatten();
         if let Some(cover) = cover {

@@ -3,7 +3,7 @@
 use super::parity::Axis;
 use super::{Ftl, Member};
 use crate::streams::Cause;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_media::Unit;
 use outlast_settings::ftl::{CodeConfig, PartialPlace};
 use outlast_units::{Ppn, Pu, Stream};
@@ -48,7 +48,7 @@ impl<'a> ParityView<'a> {
 
     /// Superblocks whose code is [outdated](super::SuperblockView::is_outdated), and all that hold data.
     pub fn outdated(self) -> (u32, u32) {
-        let sealed = self.ftl.superblocks.in_state(State::Sealed).filter(|&superblock| {
+        let sealed = self.ftl.superblocks.in_state(SuperblockState::Sealed).filter(|&superblock| {
             self.ftl.streams.cause(self.ftl.superblocks.opened_by(superblock)) != Cause::Partial
         });
         sealed.fold((0, 0), |(outdated, all), superblock| {

@@ -7,7 +7,7 @@ use crate::origins::{LOST, Origins, is_copy};
 use crate::streams::Cause;
 use crate::stripes::Role;
 use crate::table::Mapping;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 /// What a loss of power leaves to be done.
@@ -41,7 +41,7 @@ impl Ftl {
             }
         }
         let mut origins = Box::new(Origins::new(&self.layout));
-        for superblock in self.superblocks.in_state(State::Open) {
+        for superblock in self.superblocks.in_state(SuperblockState::Open) {
             origins.opened(superblock, self.layout.units_per_superblock());
         }
         self.origins = Some(origins);
@@ -175,7 +175,7 @@ impl Ftl {
             return None;
         }
         let is_own = self.frontiers[stream].superblock() == superblock;
-        (self.superblocks.state(superblock) == State::Open && is_own).then_some(stream)
+        (self.superblocks.state(superblock) == SuperblockState::Open && is_own).then_some(stream)
     }
 
     /// Whether the parity of the stripe of program unit `pu` has been handed out.
@@ -218,7 +218,7 @@ impl Ftl {
         if let Some(origins) = &mut self.origins {
             origins.clear();
         }
-        let open: Vec<SuperblockId> = self.superblocks.in_state(State::Open).collect();
+        let open: Vec<SuperblockId> = self.superblocks.in_state(SuperblockState::Open).collect();
         for superblock in open {
             self.empty_open(superblock, &gone, &mut after);
         }
@@ -259,7 +259,7 @@ impl Ftl {
         } else if at.is_some() {
             let superblock = self.layout.superblock_of(at);
             assert!(
-                self.owner(at) == lpn && self.superblocks.state(superblock) != State::Free,
+                self.owner(at) == lpn && self.superblocks.state(superblock) != SuperblockState::Free,
                 "the last copy of page {lpn} on flash has been destroyed"
             );
             let before = self.map.put(lpn, at);
@@ -411,7 +411,7 @@ impl Ftl {
     /// stripe under way must be read to know its parity.
     fn go_back(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
-        if self.superblocks.state(superblock) != State::Open || self.lanes.is_closed(superblock) {
+        if self.superblocks.state(superblock) != SuperblockState::Open || self.lanes.is_closed(superblock) {
             // All of it has been used up, or nothing more goes there and no parity is due.
             self.frontiers[stream].close();
             return;
@@ -497,6 +497,6 @@ impl Ftl {
 
     /// Whether a superblock is being emptied or erased.
     pub(super) fn is_collecting(&self) -> bool {
-        self.superblocks.in_state(State::Collecting).next().is_some()
+        self.superblocks.in_state(SuperblockState::Collecting).next().is_some()
     }
 }

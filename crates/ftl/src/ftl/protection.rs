@@ -6,7 +6,7 @@ use crate::codes::data_units;
 use crate::frontiers::DueParity;
 use crate::streams::Cause;
 use crate::stripes::{LaneSet, Role, Stripes};
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 
@@ -221,7 +221,7 @@ impl Ftl {
             Member::Gone
         } else if self.is_on_flash(superblock, pu) {
             Member::OnFlash(pu)
-        } else if self.superblocks.state(superblock) == State::Open
+        } else if self.superblocks.state(superblock) == SuperblockState::Open
             && !(is_parity && self.is_skipped(superblock, within))
         {
             // Data on a lane that has been given up was either never put there or is on its way, to fail.

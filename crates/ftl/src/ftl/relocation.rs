@@ -4,7 +4,7 @@ use super::Ftl;
 use crate::bits::{lowest, ones};
 use crate::streams::Cause;
 use crate::table::Mapping;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{Ppn, Pu, PuWithin, Stream, SuperblockId, count_few};
 
 /// Units of a stretch of slots, a bit each, and how many they are.
@@ -26,7 +26,7 @@ impl Ftl {
     /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
     #[inline]
     pub fn valid_units(&self, superblock: SuperblockId, pu_within: PuWithin) -> u64 {
-        if self.superblocks.state(superblock) != State::Collecting {
+        if self.superblocks.state(superblock) != SuperblockState::Collecting {
             return 0;
         }
         self.valid_units_of_any(superblock, pu_within)

@@ -4,7 +4,7 @@ use super::Ftl;
 use crate::frontiers::Frontier;
 use crate::streams::Cause;
 use crate::superblocks::Pick;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, Ppn, Stream, SuperblockId};
 
 impl Ftl {
@@ -170,8 +170,8 @@ impl Ftl {
         for superblock in self.superblocks.ids() {
             let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
             match (self.superblocks.state(superblock), usable) {
-                (State::Retired, true) => self.superblocks.restore(superblock),
-                (State::Free, false) => self.superblocks.retire(superblock),
+                (SuperblockState::Retired, true) => self.superblocks.restore(superblock),
+                (SuperblockState::Free, false) => self.superblocks.retire(superblock),
                 _ => {}
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::streams::Cause;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, Stream, SuperblockId};
 
 /// One superblock.
@@ -15,7 +15,7 @@ pub struct SuperblockView<'a> {
 impl<'a> SuperblockView<'a> {
     /// The state of a superblock.
     #[inline]
-    pub fn state(self) -> State {
+    pub fn state(self) -> SuperblockState {
         self.ftl.superblocks.state(self.id)
     }
 
@@ -77,7 +77,7 @@ impl<'a> SuperblockView<'a> {
 
     /// Whether `superblock` is sealed and leaves out dies that have been added since.
     pub fn is_narrow(self) -> bool {
-        self.ftl.superblocks.state(self.id) == State::Sealed
+        self.ftl.superblocks.state(self.id) == SuperblockState::Sealed
             && self.ftl.opened_gaps(self.id).is_some_and(|gaps| {
                 let mut lanes = self.ftl.layout.lanes().indices();
                 // A lane that is dead now was so when the superblock was opened, or has failed again since it was added.
@@ -108,7 +108,7 @@ impl<'a> SuperblockView<'a> {
 
     /// Whether a full superblock holds current pages on die `local_die`.
     pub fn holds_on(self, local_die: LocalDie) -> bool {
-        self.ftl.superblocks.state(self.id) == State::Sealed
+        self.ftl.superblocks.state(self.id) == SuperblockState::Sealed
             && self.ftl.layout.lanes_of_die(local_die).iter().any(|&lane| {
                 self.ftl.pus_on(self.id, lane).any(|pu| self.ftl.current_in(pu).next().is_some())
             })

@@ -3,7 +3,7 @@
 use super::{Ftl, Member};
 use crate::stripes::{Role, Stripes};
 use crate::table::Mapping;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_units::{LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 impl Ftl {
@@ -13,7 +13,8 @@ impl Ftl {
     pub fn failures_survived(&self) -> Option<u32> {
         let held = |&superblock: &SuperblockId| {
             let state = self.superblocks.state(superblock);
-            !matches!(state, State::Free | State::Retired) && self.superblocks.valid(superblock) != 0
+            !matches!(state, SuperblockState::Free | SuperblockState::Retired)
+                && self.superblocks.valid(superblock) != 0
         };
         self.superblocks.ids().filter(held).filter_map(|superblock| self.survived_by(superblock)).min()
     }
@@ -33,7 +34,7 @@ impl Ftl {
 
     /// As long as the core has room, data whose program operation fails with its die is written elsewhere.
     fn survived_by_buffered(&self, superblock: SuperblockId) -> Option<u32> {
-        let is_open = self.superblocks.state(superblock) == State::Open;
+        let is_open = self.superblocks.state(superblock) == SuperblockState::Open;
         let waits = |pu: Pu| !self.is_on_flash(superblock, pu) && self.holds_data(pu);
         let any = is_open && Pu::each(self.layout.pus_of(superblock)).any(waits);
         any.then(|| self.space().dies_to_spare())
@@ -118,7 +119,7 @@ impl Ftl {
     /// Whether a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds, or a loss of power did.
     pub fn is_degraded(&self, superblock: SuperblockId) -> bool {
         (self.lanes.dead().is_some() || self.lanes.is_cut(superblock))
-            && !matches!(self.superblocks.state(superblock), State::Free | State::Retired)
+            && !matches!(self.superblocks.state(superblock), SuperblockState::Free | SuperblockState::Retired)
             && self.superblocks.valid(superblock) != 0
             && self.has_parity(superblock)
             && self.members_lost_since(superblock) != 0

@@ -1,6 +1,6 @@
 //! Codes by what superblocks have gone through: the built-in answer to which code a superblock gets.
 
-use outlast_decisions::{ChosenCode, Opening};
+use outlast_decisions::{ChosenCode, StripeCodeQuestion};
 use outlast_settings::ftl::{CodeRule, ProtectionConfig};
 
 /// The rules of each class; none where each has one code.
@@ -42,7 +42,7 @@ impl ByFigures {
     }
 
     /// The code of the last rule that holds, or the one where none does; `None` without rules.
-    pub(crate) fn choose(&self, opening: &Opening) -> Option<ChosenCode> {
+    pub(crate) fn choose(&self, opening: &StripeCodeQuestion) -> Option<ChosenCode> {
         let own = self.0.get(usize::from(opening.class)).filter(|own| !own.rules.is_empty())?;
         let last = own.rules.iter().rev().find(|rule| holds(rule, opening));
         Some(last.map_or(own.plain, |rule| (rule.data, rule.parity)))
@@ -50,7 +50,7 @@ impl ByFigures {
 }
 
 /// Whether all figures that `rule` gives have been reached.
-fn holds(rule: &CodeRule, opening: &Opening) -> bool {
+fn holds(rule: &CodeRule, opening: &StripeCodeQuestion) -> bool {
     rule.pe_cycles.is_none_or(|least| opening.erases >= least)
         && rule.expected_errors.is_none_or(|least| opening.expected_errors >= least)
         && rule.rereads.is_none_or(|least| opening.rereads >= least)
@@ -62,8 +62,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn opening(erases: u32, expected_errors: f64, rereads: u32, uncorrectable: u32) -> Opening {
-        Opening {
+    fn opening(erases: u32, expected_errors: f64, rereads: u32, uncorrectable: u32) -> StripeCodeQuestion {
+        StripeCodeQuestion {
             superblock: 0,
             class: 0,
             cause: "host",

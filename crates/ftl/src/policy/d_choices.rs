@@ -1,7 +1,7 @@
 //! d-choices ("random greedy"): the fewest valid units among d candidates drawn at random (Van Houdt, SIGMETRICS 2013).
 
 use super::greedy;
-use outlast_decisions::{Draws, NO_CANDIDATE, View};
+use outlast_decisions::{RandomDraws, NO_CANDIDATE, SuperblockColumns};
 use outlast_units::SuperblockId;
 
 /// Rounds of draws before every superblock is looked at.
@@ -18,7 +18,7 @@ pub(super) fn most_draws(choices: u32, superblocks: u32) -> u32 {
     2 * DRAWS_FOR_EACH * choices.min(superblocks) + DRAWS_OF_EACH * superblocks
 }
 
-pub(super) fn choose(view: &View<'_>, draws: &mut Draws<'_>) -> Option<SuperblockId> {
+pub(super) fn choose(view: &SuperblockColumns<'_>, draws: &mut RandomDraws<'_>) -> Option<SuperblockId> {
     // A scan costs less than the draws that would find nothing, and a core whose writes wait asks after each of its events.
     if !view.gains() {
         return None;
@@ -41,7 +41,7 @@ pub(super) fn choose(view: &View<'_>, draws: &mut Draws<'_>) -> Option<Superbloc
 }
 
 /// The fewest valid units among so many random candidates, `None` when all drawn are wholly valid; and how many draws it took.
-fn draw(view: &View<'_>, draws: &mut Draws<'_>) -> (Option<SuperblockId>, u32) {
+fn draw(view: &SuperblockColumns<'_>, draws: &mut RandomDraws<'_>) -> (Option<SuperblockId>, u32) {
     let mut best: Option<(u32, SuperblockId)> = None;
     let (mut candidates, mut drawn) = (0, 0);
     let most = DRAWS_FOR_EACH * draws.choices.min(view.superblocks());

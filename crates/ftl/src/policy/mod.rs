@@ -1,6 +1,6 @@
 //! Which superblock garbage collection takes next. A policy is a pure decision over a view of the superblocks; the caller acts. One
 //! file for each policy, and one line in the list of [`outlast_settings::victim_policies`]; a policy of somebody else's comes in as
-//! [`OwnChoice`](outlast_decisions::OwnChoice).
+//! [`OwnChoice`](outlast_decisions::SuperblockPolicy).
 
 mod by_figures;
 mod own;
@@ -8,7 +8,7 @@ mod own;
 pub(crate) use by_figures::ByFigures;
 pub(crate) use own::{Deciders, Own, choose};
 
-use outlast_decisions::{Draws, SuperblockChoice, View};
+use outlast_decisions::{RandomDraws, SuperblockChoice, SuperblockColumns};
 use outlast_settings::ftl::VictimPolicy;
 use outlast_units::SuperblockId;
 
@@ -18,7 +18,7 @@ macro_rules! policies {
         $(mod $module;)*
 
         /// The choice of `policy`.
-        pub(crate) fn choose_by(policy: VictimPolicy, view: &View<'_>, draws: &mut Draws<'_>) -> Option<SuperblockId> {
+        pub(crate) fn choose_by(policy: VictimPolicy, view: &SuperblockColumns<'_>, draws: &mut RandomDraws<'_>) -> Option<SuperblockId> {
             match policy {
                 $(VictimPolicy::$name => $module::choose(view, draws),)*
             }
@@ -33,7 +33,11 @@ outlast_settings::victim_policies!(policies);
 pub struct BuiltIn(pub VictimPolicy);
 
 impl SuperblockChoice for BuiltIn {
-    fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {
+    fn choose(
+        &mut self,
+        view: &SuperblockColumns<'_>,
+        draws: &mut RandomDraws<'_>,
+    ) -> Result<Option<SuperblockId>, String> {
         Ok(choose_by(self.0, view, draws))
     }
 
@@ -48,14 +52,18 @@ mod tests {
     use outlast_decisions::NO_CANDIDATE;
     use outlast_units::rng::SplitMix;
 
-    fn choose(policy: VictimPolicy, view: &View<'_>, rng: &mut SplitMix) -> Option<SuperblockId> {
-        choose_by(policy, view, &mut Draws { choices: 3, rng })
+    fn choose(
+        policy: VictimPolicy,
+        view: &SuperblockColumns<'_>,
+        rng: &mut SplitMix,
+    ) -> Option<SuperblockId> {
+        choose_by(policy, view, &mut RandomDraws { choices: 3, rng })
     }
 
     /// How many words a choice of `policy` among superblocks with `valid` of eight units takes from the generator.
     fn draws_of(policy: VictimPolicy, choices: u32, valid: &[u32], seed: u64) -> u32 {
         let order: Vec<u64> = (0..valid.len() as u64).collect();
-        let view = View {
+        let view = SuperblockColumns {
             valid,
             sealed_at: &order,
             sealed_order: &order,
@@ -68,7 +76,7 @@ mod tests {
         };
         let mut rng = SplitMix::new(seed, "test");
         let mut begun = rng.clone();
-        choose_by(policy, &view, &mut Draws { choices, rng: &mut rng });
+        choose_by(policy, &view, &mut RandomDraws { choices, rng: &mut rng });
         let next = rng.next_u64();
         (0..u32::MAX).find(|_| begun.next_u64() == next).expect("the generator has gone on from where it was")
     }
@@ -113,7 +121,7 @@ mod tests {
             let cycles = vec![0; superblocks.len()];
             let space = valid.iter().any(|&v| v < 8);
             for &policy in VictimPolicy::ALL {
-                let view = View {
+                let view = SuperblockColumns {
                     valid: &valid, sealed_at: &sealed_at, sealed_order: &sealed_at, cycles: &cycles, streams: &[], states: &[], clock: 100, units: 8, cells: None,
                 };
                 let victim = choose(policy, &view, &mut SplitMix::new(seed, "test"));
@@ -127,7 +135,7 @@ mod tests {
 
     #[test]
     fn each_policy_prefers_what_its_name_says() {
-        let view = View {
+        let view = SuperblockColumns {
             valid: &[5, 3, 7, 3],
             sealed_at: &[10, 40, 5, 20],
             sealed_order: &[1, 3, 0, 2],

@@ -2,7 +2,8 @@
 
 use super::ByFigures;
 use outlast_decisions::{
-    CellColumns, Collecting, Decider, Decides, Draws, Loaded, Opening, OwnPolicies, SuperblockChoice, View,
+    CellColumns, DrivePolicies, HostShareQuestion, LoadedPolicy, QuestionPolicy, RandomDraws,
+    StripeCodeQuestion, SuperblockChoice, SuperblockColumns, UserPolicy,
 };
 use outlast_media::ConfigError;
 use outlast_settings::ftl::ProtectionConfig;
@@ -14,8 +15,8 @@ pub(crate) struct Deciders {
     pub(crate) gc: Option<Own>,
     pub(crate) wear: Option<Own>,
     pub(crate) scrub: Option<Own>,
-    pub(crate) code: Option<Decider<dyn Decides<Opening>>>,
-    pub(crate) pacing: Option<Decider<dyn Decides<Collecting>>>,
+    pub(crate) code: Option<UserPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
+    pub(crate) pacing: Option<UserPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
     /// What the settings say about codes where no policy of the user's does.
     pub(crate) by_figures: ByFigures,
     /// Valid units as policies see them where superblocks hold different amounts of data; kept for its memory.
@@ -25,10 +26,10 @@ pub(crate) struct Deciders {
 }
 
 /// The user's policy for one decision about superblocks on one flash core.
-pub(crate) type Own = Decider<dyn SuperblockChoice>;
+pub(crate) type Own = UserPolicy<dyn SuperblockChoice>;
 
 impl Deciders {
-    pub(crate) fn new(own: &OwnPolicies, protection: Option<&ProtectionConfig>) -> Self {
+    pub(crate) fn new(own: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
         Self {
             gc: begun("policies.gc", own.gc.as_ref()),
             wear: begun("policies.wear_leveling", own.wear_leveling.as_ref()),
@@ -57,31 +58,31 @@ impl Deciders {
     }
 
     pub(crate) fn see_cells(&self) -> bool {
-        self.about_superblocks().filter_map(Decider::policy).any(SuperblockChoice::sees_cells)
+        self.about_superblocks().filter_map(UserPolicy::policy).any(SuperblockChoice::sees_cells)
     }
 
     /// What the first that did what it must not has to say.
     pub(crate) fn failure(&self) -> Option<ConfigError> {
-        let first = self.about_superblocks().find_map(Decider::failure);
+        let first = self.about_superblocks().find_map(UserPolicy::failure);
         first.or_else(|| self.code.as_ref()?.failure()).or_else(|| self.pacing.as_ref()?.failure())
     }
 
     pub(crate) fn have_failed(&self) -> bool {
-        self.about_superblocks().any(Decider::has_failed)
-            || self.code.as_ref().is_some_and(Decider::has_failed)
-            || self.pacing.as_ref().is_some_and(Decider::has_failed)
+        self.about_superblocks().any(UserPolicy::has_failed)
+            || self.code.as_ref().is_some_and(UserPolicy::has_failed)
+            || self.pacing.as_ref().is_some_and(UserPolicy::has_failed)
     }
 }
 
-fn begun<P: ?Sized>(setting: &'static str, own: Option<&Loaded<P>>) -> Option<Decider<P>> {
-    own.map(|own| Decider::new(setting, own))
+fn begun<P: ?Sized>(setting: &'static str, own: Option<&LoadedPolicy<P>>) -> Option<UserPolicy<P>> {
+    own.map(|own| UserPolicy::new(setting, own))
 }
 
 /// The choice of `own`; `must`: space that can be gained has to be gained now. `None`, too, once it has failed.
 pub(crate) fn choose(
     own: &mut Own,
-    view: &View<'_>,
-    draws: &mut Draws<'_>,
+    view: &SuperblockColumns<'_>,
+    draws: &mut RandomDraws<'_>,
     must: bool,
 ) -> Option<SuperblockId> {
     own.ask(|policy| {
@@ -92,7 +93,7 @@ pub(crate) fn choose(
 
 fn checked(
     choice: Option<SuperblockId>,
-    view: &View<'_>,
+    view: &SuperblockColumns<'_>,
     must: bool,
 ) -> Result<Option<SuperblockId>, String> {
     match choice {
@@ -110,7 +111,7 @@ fn checked(
 }
 
 /// What the policy saw, in a few words.
-fn state_of(view: &View<'_>) -> String {
+fn state_of(view: &SuperblockColumns<'_>) -> String {
     let (candidates, least) =
         view.candidates().fold((0u32, u32::MAX), |(count, least), (_, valid)| (count + 1, least.min(valid)));
     if candidates == 0 {

@@ -1,7 +1,7 @@
 //! Data on the move, superblocks that are erased, dies and power that fail.
 
 use super::rig::{Page, Rig};
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_ftl::Cause;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{BlockIndex, LocalDie, Pu, PuWithin, Stream, SuperblockId};
@@ -14,7 +14,7 @@ impl Rig {
             Cause::WearLeveling => self.ftl.choose_cold(),
             _ => {
                 let any = SuperblockId(self.rng.below(u64::from(self.ftl.layout().superblocks())) as u32);
-                Some(any).filter(|&any| self.ftl.superblock(any).state() == State::Sealed)
+                Some(any).filter(|&any| self.ftl.superblock(any).state() == SuperblockState::Sealed)
             }
         }?;
         let class = self.ftl.superblock(victim).class();

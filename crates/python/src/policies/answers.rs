@@ -1,7 +1,9 @@
 //! A Python object that answers questions of a few values.
 
 use super::{Maker, asked, in_a_line};
-use outlast_decisions::{Decides, Makes, Question, RepairDecision, RepairWay, Value};
+use outlast_decisions::{
+    PolicyFactory, PolicyQuestion, QuestionPolicy, QuestionValue, RepairDecision, RepairWay,
+};
 use outlast_units::Nanos;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -39,14 +41,14 @@ impl Answer for RepairDecision {
     }
 }
 
-impl<Q: Question<Answer: Answer> + 'static> Makes<dyn Decides<Q>> for Maker {
+impl<Q: PolicyQuestion<Answer: Answer> + 'static> PolicyFactory<dyn QuestionPolicy<Q>> for Maker {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn make(&self) -> Result<Box<dyn Decides<Q>>, String> {
+    fn make(&self) -> Result<Box<dyn QuestionPolicy<Q>>, String> {
         Python::attach(|py| Answers::<Q>::new(py, self.maker.call_method0(py, "begin")?))
-            .map(|answers| Box::new(answers) as Box<dyn Decides<Q>>)
+            .map(|answers| Box::new(answers) as Box<dyn QuestionPolicy<Q>>)
             .map_err(in_a_line)
     }
 }
@@ -65,7 +67,7 @@ impl<Q> fmt::Debug for Answers<Q> {
     }
 }
 
-impl<Q: Question<Answer: Answer> + 'static> Answers<Q> {
+impl<Q: PolicyQuestion<Answer: Answer> + 'static> Answers<Q> {
     fn new(py: Python<'_>, object: Py<PyAny>) -> PyResult<Self> {
         let answer = object.getattr(py, "answer")?;
         Ok(Self { object, answer, kind: PhantomData })
@@ -75,10 +77,10 @@ impl<Q: Question<Answer: Answer> + 'static> Answers<Q> {
         let values = PyDict::new(py);
         for (name, value) in question.values() {
             match value {
-                Value::Whole(value) => values.set_item(name, value)?,
-                Value::Real(value) => values.set_item(name, value)?,
-                Value::Text(value) => values.set_item(name, value)?,
-                Value::None => values.set_item(name, py.None())?,
+                QuestionValue::Whole(value) => values.set_item(name, value)?,
+                QuestionValue::Real(value) => values.set_item(name, value)?,
+                QuestionValue::Text(value) => values.set_item(name, value)?,
+                QuestionValue::None => values.set_item(name, py.None())?,
             }
         }
         let returned = self.answer.bind(py).call((), Some(&values))?;
@@ -86,12 +88,12 @@ impl<Q: Question<Answer: Answer> + 'static> Answers<Q> {
     }
 }
 
-impl<Q: Question<Answer: Answer> + 'static> Decides<Q> for Answers<Q> {
+impl<Q: PolicyQuestion<Answer: Answer> + 'static> QuestionPolicy<Q> for Answers<Q> {
     fn decide(&mut self, question: &Q) -> Result<Option<Q::Answer>, String> {
         asked(|py| self.ask(py, question))
     }
 
-    fn fork(&self) -> Box<dyn Decides<Q>> {
+    fn fork(&self) -> Box<dyn QuestionPolicy<Q>> {
         match Python::attach(|py| Self::new(py, self.object.call_method0(py, "copy")?)) {
             Ok(copied) => Box::new(copied),
             Err(error) => Box::new(super::decider::Failed(in_a_line(error))),
@@ -99,12 +101,12 @@ impl<Q: Question<Answer: Answer> + 'static> Decides<Q> for Answers<Q> {
     }
 }
 
-impl<Q: Question> Decides<Q> for super::decider::Failed {
+impl<Q: PolicyQuestion> QuestionPolicy<Q> for super::decider::Failed {
     fn decide(&mut self, _: &Q) -> Result<Option<Q::Answer>, String> {
         Err(self.0.clone())
     }
 
-    fn fork(&self) -> Box<dyn Decides<Q>> {
+    fn fork(&self) -> Box<dyn QuestionPolicy<Q>> {
         Box::new(self.clone())
     }
 }

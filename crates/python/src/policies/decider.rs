@@ -2,13 +2,13 @@
 
 use super::{Maker, asked, in_a_line};
 use numpy::{Element, PyArray1, PyArrayMethods};
-use outlast_decisions::{CellColumns, Draws, Makes, SuperblockChoice, View};
+use outlast_decisions::{CellColumns, PolicyFactory, RandomDraws, SuperblockChoice, SuperblockColumns};
 use outlast_units::SuperblockId;
 use outlast_units::rng::SplitMix;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-impl Makes<dyn SuperblockChoice> for Maker {
+impl PolicyFactory<dyn SuperblockChoice> for Maker {
     fn name(&self) -> &str {
         &self.name
     }
@@ -124,7 +124,7 @@ impl Decider {
         Ok(Self { object, decide, lots, sees_cells, columns: None })
     }
 
-    fn columns(&mut self, py: Python<'_>, view: &View<'_>) -> PyResult<&Columns> {
+    fn columns(&mut self, py: Python<'_>, view: &SuperblockColumns<'_>) -> PyResult<&Columns> {
         if self.columns.is_none() {
             let count = view.valid.len();
             let own = Columns {
@@ -157,8 +157,8 @@ impl Decider {
     fn ask(
         &mut self,
         py: Python<'_>,
-        view: &View<'_>,
-        draws: &mut Draws<'_>,
+        view: &SuperblockColumns<'_>,
+        draws: &mut RandomDraws<'_>,
     ) -> PyResult<Option<SuperblockId>> {
         let columns = self.columns(py, view)?;
         let ids = || (0..view.superblocks()).map(SuperblockId);
@@ -183,7 +183,11 @@ impl Decider {
 }
 
 impl SuperblockChoice for Decider {
-    fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {
+    fn choose(
+        &mut self,
+        view: &SuperblockColumns<'_>,
+        draws: &mut RandomDraws<'_>,
+    ) -> Result<Option<SuperblockId>, String> {
         asked(|py| self.ask(py, view, draws))
     }
 
@@ -205,7 +209,11 @@ impl SuperblockChoice for Decider {
 pub(super) struct Failed(pub(super) String);
 
 impl SuperblockChoice for Failed {
-    fn choose(&mut self, _: &View<'_>, _: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {
+    fn choose(
+        &mut self,
+        _: &SuperblockColumns<'_>,
+        _: &mut RandomDraws<'_>,
+    ) -> Result<Option<SuperblockId>, String> {
         Err(self.0.clone())
     }
 

@@ -10,7 +10,7 @@ pub(crate) use form::load_form;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
-use outlast_decisions::{Loaded, OwnChoice, OwnDecisions};
+use outlast_decisions::{ArrayPolicies, LoadedPolicy, SuperblockPolicy};
 use outlast_engine::{Decision, OwnPolicy, Provenance, Scenario};
 use outlast_workload::OwnPlacement;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -74,15 +74,15 @@ pub(crate) fn load_whole(
 fn decide_by(scenario: &mut Scenario, own: &OwnPolicy, maker: Py<PyAny>) {
     let maker = Maker { name: own.to_string(), maker };
     if let Some(place) = about_superblocks(scenario, own.decision) {
-        *place = Some(OwnChoice::new(maker));
+        *place = Some(SuperblockPolicy::new(maker));
         return;
     }
     let drive = &mut scenario.device.ftl.own;
     match own.decision {
         Decision::Gc | Decision::WearLeveling | Decision::Scrub => {}
         Decision::Placement => scenario.workload.placement = Some(OwnPlacement::new(maker)),
-        Decision::Code => drive.code = Some(Loaded::new(maker)),
-        Decision::Pacing => drive.pacing = Some(Loaded::new(maker)),
+        Decision::Code => drive.code = Some(LoadedPolicy::new(maker)),
+        Decision::Pacing => drive.pacing = Some(LoadedPolicy::new(maker)),
         Decision::Repair | Decision::Rebuild | Decision::RepairOrder => {
             // Settings without an array have been refused.
             if let Some(array) = &mut scenario.array {
@@ -92,16 +92,16 @@ fn decide_by(scenario: &mut Scenario, own: &OwnPolicy, maker: Py<PyAny>) {
     }
 }
 
-fn decide_for_array(own: &mut OwnDecisions, decision: Decision, maker: Maker) {
+fn decide_for_array(own: &mut ArrayPolicies, decision: Decision, maker: Maker) {
     match decision {
-        Decision::Repair => own.repair = Some(Loaded::new(maker)),
-        Decision::Rebuild => own.rebuild = Some(Loaded::new(maker)),
-        _ => own.repair_order = Some(Loaded::new(maker)),
+        Decision::Repair => own.repair = Some(LoadedPolicy::new(maker)),
+        Decision::Rebuild => own.rebuild = Some(LoadedPolicy::new(maker)),
+        _ => own.repair_order = Some(LoadedPolicy::new(maker)),
     }
 }
 
 /// Where a scenario keeps the code that takes a decision about superblocks; `None` for one about something else.
-fn about_superblocks(scenario: &mut Scenario, decision: Decision) -> Option<&mut Option<OwnChoice>> {
+fn about_superblocks(scenario: &mut Scenario, decision: Decision) -> Option<&mut Option<SuperblockPolicy>> {
     let own = &mut scenario.device.ftl.own;
     match decision {
         Decision::Gc => Some(&mut own.gc),

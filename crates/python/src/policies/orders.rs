@@ -3,11 +3,11 @@
 use super::decider::Failed;
 use super::{Maker, asked, in_a_line};
 use numpy::{PyArray1, PyArrayMethods};
-use outlast_decisions::{LostRows, Makes, OrdersRows};
+use outlast_decisions::{LostRows, OrdersRows, PolicyFactory};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-impl Makes<dyn OrdersRows> for Maker {
+impl PolicyFactory<dyn OrdersRows> for Maker {
     fn name(&self) -> &str {
         &self.name
     }

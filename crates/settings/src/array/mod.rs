@@ -18,7 +18,7 @@ pub use plain::PlainConfig;
 pub use repair::{FakeWay, RepairConfig, RepairOrder};
 pub use shares::{MEMBERS_MAX, Shares};
 
-use outlast_decisions::OwnDecisions;
+use outlast_decisions::ArrayPolicies;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub struct ArrayConfig {
     pub light: Option<LightConfig>,
     /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
     #[serde(skip)]
-    pub own: OwnDecisions,
+    pub own: ArrayPolicies,
 }
 
 /// RAID levels.
@@ -234,7 +234,7 @@ impl ArrayConfig {
             repair: RepairConfig::default(),
             member: Vec::new(),
             light: None,
-            own: OwnDecisions::default(),
+            own: ArrayPolicies::default(),
         }
     }
 

@@ -17,7 +17,7 @@ pub use protection::{
 pub use pu_shape::PuShape;
 pub use victims::VictimPolicy;
 
-use outlast_decisions::OwnPolicies;
+use outlast_decisions::DrivePolicies;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub struct FtlConfig {
     pub map_flush: Option<MapFlushConfig>,
     /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
     #[serde(skip)]
-    pub own: OwnPolicies,
+    pub own: DrivePolicies,
 }
 
 impl Default for FtlConfig {
@@ -86,7 +86,7 @@ impl Default for FtlConfig {
             gc: GcConfig::default(),
             wear_leveling: WearLeveling::default(),
             map_flush: None,
-            own: OwnPolicies::default(),
+            own: DrivePolicies::default(),
         }
     }
 }

@@ -230,7 +230,7 @@ impl Ssd {
         let ftl = &self.cores[core].ftl;
         let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
         let filled = superblocks
-            .filter(|&at| ftl.superblock(at).state() == outlast_decisions::State::Sealed)
+            .filter(|&at| ftl.superblock(at).state() == outlast_decisions::SuperblockState::Sealed)
             .count() as u64;
         self.power_cuts.mount_pages += filled;
         for stream in self.cores[core].ftl.streams().all() {

@@ -6,7 +6,7 @@ use crate::op::{Op, OpKind, Task};
 use crate::read::broken_units;
 use crate::repair::{ListStep, Search, rebuilds};
 use crate::ssd::Ssd;
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::{Axis, ListRead, Member};
 use outlast_settings::drive::{Identifier, Migration, WriteCache};
@@ -46,7 +46,10 @@ impl Ssd {
         let is_there = |die: DieId, read: &ListRead| {
             let ftl = &cores[places[die].core].ftl;
             let superblock = ftl.layout().place(read.pu).superblock;
-            matches!(ftl.superblock(superblock).state(), State::Sealed | State::Collecting)
+            matches!(
+                ftl.superblock(superblock).state(),
+                SuperblockState::Sealed | SuperblockState::Collecting
+            )
         };
         self.watch.as_mut()?.lists.next(is_there)
     }

@@ -4,7 +4,7 @@ use super::scrub_view::expected_errors;
 use crate::core::Core;
 use crate::health::Scrub;
 use crate::ssd::Ssd;
-use outlast_decisions::{CellColumns, State};
+use outlast_decisions::{CellColumns, SuperblockState};
 use outlast_units::{CoreId, Nanos, SuperblockId};
 
 impl Ssd {
@@ -77,7 +77,7 @@ impl Ssd {
             days.resize(count as usize, 0.0);
             let Some(own) = cells else { return };
             for superblock in (0..count).map(SuperblockId) {
-                if ftl.superblock(superblock).state() != State::Sealed {
+                if ftl.superblock(superblock).state() != SuperblockState::Sealed {
                     continue;
                 }
                 let place = superblock.0 as usize;

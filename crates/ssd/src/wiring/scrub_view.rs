@@ -4,7 +4,7 @@ use super::block_parts::{holds_data, valid_in_block};
 use crate::health::{Reason, Row, View};
 use crate::read::CoreCells;
 use crate::repair::{Watch, rebuilds};
-use outlast_decisions::State;
+use outlast_decisions::SuperblockState;
 use outlast_ftl::Ftl;
 use outlast_media::{Cells, TimingTable};
 use outlast_settings::drive::{ScrubUnit, SsdConfig};
@@ -70,13 +70,13 @@ impl View for CoreView<'_> {
     }
 
     fn is_sealed(&self, superblock: SuperblockId) -> bool {
-        self.ftl.superblock(superblock).state() == State::Sealed
+        self.ftl.superblock(superblock).state() == SuperblockState::Sealed
     }
 
     fn is_gone(&self, superblock: SuperblockId) -> bool {
         let state = self.ftl.superblock(superblock).state();
-        matches!(state, State::Free | State::Collecting | State::Retired)
-            || (state == State::Sealed && self.ftl.superblock(superblock).valid() == 0)
+        matches!(state, SuperblockState::Free | SuperblockState::Collecting | SuperblockState::Retired)
+            || (state == SuperblockState::Sealed && self.ftl.superblock(superblock).valid() == 0)
     }
 
     fn can_move(&self, superblock: SuperblockId) -> bool {

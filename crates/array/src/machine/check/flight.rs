@@ -47,10 +47,10 @@ impl<D: Device> Array<D> {
             }
         }
         for (index, host) in flight.hosts.live_indexed() {
-            let found = parts.of_hosts.remove(&index).unwrap_or(0);
-            must(host.left == found && found > 0, || {
+            let parts_found = parts.of_hosts.remove(&index).unwrap_or(0);
+            must(host.left == parts_found && parts_found > 0, || {
                 format!(
-                    "command {index} of the host waits for {} parts, of which there are {found}",
+                    "command {index} of the host waits for {} parts, of which there are {parts_found}",
                     host.left
                 )
             })?;
@@ -100,7 +100,7 @@ impl<D: Device> Array<D> {
             | MemberCommandKind::Bitmap
             | MemberCommandKind::Clean
             | MemberCommandKind::RepairFlush
-            | MemberCommandKind::Aside => {
+            | MemberCommandKind::External => {
                 must(sub.rows.first < sub.rows.end, || "a command to a member is for no rows".to_owned())
             }
         }

@@ -39,35 +39,38 @@ impl<D: Device> Array<D> {
             let is_idle = self.members.deadline(number) == Nanos::MAX;
             return must(is_empty && is_idle, || format!("member {number} is gone and still does something"));
         };
-        let known = place.valid_to == u64::MAX || place.valid_to <= self.layout.groups;
-        must(known, || format!("member {number} has {} of {} groups", place.valid_to, self.layout.groups))?;
+        let is_in_range = place.valid_to == u64::MAX || place.valid_to <= self.layout.groups;
+        must(is_in_range, || {
+            format!("member {number} has {} of {} groups", place.valid_to, self.layout.groups)
+        })?;
         self.check_sectors(&place.bad)?;
         must(place.is_plausible(self.clock), || format!("read errors of member {number} are yet to come"))?;
         let (capacity, needed) = (device.identify().capacity, self.setup.member_bytes());
         must(capacity >= needed, || format!("member {number} has {capacity} of {needed}"))?;
         let subs =
             self.flight.member_commands.live_indexed().filter(|(_, sub)| usize::from(sub.column) == number);
-        let own: BTreeMap<Tag, &MemberCommand> = subs.map(|(index, sub)| (Tag(index), sub)).collect();
-        must(own.len() == place.in_flight as usize, || {
-            format!("member {number} has {} commands, {} are counted", own.len(), place.in_flight)
+        let sent: BTreeMap<Tag, &MemberCommand> = subs.map(|(index, sub)| (Tag(index), sub)).collect();
+        must(sent.len() == place.in_flight as usize, || {
+            format!("member {number} has {} commands, {} are counted", sent.len(), place.in_flight)
         })?;
         let Some(under_way) = device.under_way().filter(|_| self.powered) else { return Ok(()) };
         let tags: BTreeSet<Tag> = under_way.iter().map(|&(tag, _)| tag).collect();
-        let is_own = tags.iter().eq(own.keys()) && tags.len() == under_way.len();
-        must(is_own, || {
-            let (found, known) = (under_way.len(), own.len());
+        let is_same = tags.iter().eq(sent.keys()) && tags.len() == under_way.len();
+        must(is_same, || {
+            let (on_member, on_array) = (under_way.len(), sent.len());
             format!(
-                "member {number} works on {found} commands, which are not the {known} that the array knows"
+                "member {number} has {on_member} commands under way, which are not the {on_array} that the array has sent"
             )
         })?;
         let reads = |sub: &MemberCommand| {
             matches!(
                 sub.kind,
-                MemberCommandKind::DirectRead | MemberCommandKind::Read | MemberCommandKind::Aside
+                MemberCommandKind::DirectRead | MemberCommandKind::Read | MemberCommandKind::External
             )
         };
         let is_as_long = |&(tag, sectors): &(Tag, Option<u32>)| {
-            own.get(&tag).is_none_or(|sub| !reads(sub) || sectors.is_none_or(|found| found == sub.rows.len()))
+            sent.get(&tag)
+                .is_none_or(|sub| !reads(sub) || sectors.is_none_or(|sectors| sectors == sub.rows.len()))
         };
         must(under_way.iter().all(is_as_long), || format!("member {number} reads more or less than it is to"))
     }

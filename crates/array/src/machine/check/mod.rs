@@ -40,21 +40,24 @@ impl<D: Device> Array<D> {
 
     /// Everything but the tables of a placement follows from the settings.
     fn check_layout(&self) -> ArrayCheck {
-        let (config, own) = (&self.setup.config, &self.layout);
+        let (config, restored) = (&self.setup.config, &self.layout);
         let chunk = config.chunk.0 / SECTOR_BYTES;
-        let known = lay_out(config, self.setup.shares.as_ref(), chunk, self.setup.member_sectors);
+        let expected = lay_out(config, self.setup.shares.as_ref(), chunk, self.setup.member_sectors);
         let sizes = |layout: &GroupLayout| (layout.chunk, layout.data, layout.roles, layout.groups);
         let sets = |layout: &GroupLayout| (layout.data_set, layout.role_set);
-        must(sizes(own) == sizes(&known) && sets(own) == sets(&known), || {
-            format!("an array of {} groups of {} chunks is not as its settings say", own.groups, own.roles)
+        must(sizes(restored) == sizes(&expected) && sets(restored) == sets(&expected), || {
+            format!(
+                "an array of {} groups of {} chunks is not as its settings say",
+                restored.groups, restored.roles
+            )
         })?;
-        match (&own.map, &known.map) {
-            (GroupMap::Striped(own), GroupMap::Striped(known)) => {
-                let is_like =
-                    own.now.is_like(&known.now) && (self.setup.shares.is_some() || own.now == known.now);
+        match (&restored.map, &expected.map) {
+            (GroupMap::Striped(restored), GroupMap::Striped(expected)) => {
+                let is_like = restored.now.is_like(&expected.now)
+                    && (self.setup.shares.is_some() || restored.now == expected.now);
                 must(is_like, || "a placement is not as the settings say".to_owned())?;
-                let Some(shift) = &own.shift else { return Ok(()) };
-                must(self.setup.shares.is_some() && shift.target.is_like(&own.now), || {
+                let Some(shift) = &restored.shift else { return Ok(()) };
+                must(self.setup.shares.is_some() && shift.target.is_like(&restored.now), || {
                     "parity moves to a placement of another array".to_owned()
                 })?;
                 shift.check(self.layout.groups)
@@ -62,13 +65,14 @@ impl<D: Device> Array<D> {
             (
                 &GroupMap::Copies { layout, columns, copies, far_rows },
                 &GroupMap::Copies {
-                    layout: known,
-                    columns: known_columns,
-                    copies: known_copies,
-                    far_rows: known_rows,
+                    layout: expected,
+                    columns: expected_columns,
+                    copies: expected_copies,
+                    far_rows: expected_rows,
                 },
             ) => must(
-                (layout, columns, copies, far_rows) == (known, known_columns, known_copies, known_rows),
+                (layout, columns, copies, far_rows)
+                    == (expected, expected_columns, expected_copies, expected_rows),
                 || format!("{copies} copies on {columns} members are not as the settings say"),
             ),
             _ => Err("stripes stand for copies".to_owned()),

@@ -24,11 +24,14 @@ impl<D: Device> Array<D> {
         let ops = || self.flight.ops.live().filter(|op| op.epoch != 0);
         must(ops().all(|op| op.epoch <= passes.epoch()), || "an operation is of a pass to come".to_owned())?;
         let Some(pass) = passes.under_way() else { return Ok(()) };
-        let own: Vec<u64> = ops().filter(|op| op.epoch == passes.epoch()).map(|op| op.group).collect();
-        must(own.len() == passes.operations() && own.iter().all(|&group| pass.has_begun(group)), || {
-            format!("{} groups are under way, {} counted", own.len(), passes.operations())
-        })?;
-        must(own.iter().collect::<BTreeSet<_>>().len() == own.len(), || {
+        let pass_groups: Vec<u64> =
+            ops().filter(|op| op.epoch == passes.epoch()).map(|op| op.group).collect();
+        must(
+            pass_groups.len() == passes.operations()
+                && pass_groups.iter().all(|&group| pass.has_begun(group)),
+            || format!("{} groups are under way, {} counted", pass_groups.len(), passes.operations()),
+        )?;
+        must(pass_groups.iter().collect::<BTreeSet<_>>().len() == pass_groups.len(), || {
             "a group is worked on twice".to_owned()
         })?;
         let in_doubt = self.doubt.resync().is_some_and(|first| first <= pass.base);

@@ -1,7 +1,7 @@
-//! Rebuild Assist: a member that is being replaced stays, and gives what it still can.
+//! Rebuild Assist: a member that is being replaced stays as a donor, and serves the reads that it still can.
 //!
 //! The column's device is then the new one. Groups at and beyond its `valid_to` are read from the donor, and writes of the host there
-//! go to both, so that the donor has whatever the new member lacks. What the donor has lost, or refuses to take, counts as bad sectors.
+//! go to both, so that the donor stays current for all that the new member lacks. Sectors that the donor has lost, or cannot write, count as bad.
 
 use super::super::Array;
 use crate::error::ArrayEventKind;
@@ -12,7 +12,7 @@ use outlast_device::Device;
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
-    /// A spare takes the place of a member, which stays as its donor.
+    /// Puts a spare into the column of a member, which stays as its donor. Commands under way follow the donor.
     pub(super) fn begin_assist(&mut self, now: Nanos, column: usize) {
         let Some(spare) = self.members.spares_mut().pop_front() else { return };
         self.members.install_beside(column, spare);
@@ -25,7 +25,7 @@ impl<D: Device> Array<D> {
         self.start_rebuild();
     }
 
-    /// The donor of a column leaves, if there is one.
+    /// Removes the donor of a column, if there is one.
     pub(in crate::machine) fn drop_donor(&mut self, now: Nanos, column: usize) {
         if self.members.remove_donor(column) {
             self.abandon_commands(now, self.members.donor_number(column));
@@ -33,19 +33,19 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// What the donor said no longer holds.
+    /// Forgets the answers of a donor, so that it is queried again.
     pub(super) fn ask_donor_again(&mut self, column: usize) {
         if let Some(donor) = self.members.donor_mut(column) {
             donor.forget_answers();
         }
     }
 
-    /// True if donors have said what they lack of `group`; asks them where they have not.
+    /// True if all donors have answered which sectors of `group` they have lost; queries them otherwise, and some ranges ahead.
     pub(in crate::machine) fn have_donors_answered(&mut self, now: Nanos, group: u64) -> bool {
         if self.members.donor_columns().is_empty() {
             return true;
         }
-        let mut told = true;
+        let mut have_answered = true;
         for column in 0..self.members.len() {
             let (Some(role), Some(_)) =
                 (self.layout.role_on(group, column, false), self.members.donor(column))
@@ -63,22 +63,22 @@ impl<D: Device> Array<D> {
             let ahead = u32::from(self.setup.config.repair.queries) - 1;
             let index = self.members.donor_number(column);
             let Some(donor) = self.members.donor_mut(column) else { continue };
-            told &= (first..=last).all(|range| donor.answered.contains(&range));
+            have_answered &= (first..=last).all(|range| donor.answered.contains(&range));
             let room = usize::from(ahead as u16 + 1).saturating_sub(under_way);
-            let wanted: Vec<u32> = (first..=(last + ahead).min(ranges - 1))
+            let ranges_to_query: Vec<u32> = (first..=(last + ahead).min(ranges - 1))
                 .filter(|range| !donor.queried.contains(range))
                 .take(room)
                 .collect();
-            donor.queried.extend(&wanted);
-            for range in wanted {
+            donor.queried.extend(&ranges_to_query);
+            for range in ranges_to_query {
                 self.query_range(now, id, index, range);
             }
         }
-        told
+        have_answered
     }
 
-    /// Of `rows` of a group, the first that donors have all of, or nothing of: so that what they have is copied, and no more is computed
-    /// than must be.
+    /// The first part of `rows` that each donor has either completely or not at all, so that rows that donors have are copied, and no more
+    /// is computed than necessary.
     pub(in crate::machine) fn even_rows(&self, group: u64, rows: RowRange) -> RowRange {
         let mut end = rows.end;
         for column in self.members.donor_columns().filter(|&column| group >= self.members[column].valid_to) {
@@ -93,7 +93,8 @@ impl<D: Device> Array<D> {
         RowRange::new(rows.first, end)
     }
 
-    /// Before rows are given up: what donors said may be old, so it is forgotten there, and reading tells. Returns whether anything was.
+    /// Forgets the lost sectors that donors have listed in `rows`, since answers may be out of date, so that a read decides before the
+    /// rows are given up. Returns true if there were any.
     pub(in crate::machine) fn distrust_donors(&mut self, group: u64, rows: RowRange) -> bool {
         let mut any = false;
         for column in self.members.donor_columns() {

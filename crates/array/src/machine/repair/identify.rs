@@ -1,4 +1,4 @@
-//! Asking members which of their sectors have failed, range by range.
+//! Queries to members about failed sectors, range by range.
 
 use super::super::{Array, command};
 use crate::layout::RowRange;
@@ -14,12 +14,12 @@ impl<D: Device> Array<D> {
         self.setup.config.repair.range.0 / SECTOR_BYTES
     }
 
-    /// The range that a member's sector lies in.
+    /// The range that holds a sector of a member.
     pub(super) fn range_of(&self, sector: u64) -> u32 {
         (sector / self.range_sectors()) as u32
     }
 
-    /// Ranges of a member.
+    /// Number of ranges of a member.
     pub(in crate::machine) fn ranges(&self) -> u32 {
         self.layout.member_sectors().div_ceil(self.range_sectors()) as u32
     }
@@ -29,7 +29,7 @@ impl<D: Device> Array<D> {
         first..(first + self.range_sectors()).min(self.layout.member_sectors())
     }
 
-    /// Asks device `index` about a range.
+    /// Queries device `index` about a range, for repair `id`.
     pub(super) fn query_range(&mut self, now: Nanos, id: u32, index: usize, range: u32) {
         let Some(repair) = self.repairs.get_mut(id) else { return };
         repair.note_query(now, range);
@@ -41,7 +41,7 @@ impl<D: Device> Array<D> {
         self.send(now, sub, ask, &[]);
     }
 
-    /// A member has answered.
+    /// Takes the answer of a member: lists rows to be recovered, or, of a donor, notes lost sectors.
     pub(in crate::machine) fn status_done(
         &mut self,
         now: Nanos,
@@ -89,6 +89,7 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Counts sectors that a member has listed.
     fn count_listed(&mut self, id: u32, readable: bool, sectors: u64) {
         let record = self.repairs.record_mut(id);
         if readable {
@@ -98,7 +99,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Cuts a run of listed sectors into rows of groups, to be recovered one by one; returns how many.
+    /// Cuts a run of listed sectors into items within one chunk each, to be recovered one by one; returns their number.
     fn list_rows(&mut self, id: u32, range: u32, sectors: Range<u64>, readable: bool) -> u32 {
         let Some(column) = self.repairs.get(id).map(|repair| repair.column) else { return 0 };
         let chunk = self.layout.chunk;
@@ -108,7 +109,7 @@ impl<D: Device> Array<D> {
             let end = sectors.end.min((first / chunk + 1) * chunk);
             let from = first;
             first = end;
-            // Elsewhere lie records, which are written anew in turn, or nothing.
+            // Sectors outside groups hold records, which are overwritten in turn, or nothing.
             let Some(group) = self.layout.group_at(column, from) else { continue };
             self.count_listed(id, readable, end - from);
             if self.layout.roles == self.layout.data {
@@ -124,7 +125,7 @@ impl<D: Device> Array<D> {
         items
     }
 
-    /// Sectors have failed, and there is no redundancy: notes which data is lost, except what the host has written meanwhile.
+    /// Without redundancy: adds failed sectors to the lost data, except those that the host has written meanwhile.
     fn lose_sectors(&mut self, id: u32, group: u64, sectors: Range<u64>, readable: bool) {
         let Some(repair) = self.repairs.get(id).filter(|_| !readable) else { return };
         let Some(role) = self.layout.role_on(group, repair.column, false) else { return };
@@ -139,7 +140,7 @@ impl<D: Device> Array<D> {
 }
 
 impl<D: Device> Array<D> {
-    /// The host has written where there is no redundancy: a member that is being asked may still tell that these sectors have failed.
+    /// Notes a write of the host, without redundancy: the answer to an open query may still list these sectors as failed.
     #[inline]
     pub(in crate::machine) fn note_written(&mut self, sub: MemberCommand) {
         if self.repairs.is_none_active() {

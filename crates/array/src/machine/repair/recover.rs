@@ -1,4 +1,4 @@
-//! Recovering listed rows: when each is begun, what it counts, and when all is done.
+//! Recovery of listed rows: start, pace, counts and end.
 
 use super::super::Array;
 use crate::layout::RowRange;
@@ -13,7 +13,7 @@ use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use std::cmp::Ordering;
 
 impl<D: Device> Array<D> {
-    /// Goes on with a recovery in place: asks for ranges, and begins to recover rows, as many as settings allow.
+    /// Advances a recovery in place: queries ranges and begins to recover rows, as many as the settings allow.
     pub(super) fn pump_repair(&mut self, now: Nanos, id: u32) {
         let settings = self.setup.config.repair;
         let limits = RepairLimits {
@@ -31,7 +31,7 @@ impl<D: Device> Array<D> {
                     self.query_range(now, id, column, range);
                 }
                 RepairAction::Flush => {
-                    // What was written back must be there after a loss of power, since nobody will ask again.
+                    // Rows written back must survive a loss of power, since the member no longer lists them.
                     repair.begin_flush();
                     self.send_flush(now, column, MemberCommandKind::RepairFlush, id);
                     return;
@@ -45,7 +45,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Begins to recover the next rows, where the pace allows; returns whether.
+    /// Begins to recover the next rows if the pace allows; returns true if it did.
     fn recover_next(&mut self, now: Nanos, id: u32, settings: &RepairConfig) -> bool {
         if !self.may_recover(now, id) {
             return false;
@@ -58,7 +58,7 @@ impl<D: Device> Array<D> {
         true
     }
 
-    /// True if the next rows of a repair may be begun now; if not, they are looked at again in time.
+    /// True if the next rows of a repair may be begun now; if not, requests another look in time.
     fn may_recover(&mut self, now: Nanos, id: u32) -> bool {
         let Some(repair) = self.repairs.get(id) else { return false };
         let held = if repair.has_begun() { self.held_rate(now, PacedWork::Repair) } else { None };
@@ -76,13 +76,15 @@ impl<D: Device> Array<D> {
         false
     }
 
-    /// The lock of a repair's operation is held: finds out which role it computes. Returns whether there is anything to do.
+    /// Prepares an operation of a repair that holds its lock: sets the role that it computes. Returns false if there is nothing to do.
     pub(in crate::machine) fn prepare_repair(&mut self, index: u32, id: u32) -> bool {
         let Some(column) = self.repairs.get(id).map(|repair| repair.column) else { return false };
         let group = self.flight.ops[index].group;
-        let there = self.members[column].device.is_some() && group < self.members[column].valid_to;
-        let Some(role) = self.layout.role_on(group, column, false).filter(|_| there) else { return false };
-        // Parity that a loss of power left wrong gives wrong data.
+        let is_filled = self.members[column].device.is_some() && group < self.members[column].valid_to;
+        let Some(role) = self.layout.role_on(group, column, false).filter(|_| is_filled) else {
+            return false;
+        };
+        // Data computed from parity that a loss of power left wrong is wrong, too.
         let torn = self.doubt.torn_rows(group, self.flight.ops[index].rows) > 0 && role < self.layout.data;
         self.history.counters.write_holes += u64::from(torn);
         let op = &mut self.flight.ops[index];
@@ -90,7 +92,7 @@ impl<D: Device> Array<D> {
         true
     }
 
-    /// An operation of a repair has ended.
+    /// Ends an operation of a repair.
     pub(in crate::machine) fn repair_part(&mut self, id: u32, range: u32, group: u64, rows: RowRange) {
         let Some(repair) = self.repairs.get_mut(id) else { return };
         let role = self.layout.role_on(group, repair.column, false);
@@ -99,16 +101,17 @@ impl<D: Device> Array<D> {
         self.passes.request_pump();
     }
 
-    /// The flush at the end of a repair is done.
+    /// Ends a repair, whose final flush is done.
     pub(in crate::machine) fn repair_flushed(&mut self, now: Nanos, id: u32) {
         self.finish_repair(now, id);
     }
 
-    /// Puts the rows that are to be recovered in order, of every member of which all are known.
+    /// Sorts the rows to be recovered of every member whose lost rows are all identified, by their scores.
     pub(super) fn sort_rows(&mut self) {
         let ranges = self.ranges();
-        let known = |repair: &&ActiveRepair| repair.knows_all(ranges) && repair.has_items();
-        let repairs: Vec<u32> = self.repairs.active().iter().filter(known).map(|repair| repair.id).collect();
+        let is_identified = |repair: &&ActiveRepair| repair.knows_all(ranges) && repair.has_items();
+        let repairs: Vec<u32> =
+            self.repairs.active().iter().filter(is_identified).map(|repair| repair.id).collect();
         for id in repairs {
             let Some(repair) = self.repairs.get_mut(id) else { continue };
             let (member, items) = (repair.column, Vec::from(repair.take_items()));
@@ -123,6 +126,7 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// The table of lost rows that scores are computed from.
     fn lost_rows(&self, member: usize, items: &[RepairRows]) -> LostRows {
         LostRows {
             member: member as u16,
@@ -133,19 +137,20 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Other members that lack some of the rows.
-    fn exposure(&self, own: usize, item: &RepairRows) -> u32 {
+    /// Number of other members that lack some of the rows.
+    fn exposure(&self, member: usize, item: &RepairRows) -> u32 {
         let lacks = |role: usize| {
             let (column, base) = self.layout.locate(item.group, role, false);
             let rows = base + u64::from(item.rows.first)..base + u64::from(item.rows.end);
-            let known = |repair: &ActiveRepair| repair.column == column && repair.lacks(&rows);
-            column != own
-                && (item.group >= self.members[column].valid_to || self.repairs.active().iter().any(known))
+            let lacks_rows = |repair: &ActiveRepair| repair.column == column && repair.lacks(&rows);
+            column != member
+                && (item.group >= self.members[column].valid_to
+                    || self.repairs.active().iter().any(lacks_rows))
         };
         (0..self.layout.roles).map(|role| u32::from(lacks(role))).sum()
     }
 
-    /// Counts what recovery reads or writes on device `index`.
+    /// Counts sectors that recovery reads or writes on device `index`.
     pub(in crate::machine) fn count_repair(
         &mut self,
         kind: GroupOpKind,
@@ -155,7 +160,7 @@ impl<D: Device> Array<D> {
     ) {
         let repair = match kind {
             GroupOpKind::Repair { repair: id, .. } => self.repairs.get(id),
-            // Of rebuilds that go on together, reads count for the first.
+            // Reads of a group that rebuilds several members count for the first of them.
             _ => self
                 .repairs
                 .active()
@@ -163,10 +168,10 @@ impl<D: Device> Array<D> {
                 .find(|repair| repair.way != RepairWay::Die && (is_read || repair.column == index)),
         };
         let Some(&ActiveRepair { id, column, .. }) = repair else { return };
-        let own = self.members.column_of(index) == column;
+        let is_repaired_member = self.members.column_of(index) == column;
         let record = self.repairs.record_mut(id);
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
-        match (is_read, own) {
+        match (is_read, is_repaired_member) {
             (true, true) => record.bytes_read_from_member.0 += bytes.0,
             (true, false) => record.bytes_read_from_peers.0 += bytes.0,
             (false, true) => record.bytes_written.0 += bytes.0,
@@ -174,7 +179,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Counts data that recovery could not bring back.
+    /// Counts lost data that recovery could not compute.
     pub(in crate::machine) fn count_lost(&mut self, kind: GroupOpKind, sectors: u64) {
         let id = match kind {
             GroupOpKind::Repair { repair, .. } => Some(repair),
@@ -189,16 +194,16 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// How far the recovery in place of a member is; by ranges recovered.
+    /// Progress of the recovery in place of a member, by ranges recovered; `column`: `None` for the first recovery.
     pub(in crate::machine) fn repair_progress(
         &self,
         now: Nanos,
         column: Option<usize>,
     ) -> Option<PassProgress> {
-        let wanted = |repair: &&ActiveRepair| {
+        let is_meant = |repair: &&ActiveRepair| {
             repair.way == RepairWay::Die && column.is_none_or(|column| repair.column == column)
         };
-        let repair = self.repairs.active().iter().find(wanted)?;
+        let repair = self.repairs.active().iter().find(is_meant)?;
         let started = self.repairs.records()[repair.id as usize].started_at?;
         let total = Bytes(self.layout.member_sectors() * SECTOR_BYTES);
         let done = Bytes((u64::from(repair.ranges_done()) * self.setup.config.repair.range.0).min(total.0));

@@ -9,7 +9,7 @@ pub(super) struct LayoutShape {
     pub(super) parities: usize,
 }
 
-/// Where the data chunks of a stripe begin.
+/// The column at which the data chunks of a stripe begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DataOrder {
     /// On the column after the parity ("symmetric").

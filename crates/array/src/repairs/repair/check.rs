@@ -1,23 +1,23 @@
-//! Whether the state of a repair that was read can be.
+//! Checks of a restored repair.
 
 use super::{ActiveRepair, RepairSpan};
 use outlast_units::Nanos;
 
 impl ActiveRepair {
-    /// Whether what was read asks for ranges below `ranges`, and has done so before `now`.
+    /// Checks that restored queries and rows are of ranges below `ranges`, and that no query is later than `now`.
     pub(crate) fn check(&self, ranges: u32, now: Nanos) -> Result<(), String> {
-        let mut asked = self.asked.iter();
+        let mut queries = self.queries.iter();
         let mut others =
             self.spans.iter().map(|span| span.range).chain(self.items.iter().map(|item| item.range));
-        let is_asked = self.next <= ranges && asked.all(|&(range, at)| range < ranges && at <= now);
+        let is_asked = self.next_range <= ranges && queries.all(|&(range, at)| range < ranges && at <= now);
         if is_asked && others.all(|range| range < ranges) && self.ranges_done <= ranges {
             Ok(())
         } else {
-            Err(format!("recovery {} asks for ranges that a member of {ranges} has not", self.id))
+            Err(format!("recovery {} queries ranges beyond the {ranges} of its member", self.id))
         }
     }
 
-    /// Whether spans have as many rows left as are listed or, of ranges `under_way`, worked on.
+    /// Checks that each range has at least as many items left as are listed or, in `under_way`, being recovered.
     pub(crate) fn check_spans(&self, under_way: impl Iterator<Item = u32>) -> Result<(), String> {
         let mut open = std::collections::BTreeMap::<u32, u32>::new();
         for range in self.items.iter().map(|item| item.range).chain(under_way) {

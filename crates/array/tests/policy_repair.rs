@@ -5,18 +5,20 @@
 use crate::support;
 
 use outlast_array::{Array, ArrayCondition, ArrayEvent, ArrayEventKind, PlainDevice, RepairStep};
-use outlast_decisions::{Failure, RepairDecision, RepairWay};
+use outlast_decisions::{DieRepairQuestion, RepairDecision, RepairWay};
 use outlast_device::NoticeKind;
 use outlast_settings::array::{ArrayConfig, Level};
 use outlast_units::Nanos;
 use support::life::{Life, SECTORS, WAYS, failed, filled, life, pass, small, strided, tell_at, written};
-use support::own::{Answer, decided};
+use support::policies::{Answer, decided};
 use support::{Host, array, plain};
 
 const DELAY: Nanos = Nanos::millis(3);
 
 /// Later twice, then `way`.
-fn hesitates(way: RepairWay) -> impl Fn(&Failure, u32) -> Answer<Failure> + Send + Sync + 'static {
+fn hesitates(
+    way: RepairWay,
+) -> impl Fn(&DieRepairQuestion, u32) -> Answer<DieRepairQuestion> + Send + Sync + 'static {
     move |failure, _| {
         let later = RepairDecision::Later(DELAY);
         Ok(Some(if failure.asked < 2 { later } else { RepairDecision::Now(way) }))
@@ -32,7 +34,7 @@ fn steps(host: &Host<Array<PlainDevice>>) -> Vec<(u16, RepairStep)> {
 }
 
 #[test]
-fn who_says_what_the_setting_says_does_what_the_setting_does() {
+fn a_policy_that_repeats_the_setting_changes_nothing() {
     for (level, spares) in [(Level::Raid5, 2), (Level::Raid6, 1), (Level::Raid1, 2)] {
         for (index, way) in WAYS.into_iter().enumerate() {
             // The setting is another one, and is not asked.
@@ -55,7 +57,7 @@ fn who_says_what_the_setting_says_does_what_the_setting_does() {
 }
 
 #[test]
-fn a_repair_that_is_put_off_begins_when_it_was_put_off_to() {
+fn a_deferred_repair_begins_at_its_time() {
     for way in WAYS {
         let config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, RepairWay::Die) };
         let (config, log) = decided(&config, hesitates(way));
@@ -80,7 +82,7 @@ fn a_repair_that_is_put_off_begins_when_it_was_put_off_to() {
 }
 
 #[test]
-fn the_question_tells_how_the_array_is() {
+fn the_question_describes_the_array() {
     let config = ArrayConfig { spares: 1, ..small(Level::Raid6, 5, RepairWay::Die) };
     let (mut config, log) = decided(&config, |failure, _| {
         Ok((failure.member == 2).then_some(RepairDecision::Later(Nanos::secs(3600))))
@@ -98,7 +100,7 @@ fn the_question_tells_how_the_array_is() {
     tell_at(&mut host, at + Nanos(5), 2, failed(8), &[2]);
     pass(&mut host, at + Nanos(6));
     let seen = log.lock().unwrap().clone();
-    let expected = Failure {
+    let expected = DieRepairQuestion {
         now_ns: at,
         told_ns: at,
         member: 2,
@@ -115,14 +117,14 @@ fn the_question_tells_how_the_array_is() {
     assert_eq!(seen[0], expected);
     assert!(seen[0].last_host_ns.is_some_and(|served| served < at && served > Nanos::ZERO));
     let time = |nanos| (at + Nanos(nanos), at + Nanos(nanos));
-    let third = Failure { die: 8, dies: 2, missing: 1, repairing: 1, ..expected };
-    assert_eq!(seen[2], Failure { now_ns: time(5).0, told_ns: time(5).1, ..third });
+    let third = DieRepairQuestion { die: 8, dies: 2, missing: 1, repairing: 1, ..expected };
+    assert_eq!(seen[2], DieRepairQuestion { now_ns: time(5).0, told_ns: time(5).1, ..third });
     assert_eq!((seen.len(), seen[1].member, seen[1].dies, seen[1].repairing), (3, 1, 1, 0));
 }
 
 /// A repair that waits ends with its member: where that leaves, is beyond repair, or is replaced for another die.
 #[test]
-fn what_is_put_off_ends_with_the_member() {
+fn a_deferred_repair_ends_with_its_member() {
     let begin = |second: RepairWay| {
         let config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, RepairWay::Die) };
         let (config, log) = decided(&config, move |failure, _| {
@@ -171,7 +173,7 @@ fn what_is_put_off_ends_with_the_member() {
 
 /// A member is not given up while another one lacks rows of which nobody has said what becomes of them.
 #[test]
-fn a_member_whose_repair_is_put_off_counts_as_one_that_others_need() {
+fn a_member_with_a_deferred_repair_is_kept_for_others() {
     let config = ArrayConfig { spares: 2, ..small(Level::Raid5, 4, RepairWay::Rebuild) };
     let (config, _) = decided(&config, |failure, _| {
         let die = RepairDecision::Now(RepairWay::Die);
@@ -193,7 +195,7 @@ fn a_member_whose_repair_is_put_off_counts_as_one_that_others_need() {
 }
 
 #[test]
-fn power_may_fail_while_a_repair_is_put_off() {
+fn power_may_fail_while_a_repair_is_deferred() {
     for (off, on) in [(1, 2), (1, 5), (4, 6)] {
         let config = small(Level::Raid5, 4, RepairWay::Die);
         let (config, log) = decided(&config, hesitates(RepairWay::Die));
@@ -219,7 +221,7 @@ fn power_may_fail_while_a_repair_is_put_off() {
 /// Lives that are forked or written and read at random moments, with repairs that wait: the policy's answers follow from the question, and in a
 /// fork from how many questions it has had, too.
 #[test]
-fn forks_and_arrays_that_were_read_go_on_alike() {
+fn forks_and_restored_arrays_continue_alike() {
     let way = |number: u32| WAYS[number as usize % 3];
     let config = ArrayConfig { spares: 2, ..small(Level::Raid6, 5, RepairWay::Die) };
     let (by_question, _) = decided(&config, move |failure, _| {

@@ -23,8 +23,8 @@ impl<D: Device> Array<D> {
         let end = lba.0.saturating_add(u64::from(sectors));
         let is_within = column < self.members.len() && end <= self.member_capacity().0 / SECTOR_BYTES;
         if is_within && sectors > 0 {
-            let (kind, column, rows) = (MemberCommandKind::Aside, column as u8, RowRange::new(0, sectors));
-            self.begin_aside(
+            let (kind, column, rows) = (MemberCommandKind::External, column as u8, RowRange::new(0, sectors));
+            self.begin_member_read(
                 now,
                 MemberCommand { live: true, kind, column, role: 0, owner: tag.0, group: lba.0, rows },
             );
@@ -34,10 +34,10 @@ impl<D: Device> Array<D> {
         self.settle(now);
     }
 
-    fn begin_aside(&mut self, now: Nanos, sub: MemberCommand) {
+    fn begin_member_read(&mut self, now: Nanos, sub: MemberCommand) {
         let column = usize::from(sub.column);
         if self.members[column].device.is_none() {
-            self.aside_gone(now, sub);
+            self.fail_member_read(now, sub);
             return;
         }
         // Not by `send`, which would count it as work of the array.
@@ -57,7 +57,13 @@ impl<D: Device> Array<D> {
     }
 
     /// Completes a read from outside.
-    pub(super) fn aside_done(&mut self, now: Nanos, sub: MemberCommand, member_tag: Tag, outcome: Outcome) {
+    pub(super) fn finish_member_read(
+        &mut self,
+        now: Nanos,
+        sub: MemberCommand,
+        member_tag: Tag,
+        outcome: Outcome,
+    ) {
         let tag = Tag(sub.owner);
         let device = self.members.device_mut(usize::from(sub.column));
         if outcome == Outcome::Ok {
@@ -75,7 +81,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Fails a read from outside whose member is gone.
-    pub(super) fn aside_gone(&mut self, now: Nanos, sub: MemberCommand) {
+    pub(super) fn fail_member_read(&mut self, now: Nanos, sub: MemberCommand) {
         let tag = Tag(sub.owner);
         let all = SectorRun { lba: Lba(sub.group), sectors: u64::from(sub.rows.len()) };
         self.replies.failed.insert(tag, vec![all]);

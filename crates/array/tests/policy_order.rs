@@ -10,7 +10,7 @@ use outlast_device::Device;
 use outlast_settings::array::{ArrayConfig, Level, RepairOrder};
 use outlast_units::Nanos;
 use support::life::{Life, SECTORS, failed, filled, life, pass, small, strided, tell_at, written};
-use support::own::{decided, ordered};
+use support::policies::{decided, ordered};
 use support::{Host, array};
 
 /// RAID-6 of which rows are recovered one run after another.
@@ -72,7 +72,7 @@ fn rows_are_recovered_in_the_order_of_their_scores() {
 }
 
 #[test]
-fn all_that_is_known_of_the_rows_is_told() {
+fn the_policy_sees_every_property_of_the_rows() {
     let (config, log) = ordered(&one_by_one(), |rows, _| Ok(vec![0.0; rows.len()]));
     let mut host = filled(array(config, SECTORS));
     let now = host.now;
@@ -99,7 +99,7 @@ fn all_that_is_known_of_the_rows_is_told() {
 }
 
 #[test]
-fn code_that_orders_rows_is_for_members_that_stay() {
+fn rows_are_ordered_only_for_members_that_stay() {
     let (config, _) = ordered(&small(Level::Raid5, 4, RepairWay::Rebuild), |_, _| Ok(Vec::new()));
     let refused = config.validate().unwrap_err().to_string();
     assert_eq!(refused, "array.repair.way = rebuild: must be die where policies.repair_order is given");
@@ -122,7 +122,7 @@ fn code_that_orders_rows_is_for_members_that_stay() {
 
 /// What the code remembers goes with a fork; an array that is read asks anew.
 #[test]
-fn forks_and_arrays_that_were_read_go_on_alike() {
+fn forks_and_restored_arrays_continue_alike() {
     let config = ArrayConfig { spares: 1, ..small(Level::Raid6, 5, RepairWay::Die) };
     let turned =
         |rows: &LostRows, turn: u64| Ok(rows.sector.iter().map(|at| (at ^ turn << 3) as f64).collect());

@@ -1,36 +1,39 @@
 //! Policies in the place of code of the user's.
 
-use outlast_decisions::{Decides, Failure, Loaded, LostRows, Makes, OrdersRows, Pace, Question};
+use outlast_decisions::{
+    DieRepairQuestion, LoadedPolicy, LostRows, OrdersRows, PolicyFactory, PolicyQuestion, QuestionPolicy,
+    RebuildRateQuestion,
+};
 use outlast_settings::array::ArrayConfig;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-pub(crate) type Answer<Q> = Result<Option<<Q as Question>::Answer>, String>;
+pub(crate) type Answer<Q> = Result<Option<<Q as PolicyQuestion>::Answer>, String>;
 type Says<Q> = Arc<dyn Fn(&Q, u32) -> Answer<Q> + Send + Sync>;
 /// What policies of one kind were asked, forks included.
 pub(crate) type Log<Q> = Arc<Mutex<Vec<Q>>>;
 
 /// A policy that is a function of the question and of how many it has had, this one included.
-struct Policy<Q: Question> {
+struct Policy<Q: PolicyQuestion> {
     says: Says<Q>,
     had: u32,
     log: Log<Q>,
 }
 
-impl<Q: Question> fmt::Debug for Policy<Q> {
+impl<Q: PolicyQuestion> fmt::Debug for Policy<Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Policy({})", self.had)
     }
 }
 
-impl<Q: Question + Copy + Send + Sync + 'static> Decides<Q> for Policy<Q> {
+impl<Q: PolicyQuestion + Copy + Send + Sync + 'static> QuestionPolicy<Q> for Policy<Q> {
     fn decide(&mut self, question: &Q) -> Answer<Q> {
         self.had += 1;
         self.log.lock().unwrap().push(*question);
         (self.says)(question, self.had)
     }
 
-    fn fork(&self) -> Box<dyn Decides<Q>> {
+    fn fork(&self) -> Box<dyn QuestionPolicy<Q>> {
         Box::new(Self { says: Arc::clone(&self.says), had: self.had, log: Arc::clone(&self.log) })
     }
 }
@@ -38,7 +41,7 @@ impl<Q: Question + Copy + Send + Sync + 'static> Decides<Q> for Policy<Q> {
 /// Makes policies with a function.
 struct Maker<P: ?Sized>(Box<dyn Fn() -> Result<Box<P>, String> + Send + Sync>);
 
-impl<P: ?Sized> Makes<P> for Maker<P> {
+impl<P: ?Sized> PolicyFactory<P> for Maker<P> {
     fn name(&self) -> &'static str {
         "mine"
     }
@@ -51,18 +54,18 @@ impl<P: ?Sized> Makes<P> for Maker<P> {
 /// What is made so, loaded.
 pub(crate) fn made<P: ?Sized + 'static>(
     make: impl Fn() -> Result<Box<P>, String> + Send + Sync + 'static,
-) -> Loaded<P> {
-    Loaded::new(Maker(Box::new(make)))
+) -> LoadedPolicy<P> {
+    LoadedPolicy::new(Maker(Box::new(make)))
 }
 
 /// A policy that answers by `says`, and what it will have been asked.
-pub(crate) fn says<Q: Question + Copy + Send + Sync + 'static>(
+pub(crate) fn says<Q: PolicyQuestion + Copy + Send + Sync + 'static>(
     says: impl Fn(&Q, u32) -> Answer<Q> + Send + Sync + 'static,
-) -> (Loaded<dyn Decides<Q>>, Log<Q>) {
+) -> (LoadedPolicy<dyn QuestionPolicy<Q>>, Log<Q>) {
     let (says, log): (Says<Q>, Log<Q>) = (Arc::new(says), Log::default());
     let own = Arc::clone(&log);
     let policy = made(move || {
-        let policy: Box<dyn Decides<Q>> =
+        let policy: Box<dyn QuestionPolicy<Q>> =
             Box::new(Policy { says: Arc::clone(&says), had: 0, log: Arc::clone(&own) });
         Ok(policy)
     });
@@ -115,8 +118,8 @@ pub(crate) fn ordered(
 /// Settings with code that decides about repairs, and what it will have been asked.
 pub(crate) fn decided(
     config: &ArrayConfig,
-    says_so: impl Fn(&Failure, u32) -> Answer<Failure> + Send + Sync + 'static,
-) -> (ArrayConfig, Log<Failure>) {
+    says_so: impl Fn(&DieRepairQuestion, u32) -> Answer<DieRepairQuestion> + Send + Sync + 'static,
+) -> (ArrayConfig, Log<DieRepairQuestion>) {
     let (repair, log) = says(says_so);
     let mut config = config.clone();
     config.own.repair = Some(repair);
@@ -126,8 +129,8 @@ pub(crate) fn decided(
 /// The same with code that decides about the pace.
 pub(crate) fn paced(
     config: &ArrayConfig,
-    says_so: impl Fn(&Pace, u32) -> Answer<Pace> + Send + Sync + 'static,
-) -> (ArrayConfig, Log<Pace>) {
+    says_so: impl Fn(&RebuildRateQuestion, u32) -> Answer<RebuildRateQuestion> + Send + Sync + 'static,
+) -> (ArrayConfig, Log<RebuildRateQuestion>) {
     let (rebuild, log) = says(says_so);
     let mut config = config.clone();
     config.own.rebuild = Some(rebuild);

@@ -5,18 +5,18 @@
 use crate::support;
 
 use outlast_array::{Array, PlainDevice};
-use outlast_decisions::{Pace, RepairWay};
+use outlast_decisions::{RebuildRateQuestion, RepairWay};
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_settings::array::{ArrayConfig, Level, PlainConfig};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::life::{Life, SECTORS, WAYS, at_rates, filled, life, pass, small, strided, tell_at, written};
-use support::own::{Log, paced};
+use support::policies::{Log, paced};
 use support::{Host, array, command};
 
 const CHUNK: u64 = 4096;
 
 /// Work of each kind is asked for no more often than the settings say.
-fn asked_no_more_often_than(log: &Log<Pace>, every: Nanos) {
+fn asked_no_more_often_than(log: &Log<RebuildRateQuestion>, every: Nanos) {
     for kind in ["rebuild", "repair"] {
         let log = log.lock().unwrap();
         let times: Vec<Nanos> = log.iter().filter(|pace| pace.kind == kind).map(|pace| pace.now_ns).collect();
@@ -25,7 +25,7 @@ fn asked_no_more_often_than(log: &Log<Pace>, every: Nanos) {
 }
 
 #[test]
-fn who_says_what_the_settings_say_does_what_the_settings_do() {
+fn a_policy_that_repeats_the_settings_changes_nothing() {
     let rate = 3_000_000;
     for way in WAYS {
         let setting = at_rates(way, rate, rate);
@@ -73,7 +73,7 @@ fn the_rate_is_followed_as_it_changes() {
     for way in [None, Some(RepairWay::Die), Some(RepairWay::Rebuild)] {
         let spares = u16::from(way == Some(RepairWay::Rebuild));
         let config = ArrayConfig { spares, ..small(Level::Raid4, 4, way.unwrap_or_default()) };
-        let rate = move |pace: &Pace| if pace.host_active == 1 { slow } else { fast };
+        let rate = move |pace: &RebuildRateQuestion| if pace.host_active == 1 { slow } else { fast };
         let (mut config, log) = paced(&config, move |pace, _| Ok(Some(rate(pace))));
         let every = Nanos::millis(2);
         config.background.own = Some(every);
@@ -202,7 +202,7 @@ fn the_rate_takes_the_place_of_the_share() {
 }
 
 #[test]
-fn the_time_between_questions_is_checked() {
+fn the_interval_between_questions_is_checked() {
     let mut config = small(Level::Raid5, 4, RepairWay::Die);
     for (own, fine) in [(10_000, true), (9_999, false), (3_600_000_000_000, true), (3_600_000_000_001, false)]
     {

@@ -4,16 +4,16 @@
 
 use crate::support;
 
-use outlast_decisions::{Failure, LostRows, Pace, RepairDecision, RepairWay};
+use outlast_decisions::{DieRepairQuestion, LostRows, RebuildRateQuestion, RepairDecision, RepairWay};
 use outlast_settings::array::{ArrayConfig, Level, RepairOrder};
 use outlast_units::Nanos;
 use support::array;
 use support::life::{Life, SECTORS, WAYS, at_rates, failed, filled, life, small, strided, tell_at, written};
-use support::own::{Answer, Scores, decided, made, ordered, paced};
+use support::policies::{Answer, Scores, decided, made, ordered, paced};
 
 #[test]
-fn a_repair_that_cannot_be_is_left_to_the_settings() {
-    type Nonsense = fn() -> Answer<Failure>;
+fn an_invalid_repair_decision_leaves_it_to_the_settings() {
+    type Nonsense = fn() -> Answer<DieRepairQuestion>;
     let cases: [(Nonsense, &str); 4] = [
         (|| Err("ZeroDivisionError".to_owned()), "ZeroDivisionError; it saw now_ns = "),
         (
@@ -49,7 +49,7 @@ fn a_repair_that_cannot_be_is_left_to_the_settings() {
 
 /// What was put off when the code failed is done as the settings say, at once.
 #[test]
-fn what_waits_does_not_wait_for_code_that_has_failed() {
+fn a_waiting_repair_follows_the_settings_once_user_code_has_failed() {
     let config = small(Level::Raid5, 4, RepairWay::Die);
     let (config, _) = decided(&config, |failure, _| match failure.die {
         1 => Ok(Some(RepairDecision::Later(Nanos::secs(3600)))),
@@ -66,8 +66,8 @@ fn what_waits_does_not_wait_for_code_that_has_failed() {
 }
 
 #[test]
-fn a_pace_that_is_none_leaves_it_to_the_settings() {
-    type Nonsense = fn() -> Answer<Pace>;
+fn an_invalid_rate_leaves_it_to_the_settings() {
+    type Nonsense = fn() -> Answer<RebuildRateQuestion>;
     let cases: [(Nonsense, &str); 6] = [
         (|| Err("KeyError: 'x'".to_owned()), "KeyError: 'x'; it saw now_ns = "),
         (|| Ok(Some(f64::NAN)), "returned NaN bytes a second, which must be at least 1 and finite; it saw"),
@@ -88,7 +88,7 @@ fn a_pace_that_is_none_leaves_it_to_the_settings() {
 }
 
 #[test]
-fn an_order_that_is_none_is_left_to_the_settings() {
+fn an_invalid_order_leaves_it_to_the_settings() {
     type Nonsense = fn(&LostRows) -> Scores;
     let cases: [(Nonsense, &str); 4] = [
         (|_| Err("IndexError".to_owned()), "IndexError; it saw "),

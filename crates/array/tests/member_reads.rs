@@ -67,7 +67,7 @@ fn copies_are_alike_and_parity_fits() {
 }
 
 #[test]
-fn what_a_member_cannot_give_fails_there() {
+fn a_read_from_outside_fails_at_sectors_that_the_member_cannot_read() {
     let mut host = filled(Level::Raid5);
     (40..43).for_each(|sector| host.device.member_mut(1).unwrap().make_unreadable(sector));
     assert_eq!(read(&mut host, 1, 32, 16), (Outcome::MediumError, None));
@@ -79,7 +79,7 @@ fn what_a_member_cannot_give_fails_there() {
 }
 
 #[test]
-fn a_member_that_is_dead_gives_nothing() {
+fn a_read_of_a_dead_member_fails() {
     let mut host = filled(Level::Raid5);
     // One read is under way when it dies.
     host.device.read_member(host.now, 1, Lba(8), 8, TAG);
@@ -93,7 +93,7 @@ fn a_member_that_is_dead_gives_nothing() {
 }
 
 #[test]
-fn there_is_nothing_behind_the_end() {
+fn a_read_beyond_the_end_of_a_member_is_out_of_range() {
     let mut host = filled(Level::Raid5);
     let end = host.device.member_capacity().0 / SECTOR_BYTES;
     assert_eq!(read(&mut host, 0, end - 1, 1).0, Outcome::Ok);
@@ -105,7 +105,7 @@ fn there_is_nothing_behind_the_end() {
 
 /// The host hears of a loss of power, and so does who reads a member.
 #[test]
-fn a_loss_of_power_ends_it() {
+fn a_loss_of_power_aborts_a_read_from_outside() {
     let mut host = filled(Level::Raid5);
     host.device.read_member(host.now, 1, Lba(8), 8, TAG);
     host.device.power_failure(host.now);
