@@ -5,7 +5,7 @@
 //! phase is that of the member command that ends last, as the member reports it. The array itself takes no time, so a phase begins where the
 //! one before it ends: a member command continues the account that its operation had at the moment of submission.
 //!
-//! `machine/follow.rs` fills the accounts; those of members are chained, phase by phase, with the waits between them (decision 0069).
+//! `machine/accounting.rs` fills the accounts; those of members are chained, phase by phase, with the waits between them (decision 0069).
 
 use outlast_device::{Completion, LatencyCause, LatencyParts, Tag};
 use outlast_units::Nanos;
@@ -30,6 +30,7 @@ impl TimeAccount {
     /// whole time counts for, in place of the reported parts.
     fn add_reported(&mut self, now: Nanos, reported: &LatencyParts, all: Option<LatencyCause>) {
         let total = reported.total();
+        // Between the last entry and the submission of this command nothing else is known to have happened.
         self.spend(Nanos(now.0 - total), LatencyCause::Firmware);
         match all {
             Some(cause) => self.parts[cause] += total,
@@ -89,7 +90,7 @@ struct HostAccount {
 /// A part of a host command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostPart {
-    /// The host's name of the command.
+    /// The host's tag of the command.
     pub(crate) tag: Tag,
     /// The group operation; `None` for a member command that is a part by itself.
     pub(crate) op: Option<u32>,
@@ -154,6 +155,7 @@ impl HostAccounts {
     ) {
         let (Some(account), Some(op)) = (self.open.get_mut(&part.tag), part.op) else { return };
         let chain = account.chain(op);
+        // The step is charged anew from the one before it.
         chain.steps.pop();
         account.current = chain.add_reported(now, Some(reported), Some(cause));
     }
@@ -220,6 +222,7 @@ impl HostAccounts {
         if let Some(tag) = open.iter().find(|tag| !self.open.contains_key(tag)) {
             return Err(format!("no account is kept of command {}", tag.0));
         }
+        // Handed-out accounts are not counted, since the host may never fetch them.
         let within = self.open.iter().filter(|(_, account)| !account.is_handed_out).count();
         let kept = self.kept_by_array.len();
         if within > open.len() + ready || kept > 0 {
@@ -236,6 +239,7 @@ impl HostAccount {
     /// The account of operation `op`; a new one begins where the command was accepted.
     fn chain(&mut self, op: u32) -> &mut OpAccount {
         let position = self.chains.iter().position(|chain| chain.op == op);
+        // A new operation starts from the acceptance of the command, not from parts that ran beside it.
         let position = position.unwrap_or_else(|| {
             self.chains.push(OpAccount { op, steps: vec![self.begun] });
             self.chains.len() - 1

@@ -15,7 +15,7 @@ pub(crate) const PAGE_SECTORS: u32 = 8;
 pub(crate) enum BitmapPhase {
     No,
     Setting,
-    /// Members flush before marks go.
+    /// Members flush before marks are cleared.
     Flushing,
     Clearing,
 }
@@ -34,7 +34,7 @@ pub(crate) struct IntentBitmap {
     /// Operations that wait for the write under way, and for the next.
     waiting: Vec<u32>,
     waiting_next: Vec<u32>,
-    /// Operations whose mark is there, and that have yet to go on.
+    /// Operations whose mark is durable, and that have yet to continue.
     marked: VecDeque<u32>,
     durable: u64,
     flush_started: Nanos,
@@ -92,13 +92,14 @@ impl IntentBitmap {
         self.left as usize
     }
 
-    /// An operation is about to write `group`. Returns whether it may; else it will be resumed.
+    /// Marks the region of `group` for operation `op`, which is about to write there. Returns false if the operation has to wait for the mark.
     pub(crate) fn mark(&mut self, group: u64, op: u32) -> bool {
         if !self.is_used() {
             return true;
         }
         let index = self.region(group);
         let region = &mut self.regions[index as usize];
+        // Counted from here on, so that the mark is not cleared before the write begins.
         region.writers += 1;
         if region.durable {
             return true;
@@ -126,12 +127,12 @@ impl IntentBitmap {
         !self.marked.is_empty() || self.phase == BitmapPhase::No && !self.next.is_empty()
     }
 
-    /// The next operation whose mark is there.
+    /// The next operation whose mark is durable.
     pub(crate) fn take_marked(&mut self) -> Option<u32> {
         self.marked.pop_front()
     }
 
-    /// True if operation `op` has got its mark already; it goes on.
+    /// True if the mark of operation `op` is durable already; takes it from the queue.
     pub(crate) fn take_own_mark(&mut self, op: u32) -> bool {
         let at = self.marked.iter().position(|&marked| marked == op);
         at.is_some_and(|at| self.marked.remove(at).is_some())
@@ -142,7 +143,7 @@ impl IntentBitmap {
         self.waiting.iter().chain(&self.waiting_next).chain(&self.marked).copied()
     }
 
-    /// Begins to write the marks that are wanted, unless the bitmap is being written; returns whether.
+    /// Begins to write the requested marks; returns false if there are none, or the bitmap is being written.
     pub(crate) fn begin_marking(&mut self) -> bool {
         if self.phase != BitmapPhase::No || self.next.is_empty() {
             return false;
@@ -152,6 +153,7 @@ impl IntentBitmap {
             "marks are written one batch after the other"
         );
         self.phase = BitmapPhase::Setting;
+        // The lists swap, so that their memory is reused; `batch` and `waiting` are empty.
         std::mem::swap(&mut self.batch, &mut self.next);
         std::mem::swap(&mut self.waiting, &mut self.waiting_next);
         for &index in &self.batch {
@@ -174,13 +176,13 @@ impl IntentBitmap {
         true
     }
 
-    /// `count` commands went to members.
+    /// Sets the number of member commands of this step.
     pub(crate) fn sent(&mut self, count: u32) {
         debug_assert!(self.left == 0 && self.phase != BitmapPhase::No, "one step of the bitmap at a time");
         self.left = count;
     }
 
-    /// One of them has ended; returns whether it was the last.
+    /// Counts a member command that has ended; returns true if it was the last.
     pub(crate) fn part_done(&mut self) -> bool {
         self.left -= 1;
         self.left == 0
@@ -202,6 +204,7 @@ impl IntentBitmap {
                 false
             }
             BitmapPhase::Flushing => {
+                // The flush covers writes that had ended before it began. Regions that were written since keep their marks.
                 for region in &mut self.regions {
                     let quiet = region.writers == 0
                         && region.last_write + delay <= self.flush_started
@@ -216,6 +219,7 @@ impl IntentBitmap {
             }
             BitmapPhase::Clearing => {
                 self.phase = BitmapPhase::No;
+                // During a resynchronisation marks stay, so that there is nothing to clear until it ends.
                 if self.durable > 0 && !resyncs {
                     self.wake = now + delay;
                 }
@@ -224,13 +228,14 @@ impl IntentBitmap {
         }
     }
 
-    /// An operation that had marked `group` has ended; the mark may go after `delay`.
+    /// Ends the use of a mark by an operation; the mark may be cleared after `delay`.
     pub(crate) fn unmark(&mut self, now: Nanos, group: u64, delay: Nanos) {
         let index = self.region(group) as usize;
         let region = &mut self.regions[index];
         debug_assert!(region.writers > 0 && region.durable, "a region is marked while it is written");
         region.writers -= 1;
         region.last_write = now;
+        // A timer that is set already comes first; it is set again if this mark is not quiet by then.
         if self.wake == Nanos::MAX {
             self.wake = now + delay;
         }
@@ -241,7 +246,7 @@ impl IntentBitmap {
         self.regions[self.region(group) as usize].in_doubt
     }
 
-    /// When marks may be taken away.
+    /// Time at which marks may be cleared.
     #[inline]
     pub(crate) fn wake(&self) -> Nanos {
         self.wake
@@ -271,14 +276,14 @@ impl IntentBitmap {
         self.durable > 0
     }
 
-    /// Power is back: marks that nothing is in doubt about go when their time has come.
+    /// Restarts the timer after a loss of power, for marks of regions that are not in doubt.
     pub(crate) fn resume(&mut self, now: Nanos, delay: Nanos) {
         if self.durable > 0 && self.wake == Nanos::MAX {
             self.wake = now + delay;
         }
     }
 
-    /// Everything is in doubt no more.
+    /// Ends the doubt of all regions.
     pub(crate) fn resynced(&mut self, now: Nanos, delay: Nanos) {
         for region in &mut self.regions {
             region.in_doubt = false;

@@ -41,6 +41,7 @@ impl WriteMap {
     /// array with `data` data chunks in each stripe and a placement of `period` stripes.
     pub fn counted(chunks: &[u64], stripes: &[u64], data: usize, period: u32) -> Self {
         let period = period as usize;
+        // Folded: counts of all periods add up.
         let mut map = Self { chunks: vec![0.0; period * data], stripes: vec![0.0; period], full_share: 0.0 };
         for (chunk, &count) in chunks.iter().enumerate() {
             map.chunks[chunk % (period * data)] += count as f64;
@@ -51,6 +52,7 @@ impl WriteMap {
         let small: f64 = map.chunks.iter().sum();
         let full: f64 = map.stripes.iter().sum::<f64>() * data as f64;
         if small + full > 0.0 {
+            // Both in chunks of data.
             map.full_share = full / (small + full);
         }
         map
@@ -216,6 +218,7 @@ impl CoarseArray {
                 small[usize::from(column)] += parity;
             }
         }
+        // Weights become shares of all writes; a kind without weight contributes nothing.
         let part = |share: f64, all: f64| if all > 0.0 { share / all } else { 0.0 };
         let (small_part, full_part) =
             (part(1.0 - writes.full_share, all_small), part(writes.full_share, all_full));
@@ -258,6 +261,7 @@ impl CoarseArray {
         let ages = self.ages.clone();
         self.ages[member] = new_age;
         let mut order: Vec<u8> = (0..self.ages.len() as u8).collect();
+        // Oldest first; the new member has its new age already.
         order.sort_by(|&a, &b| self.ages[usize::from(b)].total_cmp(&self.ages[usize::from(a)]));
         let plan = match self.config.shift {
             ShiftWay::Naive => {
@@ -368,6 +372,7 @@ pub fn loss_of_copies(
         let kept = groups.iter().map(|&group| {
             let ln_lost: f64 =
                 crate::roles::roles(group & !failed).map(|member| ln_uber[member].min(0.0)).sum();
+            // Logarithm of the probability that all bits of the group survive; `ln_1p` keeps precision for tiny rates.
             own_bits * (-ln_lost.exp()).ln_1p()
         });
         -kept.sum::<f64>().exp_m1()
@@ -375,6 +380,7 @@ pub fn loss_of_copies(
 }
 
 fn over_failures(ages: &[f64], failures: usize, loss: impl Fn(u64) -> f64) -> LossProbability {
+    // `sort_by` is stable: of equal ages the lower column counts as older.
     let mut order: Vec<usize> = (0..ages.len()).collect();
     order.sort_by(|&a, &b| ages[b].total_cmp(&ages[a]));
     let oldest = order.iter().take(failures).fold(0, |set, &member| set | 1 << member);
@@ -389,6 +395,7 @@ fn over_failures(ages: &[f64], failures: usize, loss: impl Fn(u64) -> f64) -> Lo
 /// 1 − Π (1 − UBER)^bits over the members that are not in `failed`, as bits.
 fn loss_without(ln_uber: &[f64], failed: u64, bits: f64) -> f64 {
     let survivors = ln_uber.iter().enumerate().filter(|(member, _)| failed >> member & 1 == 0);
+    // Sums of logarithms, `ln_1p` and `exp_m1`: tiny error rates would vanish beside 1.
     let ln_kept: f64 = survivors.map(|(_, &ln)| bits * (-ln.min(0.0).exp()).ln_1p()).sum();
     -ln_kept.exp_m1()
 }

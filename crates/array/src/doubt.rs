@@ -165,6 +165,7 @@ impl PowerLossDoubt {
     /// sets the timer anew.
     fn is_idle(&mut self, now: Nanos) -> bool {
         let idle = self.writers == 0 && self.mark == SafeModePhase::Active;
+        // Flushes of an earlier attempt are still under way: try again after the delay.
         let waits = idle && self.flushes > 0;
         self.wake = if waits { Nanos(now.0.saturating_add(self.delay.0)) } else { Nanos::MAX };
         if idle && !waits {
@@ -201,6 +202,7 @@ impl PowerLossDoubt {
 
     /// Derives the groups in doubt from a loss of power.
     pub(crate) fn after_power_cut(&mut self) {
+        // A mark of `Flushing` is not yet durable, so the array was still active.
         let active = self.mark != SafeModePhase::Clean;
         (self.mark, self.writers, self.flushes, self.wake) = (SafeModePhase::Clean, 0, 0, Nanos::MAX);
         self.log.clear();
@@ -208,6 +210,7 @@ impl PowerLossDoubt {
         let in_doubt = match self.policy {
             Consistency::Resync => active,
             Consistency::Bitmap => active && marked,
+            // Records are replayed instead.
             Consistency::Ppl | Consistency::Journal => false,
         };
         if in_doubt {
@@ -244,6 +247,7 @@ impl PowerLossDoubt {
         let mut count = 0;
         let mut at = range.start;
         while at < range.end {
+            // From edge to edge, between which rows are all torn or all not.
             let next = self.torn.next_edge(at).map_or(range.end, |edge| edge.min(range.end));
             if self.torn.overlaps(&(at..at + 1)) {
                 count += next - at;
@@ -257,6 +261,7 @@ impl PowerLossDoubt {
     pub(crate) fn torn_groups(&self) -> Vec<u64> {
         let of = |run: std::ops::Range<u64>| run.start / self.chunk..(run.end - 1) / self.chunk + 1;
         let mut groups: Vec<u64> = self.torn.iter().flat_map(of).collect();
+        // Runs are in rising order, so that equal groups are neighbours.
         groups.dedup();
         groups
     }

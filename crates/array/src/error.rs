@@ -43,7 +43,7 @@ pub enum ArrayError {
         /// The error, in words.
         reason: String,
     },
-    /// A share of the link's bandwidth is set, and the device tells of no link.
+    /// A share of the link's bandwidth is set, and the device reports no link.
     #[error(
         "array.repair.share: the new device has no device.controller.link, so there is no bandwidth to take a share of"
     )]
@@ -168,7 +168,7 @@ pub enum ArrayEventKind {
         /// Groups whose parity cannot be trusted.
         groups: u64,
     },
-    /// A member refuses writes and cannot be spared: the array refuses writes.
+    /// A member refuses writes and the array cannot do without it, so that the array refuses writes, too.
     ReadOnly {
         /// Its column.
         member: usize,

@@ -27,7 +27,7 @@ pub(crate) enum GroupMap {
     Copies { layout: CopyLayout, columns: u64, copies: u64, far_rows: u64 },
 }
 
-/// A placement, and perhaps another one on the way.
+/// A placement, and the shift to another one if that is in progress.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct StripedMap {
     pub(crate) now: ParityPlacement,
@@ -85,6 +85,7 @@ impl GroupLayout {
         let rows = member_sectors / chunk;
         let far_rows = rows / copies;
         let groups = match layout {
+            // Copies of a group lie side by side, and may wrap to the next row.
             CopyLayout::Near => rows * columns / copies,
             CopyLayout::Far | CopyLayout::Offset => far_rows * columns,
         };
@@ -136,7 +137,9 @@ impl GroupLayout {
                         let place = group * copies + copy;
                         (place % columns, place / columns)
                     }
+                    // Copy `c` lies in the `c`-th part of each member, shifted by `c` columns.
                     CopyLayout::Far => ((group + copy) % columns, group / columns + copy * far_rows),
+                    // Each row of groups is followed by its copies, each shifted by one column.
                     CopyLayout::Offset => ((group + copy) % columns, group / columns * copies + copy),
                 };
                 (column as usize, row * self.chunk)
@@ -158,12 +161,14 @@ impl GroupLayout {
                 (row * columns + column) / copies
             }
             &GroupMap::Copies { layout, columns, copies, far_rows } => {
+                // The row tells which copy lies here, and the shift of that copy is undone.
                 let far = layout == CopyLayout::Far;
                 let (copy, row) =
                     if far { (row / far_rows, row % far_rows) } else { (row % copies, row / copies) };
                 if copy >= copies {
                     return None;
                 }
+                // Plus `columns`, so that the difference is never negative.
                 row * columns + (column + columns - copy % columns) % columns
             }
         };
@@ -205,6 +210,7 @@ impl GroupLayout {
 
     /// First sector of the array that lies in row `row` of a data role.
     pub(crate) fn logical(&self, group: u64, role: usize, row: u32) -> u64 {
+        // All copies of a mirror hold the same data.
         let role = if self.data == 1 { 0 } else { role as u64 };
         (group * self.data as u64 + role) * self.chunk + u64::from(row)
     }

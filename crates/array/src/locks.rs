@@ -44,6 +44,7 @@ impl RowLocks {
         for (bucket, &head) in self.heads.iter().enumerate() {
             let (mut at, mut before): (u32, Vec<&LockNode>) = (head, Vec::new());
             while at != NIL {
+                // A lock that has been seen before closes a circle.
                 let is_new = seen.get_mut(at as usize).is_some_and(|seen| !std::mem::replace(seen, true));
                 let node = self.nodes.slots().get(at as usize).filter(|_| is_new);
                 let Some(node) = node.filter(|node| Self::bucket(node.group) == bucket) else {
@@ -78,6 +79,7 @@ impl RowLocks {
     pub(crate) fn acquire(&mut self, group: u64, rows: RowRange, shared: bool, op: u32) -> (u32, bool) {
         let bucket = Self::bucket(group);
         let mut blockers = 0;
+        // The walk finds conflicts and the end of the list in one go; lists are short.
         let (mut at, mut last) = (self.heads[bucket], NIL);
         while at != NIL {
             let node = &self.nodes[at];

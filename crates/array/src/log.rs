@@ -29,7 +29,7 @@ impl RecordLog {
     }
 
     /// The offset for a record of `bytes`; records do not wrap around the end.
-    pub(crate) fn place(&mut self, bytes: u64) -> u64 {
+    pub(crate) fn next_offset(&mut self, bytes: u64) -> u64 {
         if self.next + bytes > self.size {
             self.next = 0;
         }

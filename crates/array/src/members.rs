@@ -156,6 +156,7 @@ impl<D> ArrayMembers<D> {
 
     /// The column that a number belongs to.
     pub(crate) fn column_of(&self, number: usize) -> usize {
+        // Donors follow the columns in the same order.
         number % self.columns.len()
     }
 

@@ -4,7 +4,7 @@ use crate::layout::RowRange;
 use outlast_device::{Command, Outcome, StreamId, Tag};
 use outlast_units::slab::NIL;
 
-/// A command of the host.
+/// A host command under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct HostCommand {
     pub(crate) command: Command,

@@ -52,6 +52,7 @@ impl ParityCode {
             return;
         }
         let Some(code) = &self.code else {
+            // Role 0 is missing, so that the first copy that is there replaces it.
             let copy = (1..=self.parities).find(is_there).expect(FITS);
             let (first, parity_cells) = cells.split_at_mut(1);
             first[0][range.clone()].copy_from_slice(&parity_cells[copy - 1][range]);
@@ -60,6 +61,7 @@ impl ParityCode {
         let set = |roles: &mut dyn Iterator<Item = usize>| roles.fold(ShardSet::default(), ShardSet::with);
         let present = set(&mut (0..self.data + self.parities).filter(is_there));
         let plan = code.decoder(&present, &set(&mut missing.iter().copied())).expect(FITS);
+        // Buffers apart from the cells, which the decoder borrows as sources.
         let mut targets: Vec<Vec<u8>> = missing.iter().map(|_| vec![0; range.len()]).collect();
         let sources: Vec<&[u8]> = plan.sources().iter().map(|&role| &cells[role][range.clone()]).collect();
         let mut slices: Vec<&mut [u8]> = targets.iter_mut().map(Vec::as_mut_slice).collect();

@@ -181,6 +181,7 @@ impl PlainDevice {
 
     /// Schedules a failure. One that is due already takes place with the next `advance`.
     pub fn plan_failure(&mut self, failure: PlainFailure) {
+        // Sorted by time; of equal times, in the order of the calls.
         let place = self.failures.iter().position(|other| other.at > failure.at);
         self.failures.insert(place.unwrap_or(self.failures.len()), failure);
     }
@@ -271,6 +272,7 @@ impl PlainDevice {
         let end = if span == Nanos::ZERO {
             now
         } else {
+            // The lane that is free first.
             let lane = self.lanes.iter_mut().min().expect("there is at least one lane");
             *lane = (*lane).max(now) + span;
             *lane
@@ -284,6 +286,7 @@ impl PlainDevice {
             self.entries.push(entry);
             self.entries.len() as u32 - 1
         };
+        // The sequence number keeps commands that end together in the order of submission.
         self.queue.push(Reverse((end, self.sequence, index)));
         self.sequence += 1;
     }
@@ -342,6 +345,7 @@ impl PlainDevice {
 
     /// Keeps the content of a sector before a write that a loss of power may undo.
     fn remember(&mut self, sector: u64, durable: bool) {
+        // A durable write cannot be undone; without bytes nothing could be restored.
         if durable || !self.config.bytes {
             self.unflushed.remove(&sector);
         } else if self.config.volatile_cache && !self.unflushed.contains_key(&sector) {

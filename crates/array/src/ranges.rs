@@ -42,6 +42,7 @@ impl RangeSet {
 
     /// Takes all of `range` out.
     pub fn remove(&mut self, range: Range<u64>) {
+        // Runs that overlap are cut; the parts outside go back in.
         while let Some((&s, &e)) = self.runs.range(..range.end).next_back().filter(|&(_, &e)| e > range.start)
         {
             self.runs.remove(&s);
@@ -61,6 +62,7 @@ impl RangeSet {
 
     /// The first place after `at` where a run begins or ends.
     pub fn next_edge(&self, at: u64) -> Option<u64> {
+        // The end of the run that holds `at`, or the start of the next run.
         let end = self.runs.range(..=at).next_back().map(|(_, &end)| end).filter(|&end| end > at);
         end.or_else(|| self.runs.range(at + 1..).next().map(|(&start, _)| start))
     }

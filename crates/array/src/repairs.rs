@@ -206,6 +206,7 @@ impl MemberRepairs {
         let mut dies = Vec::new();
         for &id in ids {
             let record = self.record_mut(id);
+            // The rebuild for which the member leaves continues on its replacement.
             if record.member != column || record.way == RepairWay::Rebuild && record.started_at.is_some() {
                 continue;
             }

@@ -173,6 +173,7 @@ impl PassProgress {
     pub(crate) fn new(kind: PassKind, done: Bytes, total: Bytes, worked: u64, elapsed: Nanos) -> Self {
         let elapsed = elapsed.as_secs_f64();
         let bytes_per_s = if elapsed > 0.0 { worked as f64 / elapsed } else { 0.0 };
+        // Infinite or NaN at a speed of 0: then there is no estimate.
         let seconds = (total.0 - done.0) as f64 / bytes_per_s;
         let left = seconds.is_finite().then_some(Nanos((seconds * 1e9) as u64));
         Self { kind, done, total, bytes_per_s, left }

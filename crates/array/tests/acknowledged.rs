@@ -1,4 +1,4 @@
-//! Is a write ever acknowledged that no member has taken? Members leave at every moment of it: while it waits for a mark, for old data, for
+//! A write that no member has taken is never acknowledged. Members leave at every moment of it: while it waits for a mark, for old data, for
 //! its record, and while it is being written.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -66,7 +66,7 @@ fn one_write(config: &ArrayConfig, at: Nanos, then: impl Fn(&mut Array<PlainDevi
     refused
 }
 
-/// As many members fail as is one too many, in every combination.
+/// One member too many fails, in every combination.
 #[test]
 fn a_write_that_reached_no_member_is_never_acknowledged() {
     for config in kinds() {
@@ -92,7 +92,7 @@ fn a_write_that_reached_no_member_is_never_acknowledged() {
     }
 }
 
-/// As [`one_write`], unless the write is answered before `at`.
+/// [`one_write`], or `None` if the write is answered before `at`.
 fn unless_answered(
     config: &ArrayConfig,
     at: Nanos,
@@ -204,7 +204,7 @@ fn a_member_that_leaves_with_the_last_answer_has_not_taken_the_write() {
     }
 }
 
-/// As many runs of sectors that could not be written are kept as the threshold says; one more, and the member goes.
+/// A member may have as many runs of unwritable sectors as the threshold says; one more, and it is ejected.
 #[test]
 fn a_member_is_ejected_by_the_first_bad_run_above_the_threshold() {
     for bad_blocks in [0, 1, 5, 10] {

@@ -1,4 +1,4 @@
-//! Do members age as Diff-RAID says, also in the engine that carries out every command? And what does a replacement cost?
+//! Members age as Diff-RAID says, also in the engine that carries out every command; and the cost of a replacement.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

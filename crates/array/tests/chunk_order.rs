@@ -1,4 +1,4 @@
-//! How long does recovery take where chunks are read and written in turn, and does it restore the same? Against closed forms.
+//! Time and result of a recovery that reads and writes chunks one by one, against closed forms.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ use support::{Host, command};
 const GROUPS: u64 = 40;
 const READ: u64 = 50;
 const WRITE: u64 = 200;
-/// Of a chunk of 4 KiB, at a byte in a nanosecond.
+/// Transfer time of a chunk of 4 KiB, at a byte per nanosecond.
 const TRANSFER: u64 = 4096;
 
 fn member(seed: u64) -> PlainDevice {
@@ -32,7 +32,7 @@ fn member(seed: u64) -> PlainDevice {
     PlainDevice::new(config, seed).unwrap()
 }
 
-/// What a recovery took: time, chunks read, chunks written.
+/// Cost of a recovery: time, chunks read, chunks written.
 struct Took {
     time: u64,
     reads: u64,

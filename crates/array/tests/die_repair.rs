@@ -1,4 +1,4 @@
-//! Do arrays of real drives live through failing dies? Dies fail, two at once, too, and again while the last failure is being repaired;
+//! Arrays of real drives survive failing dies. Dies fail, two at once, too, and again while the last failure is being repaired;
 //! power fails at any moment; collection is in full swing. Every read against an oracle, and at the end redundancy that fits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

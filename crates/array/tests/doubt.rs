@@ -1,4 +1,4 @@
-//! What is in doubt after a loss of power, for how long, and what a write does about it: as Linux's md.
+//! Doubt after a loss of power, its duration, and the effect of writes on it: as in Linux's md.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -329,7 +329,7 @@ fn a_mirror_in_doubt_reads_always_the_same_copy() {
     }
 }
 
-/// Of mirrors any copy will do: as md, the array starts with one missing and counts no hole.
+/// Mirrors can be read from any copy: as md does, the array starts with one missing, and counts no write hole.
 #[test]
 fn mirrors_have_no_write_hole() {
     let mut host = filled(array(small(Level::Raid1, 3, Consistency::Resync, None), SECTORS));

@@ -1,4 +1,4 @@
-//! Is every byte right on an array of real drives whose members fail, whose flash breaks, and which are replaced?
+//! Every byte is right on an array of real drives whose members fail, whose flash breaks, and which are replaced.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn drive(seed: u64) -> Ssd {
 
 struct Stand {
     array: Array<Ssd>,
-    /// What every sector must hold.
+    /// Expected content of every sector.
     truth: Vec<u8>,
     rng: SplitMix,
     now: Nanos,

@@ -1,5 +1,5 @@
-//! Does an array tell the truth about its sectors, whatever its members have lost? It is asked in the middle of its life; then copies of
-//! it are read from end to end, and cut off and read.
+//! Extents and peeks of an array are true, whatever its members have lost: taken in the middle of its life, then compared with copies of
+//! the array that are read from end to end, with and without a loss of power.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -43,7 +43,7 @@ pub(crate) fn small(level: Level, members: u16) -> ArrayConfig {
 
 /// A life of `commands` commands on an array that is empty or full, with `faults` unreadable sectors and at most two members lost, one of
 /// which may be on its way back.
-fn live(level: Level, forgets: bool, seed: u64, commands: u64, faults: u64) -> Host<Array<PlainDevice>> {
+fn age_array(level: Level, forgets: bool, seed: u64, commands: u64, faults: u64) -> Host<Array<PlainDevice>> {
     let mut rng = SplitMix::new(seed, "extents");
     let member = |seed| if forgets { volatile(SECTORS, seed) } else { plain(SECTORS, seed) };
     let config = small(level, 4);
@@ -75,7 +75,7 @@ fn live(level: Level, forgets: bool, seed: u64, commands: u64, faults: u64) -> H
     host
 }
 
-/// What sector `sector` gives.
+/// Result of a read of sector `sector`.
 fn read(array: &mut Array<PlainDevice>, now: Nanos, sector: u64) -> Option<Vec<u8>> {
     let mut done = Vec::new();
     array.submit(now, command(Op::Read, sector, 1), Tag(7777));
@@ -94,44 +94,44 @@ fn read(array: &mut Array<PlainDevice>, now: Nanos, sector: u64) -> Option<Vec<u
     array.take_data(Tag(7777))
 }
 
-/// What is said of a sector without a read: nothing where only a read can tell.
+/// Content of a sector as known without a read.
 #[derive(Debug)]
-enum Told {
-    Nothing,
-    /// What a read gives: the bytes, or that there are none.
-    Given(Option<Vec<u8>>),
+enum PeekedSector {
+    Unknown,
+    /// The result of a read: the bytes, or `None` if it fails.
+    Known(Option<Vec<u8>>),
 }
 
-/// What the array says without a read that the sectors from `lba` on give.
-fn peek(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<Told> {
+/// Content of the sectors from `lba` on, as the array knows it without a read.
+fn peek(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<PeekedSector> {
     let mut peeks = Vec::new();
     array.peek(Lba(lba), sectors, &mut peeks);
-    let mut told = Vec::new();
+    let mut peeked = Vec::new();
     for Peek { lba: first, sectors, held } in peeks {
-        assert_eq!(first.0, lba + told.len() as u64);
+        assert_eq!(first.0, lba + peeked.len() as u64);
         for sector in 0..sectors as usize {
-            told.push(match &held {
-                Held::Zeroes => Told::Given(Some(vec![0; SECTOR_BYTES as usize])),
+            peeked.push(match &held {
+                Held::Zeroes => PeekedSector::Known(Some(vec![0; SECTOR_BYTES as usize])),
                 Held::Bytes { memory, from } => {
                     let first = from + sector * SECTOR_BYTES as usize;
-                    Told::Given(Some(memory[first..first + SECTOR_BYTES as usize].to_vec()))
+                    PeekedSector::Known(Some(memory[first..first + SECTOR_BYTES as usize].to_vec()))
                 }
-                Held::Lost => Told::Given(None),
-                Held::Unknown => Told::Nothing,
+                Held::Lost => PeekedSector::Known(None),
+                Held::Unknown => PeekedSector::Unknown,
             });
         }
     }
-    told
+    peeked
 }
 
-pub(crate) fn spread(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<ExtentState> {
+pub(crate) fn sector_states(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<ExtentState> {
     let extents = array.extents(Lba(lba), sectors);
     assert!(extents.windows(2).all(|pair| pair[0].lba.0 + pair[0].sectors == pair[1].lba.0));
     extents.iter().flat_map(|extent| vec![extent.state; extent.sectors as usize]).collect()
 }
 
 #[derive(Default, Debug)]
-struct Found {
+struct StateCounts {
     holes: u64,
     lost: u64,
     misplaced: u64,
@@ -139,42 +139,42 @@ struct Found {
     peeked: u64,
 }
 
-fn look(host: &Host<Array<PlainDevice>>, seed: u64, found: &mut Found) {
+fn check_states(host: &Host<Array<PlainDevice>>, seed: u64, counts: &mut StateCounts) {
     let (array, now) = (&host.device, host.now);
-    let told = spread(array, 0, u64::MAX);
-    assert_eq!(told.len() as u64, host.capacity());
+    let states = sector_states(array, 0, u64::MAX);
+    assert_eq!(states.len() as u64, host.capacity());
     let mut rng = SplitMix::new(seed, "ranges");
     for _ in 0..10 {
         let first = rng.below(host.capacity());
         let count = 1 + rng.below(host.capacity() - first);
-        assert_eq!(spread(array, first, count), told[first as usize..(first + count) as usize]);
+        assert_eq!(sector_states(array, first, count), states[first as usize..(first + count) as usize]);
     }
     let mut before = Vec::new();
     let peeked = peek(array, 0, u64::MAX);
-    assert_eq!(peeked.len(), told.len());
-    for (sector, state) in (0..).zip(&told) {
+    assert_eq!(peeked.len(), states.len());
+    for (sector, state) in (0..).zip(&states) {
         // Each from a copy of its own: reading mends what it can.
         let content = read(&mut array.clone(), now, sector);
         assert_eq!(state.lost, content.is_none(), "sector {sector} is {state:?}");
         let is_zero = content.as_ref().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
         assert!(state.allocated || is_zero, "sector {sector} is {state:?}");
-        if let Told::Given(peeked) = &peeked[sector as usize] {
+        if let PeekedSector::Known(peeked) = &peeked[sector as usize] {
             assert_eq!(*peeked, content, "sector {sector} is {state:?}");
-            found.peeked += 1;
+            counts.peeked += 1;
         }
         assert!(!(state.lost && state.misplaced));
-        found.holes += u64::from(!state.allocated);
-        found.lost += u64::from(state.lost);
-        found.misplaced += u64::from(state.misplaced);
+        counts.holes += u64::from(!state.allocated);
+        counts.lost += u64::from(state.lost);
+        counts.misplaced += u64::from(state.misplaced);
         before.push(content);
     }
     let mut cut = array.clone();
     cut.power_cut(now);
     cut.power_on(now, true).unwrap();
-    for (sector, (state, before)) in (0..).zip(told.iter().zip(before)) {
+    for (sector, (state, before)) in (0..).zip(states.iter().zip(before)) {
         let after = read(&mut cut.clone(), now, sector);
         assert!(state.volatile || state.lost || after == before, "sector {sector} is {state:?}");
-        found.volatile += u64::from(after != before);
+        counts.volatile += u64::from(after != before);
     }
     // Once members are rebuilt, and what cannot be saved is given up, what is given is still the truth.
     let mut later = host.clone();
@@ -192,20 +192,20 @@ proptest! {
         ]),
         forgets: bool, seed: u64, commands in 5u64..80, faults in 0u64..10,
     ) {
-        look(&live(level, forgets, seed, commands, faults), seed, &mut Found::default());
+        check_states(&age_array(level, forgets, seed, commands, faults), seed, &mut StateCounts::default());
     }
 }
 
 #[test]
 fn extents_have_every_state() {
-    let mut found = Found::default();
+    let mut counts = StateCounts::default();
     for seed in 0..6 {
         for level in [Level::Raid5, Level::Raid10] {
-            look(&live(level, true, seed, 40, 6), seed, &mut found);
+            check_states(&age_array(level, true, seed, 40, 6), seed, &mut counts);
         }
     }
-    let Found { holes, lost, misplaced, volatile, peeked } = found;
-    assert!(holes > 50 && lost > 5 && misplaced > 50 && volatile > 50 && peeked > 500, "{found:?}");
+    let StateCounts { holes, lost, misplaced, volatile, peeked } = counts;
+    assert!(holes > 50 && lost > 5 && misplaced > 50 && volatile > 50 && peeked > 500, "{counts:?}");
 }
 
 /// A device by itself: what was never written is a hole, what failed is lost or is asked for, what has not been flushed may go.
@@ -223,7 +223,7 @@ fn a_plain_device_reports_the_same_states_of_its_sectors() {
     let notice = NoticeKind::DieFailed { die: 0 };
     host.device.plan_failure(outlast_array::PlainFailure { at: host.now, notice, lost, fake });
     host.device.advance(host.now, &mut Vec::new());
-    let said: Vec<_> =
+    let reported: Vec<_> =
         host.device.extents(Lba(0), 28).iter().map(|run| (run.lba.0, run.sectors, run.state)).collect();
     let (good, hole) = (ExtentState::GOOD, ExtentState::HOLE);
     let expected = [
@@ -236,7 +236,7 @@ fn a_plain_device_reports_the_same_states_of_its_sectors() {
         (22, 2, good),
         (24, 4, hole),
     ];
-    assert_eq!(said, expected);
+    assert_eq!(reported, expected);
     assert_eq!(host.device.identify().capacity, Bytes(64 * SECTOR_BYTES));
     host.device.submit(host.now, command(Op::Read, 8, 8), Tag(3));
     let mut done = Vec::new();

@@ -1,4 +1,4 @@
-//! Does state that somebody has forged, with its checksums made right, ever end an array by a panic? Arrays of each kind in the middle of their lives are
+//! Forged state with correct checksums never makes an array panic. Arrays of each kind in the middle of their lives are
 //! written; a number of that is changed; what reads it refuses it, or goes on: under a host, through failures, a loss of power, and new members.
 
 #![allow(
@@ -74,7 +74,7 @@ fn read(config: &ArrayConfig, state: &[u8]) -> Result<Array<PlainDevice>, Damage
     Ok(array)
 }
 
-/// What befalls the array from `now` on.
+/// Work and faults for the array from `now` on.
 fn goes_on(mut array: Array<PlainDevice>, mut now: Nanos) {
     let (mut rng, mut done) = (SplitMix::new(now.0, "forged"), Vec::new());
     let (capacity, members) = (array.identify().capacity.0 / SECTOR_BYTES, array.config().members);

@@ -1,4 +1,4 @@
-//! Do an array and its forks know nothing of each other? An array of drives with bytes is cloned while a member is rebuilt, while a failed die is
+//! An array and its forks do not influence each other. An array of drives with bytes is cloned while a member is rebuilt, while a failed die is
 //! repaired, or just after a loss of power. Each goes on by itself, against an oracle of its own, and is to the byte what an array that was
 //! never forked becomes.
 
@@ -21,7 +21,7 @@ use support::drives::{self, Trial};
 const TURN: u32 = 60;
 const TURNS: u32 = 6;
 
-/// What is under way when the array is forked.
+/// Work that is under way when the array is forked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moment {
     Rebuild,

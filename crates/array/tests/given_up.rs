@@ -1,8 +1,8 @@
-//! What an array gives up because nothing can bring it back, what is lost by that and what is not, and when it gives what may be wrong.
+//! Data that an array gives up: the losses that this causes, those that it must not cause, and reads that may return wrong data.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::extents::{SECTORS, small, spread};
+use crate::extents::{SECTORS, sector_states, small};
 use crate::support;
 
 use outlast_array::{Array, PlainDevice};
@@ -25,12 +25,12 @@ fn a_read_that_waits_while_its_data_is_given_up_fails() {
     host.submit(command(Op::Write, 0, 24));
     host.drain();
     (0..2).for_each(|column| host.device.member_mut(column).unwrap().make_unreadable(3));
-    assert!(spread(&host.device, 3, 1)[0].lost && spread(&host.device, 11, 1)[0].lost);
+    assert!(sector_states(&host.device, 3, 1)[0].lost && sector_states(&host.device, 11, 1)[0].lost);
     host.submit(command(Op::Write, 8, 5));
     host.submit(command(Op::Read, 3, 1));
     host.drain();
     assert_eq!(host.errors, [(3, 1)]);
-    assert!(spread(&host.device, 3, 1)[0].lost && !spread(&host.device, 11, 1)[0].lost);
+    assert!(sector_states(&host.device, 3, 1)[0].lost && !sector_states(&host.device, 11, 1)[0].lost);
     assert_eq!(host.read_all(), [3]);
 }
 
@@ -43,9 +43,9 @@ fn a_rebuild_without_redundancy_gives_up_no_sector_that_can_be_read() {
     (10..13).for_each(|sector| host.device.member_mut(2).unwrap().make_unreadable(sector));
     host.device.fail_member(host.now, 3).unwrap();
     host.device.replace(host.now, 3, plain(SECTORS, 9), false).unwrap();
-    let told = spread(&host.device, 0, 64);
+    let states = sector_states(&host.device, 0, 64);
     host.drain();
-    assert_eq!(spread(&host.device, 0, 64), told);
+    assert_eq!(sector_states(&host.device, 0, 64), states);
     assert_eq!(
         host.read_all().into_iter().filter(|&lba| lba < 64).collect::<Vec<_>>(),
         [24, 25, 26, 27, 28, 29, 30, 31, 50, 51, 52, 56, 57, 58, 59, 60, 61, 62, 63]
@@ -66,11 +66,11 @@ fn data_that_was_given_up_is_no_source_of_other_data() {
             host.device.fail_member(host.now, column).unwrap();
             host.device.replace(host.now, column, plain(SECTORS, 10), false).unwrap();
         }
-        let told = spread(&host.device, 0, 64);
+        let states = sector_states(&host.device, 0, 64);
         host.drain();
-        assert_eq!(spread(&host.device, 0, 64), told);
+        assert_eq!(sector_states(&host.device, 0, 64), states);
         let lost = host.read_all().into_iter().filter(|&lba| lba < 64).count();
-        assert_eq!(lost, told.iter().filter(|state| state.lost).count());
+        assert_eq!(lost, states.iter().filter(|state| state.lost).count());
     }
 }
 

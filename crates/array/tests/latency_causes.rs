@@ -1,4 +1,4 @@
-//! Is a request of an array its members' commands one after another, with what the array waits for between them?
+//! The latency of an array's command is that of its members' commands, one after another, with the waits of the array between them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -50,7 +50,7 @@ impl<D: Device> Stand<D> {
         self.device.submit_data(self.now, command, Tag(tag), &vec![7; bytes]);
     }
 
-    /// What came of each of `count` commands that were submitted now, and its parts, which sum to its latency. Then everything is at rest.
+    /// Outcome and parts of each of `count` commands submitted now; the parts sum to the latency. Runs until the array is idle.
     fn finish(&mut self, count: usize) -> Vec<(Outcome, LatencyParts)> {
         let mut completions: Vec<Completion> = Vec::new();
         let since = self.now;
@@ -119,7 +119,7 @@ fn a_write_waits_for_the_lock_of_its_stripe() {
     assert_eq!(both[1].1[Cause::StripeLock], alone.total());
 }
 
-/// What a failed member held is read from the others.
+/// Data of a failed member is computed from the others.
 #[test]
 fn missing_data_is_computed_from_other_members() {
     let mut array = array(Consistency::Resync);

@@ -1,4 +1,4 @@
-//! Does the array do what Linux's md does? `tests/md/answers.txt` holds what md itself answered (`tests/md/record.py` boots a kernel and asks
+//! The array does what Linux's md does. `tests/md/answers.txt` holds the answers of md itself (`tests/md/record.py` boots a kernel and asks
 //! it): which members are read for a write of each size, with redundancy known to fit and while a resynchronisation waits, with every member
 //! there and with some missing, and how long after a write an array is clean.
 

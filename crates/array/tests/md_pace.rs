@@ -1,4 +1,4 @@
-//! Does the array rebuild and check beside a host as fast as Linux's md does? `tests/md/pace.txt` holds how long md took
+//! The array rebuilds and checks beside a host as fast as Linux's md does. `tests/md/pace.txt` holds the times that md took
 //! (`tests/md/record_pace.py` boots a kernel and asks it), on disks that take 20 ms for each command, however many there are at once.
 //!
 //! How much md has under way differs by level and is no setting of ours. It is taken from the answers without a host; the other answers are then
@@ -35,7 +35,7 @@ struct Question<'a> {
     min: u64,
     max: u64,
     load: &'a str,
-    /// Of a member.
+    /// Size of a member.
     kib: u64,
 }
 
@@ -44,7 +44,7 @@ impl Question<'_> {
         Self { load: "none", min: 1000, max: 200_000, ..self }
     }
 
-    /// As [`JUDGED`] has it.
+    /// Its verdict in [`JUDGED`].
     fn name(self) -> String {
         format!("{} {} {} {} {}", self.level, self.pass, self.min, self.max, self.load)
     }
@@ -199,14 +199,14 @@ fn window_of(alone: Question<'_>, answered: f64) -> u16 {
     (1..=32).min_by(|&one, &other| off(one).total_cmp(&off(other))).unwrap()
 }
 
-/// How far ours may be from the nearest of md's answers, as a logarithm: half a group of the window, and half a second by which md's limits, which go by
+/// Tolerance of the distance to the nearest of md's answers, as a logarithm: half a group of the window, and half a second by which md's limits, which go by
 /// whole seconds, act late.
 fn tolerance(question: Question<'_>, answered: &[f64], window: u16) -> f64 {
     let steps = if (question.min, question.max) == (1000, 200_000) { 0.0 } else { 0.5 / mean(answered) };
     0.5 / f64::from(window) + steps
 }
 
-/// How far `ours` is from the nearest of md's shares of its idle rate, as a logarithm; 0 among them.
+/// Distance of `ours` from the nearest of md's shares of its idle rate, as a logarithm; 0 within their range.
 fn beyond(ours: f64, idle: &[f64], answered: &[f64]) -> f64 {
     let shares = answered.iter().map(|seconds| mean(idle) / seconds);
     let (least, most) =

@@ -1,4 +1,4 @@
-//! Is a member that others read as it is read as it is?
+//! Reads of a member from outside return the content of the member, not that of the array.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

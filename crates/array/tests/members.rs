@@ -1,4 +1,4 @@
-//! What happens when members fail, wear out, refuse, or come back from a loss of power: one question each.
+//! Members that fail, wear out, refuse writes, or come back from a loss of power: one case each.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -192,7 +192,7 @@ fn failing_members_are_ejected() {
     assert_eq!(raid0.device.counters().ejected, 0);
 }
 
-/// As many read errors as the threshold are borne; one more is too many.
+/// A member may have as many read errors as the threshold says; one more, and it is ejected.
 #[test]
 fn a_member_is_ejected_by_the_first_error_above_the_threshold() {
     for read_errors in [0, 1, 5, 20] {

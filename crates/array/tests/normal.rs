@@ -1,4 +1,4 @@
-//! Does every read return the last write, with every member well? Every level and layout, with bytes, and how much each write costs.
+//! Every read returns the last write while all members work: every level and layout, with bytes; and the cost of each write.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -157,7 +157,7 @@ fn the_cheapest_write_method_is_chosen() {
     assert_eq!(cost(Cheapest, 4, 28), (1, 9));
 }
 
-/// What a write of the first `chunks` chunks of a stripe does, with time and without: full, reconstruct- and read-modify-writes, reads of
+/// Counts of a write of the first `chunks` chunks of a stripe, with time and without: full, reconstruct- and read-modify-writes, reads of
 /// members.
 fn ways(level: Level, members: u16, chunks: u32) -> [[u64; 4]; 2] {
     let counted = |array: &Array<PlainDevice>| {

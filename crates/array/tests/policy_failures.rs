@@ -47,7 +47,7 @@ fn an_invalid_repair_decision_leaves_it_to_the_settings() {
     assert_eq!(array.policy_failure().unwrap().to_string(), "policies.repair = mine: no module");
 }
 
-/// What was put off when the code failed is done as the settings say, at once.
+/// A repair that was deferred when user code failed is done at once, as the settings say.
 #[test]
 fn a_waiting_repair_follows_the_settings_once_user_code_has_failed() {
     let config = small(Level::Raid5, 4, RepairWay::Die);

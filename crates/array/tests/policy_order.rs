@@ -120,7 +120,7 @@ fn rows_are_ordered_only_for_members_that_stay() {
     assert_eq!(host.read_all(), [0; 0]);
 }
 
-/// What the code remembers goes with a fork; an array that is read asks anew.
+/// A fork copies the state of user code; a restored array starts with new state.
 #[test]
 fn forks_and_restored_arrays_continue_alike() {
     let config = ArrayConfig { spares: 1, ..small(Level::Raid6, 5, RepairWay::Die) };

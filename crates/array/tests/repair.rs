@@ -1,4 +1,4 @@
-//! Is what a member loses with a die made good, in each of the three ways, and beside everything else that may happen?
+//! Data that a member loses with a die is recovered, by each of the three methods, and beside everything else that may happen.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

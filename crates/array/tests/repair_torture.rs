@@ -1,4 +1,4 @@
-//! Does content survive failing dies beside everything else? Random work with bytes while members lose strided sectors, one after another
+//! Content survives failing dies beside everything else. Random work with bytes while members lose strided sectors, one after another
 //! and together, fail as a whole and are replaced, and power fails; every read against an oracle, and at the end redundancy that fits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -211,7 +211,7 @@ impl Torture {
         self.seen.cuts += 1;
     }
 
-    /// Nothing is lost but what was being written when power failed, and only what is lost cannot be read.
+    /// Only sectors that were being written when power failed may be lost, and only lost sectors cannot be read.
     fn check_losses(&mut self) {
         let lost = self.host.device.lost().clone();
         for sector in lost.iter().flatten() {

@@ -1,4 +1,4 @@
-//! Does an array that was written and read go on as if it had never stopped? Random arrays at random moments, with members missing, rebuilding
+//! A saved and restored array continues as if it had never stopped. Random arrays at random moments, with members missing, rebuilding
 //! and being replaced, repairs, scrubs, moving parity and losses of power: two lives alike, but that one is written and read midway.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -173,7 +173,7 @@ impl Life {
         }
     }
 
-    /// It is written, and a new array reads that.
+    /// Saves the array, and restores it into a new one.
     fn is_written_and_read(&mut self) {
         let bytes = written(&self.host.device);
         let mut array = self.kind.build();

@@ -1,4 +1,4 @@
-//! Does content survive everything that an array promises to survive? Random work with bytes while members fail and are replaced,
+//! Content survives everything that an array promises to survive. Random work with bytes while members fail and are replaced,
 //! sectors become unreadable, parity moves, and power fails; every read against an oracle, and at the end redundancy that fits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -17,7 +17,7 @@ use support::{Host, array, plain, volatile};
 
 const SECTORS: u64 = 400;
 
-/// What may happen beside the work.
+/// Faults that may happen beside the work.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts, not a state in disguise")]
 struct Faults {
@@ -111,7 +111,7 @@ impl Torture {
         (0..SECTORS).map(at).max().unwrap_or(0)
     }
 
-    /// Whether parity may still be in doubt after a loss of power without records.
+    /// True if parity may still be in doubt after a loss of power without records.
     fn in_doubt(&self) -> bool {
         let config = self.host.device.config();
         self.cuts > 0 && matches!(config.consistency, Consistency::Resync | Consistency::Bitmap)
@@ -203,7 +203,7 @@ impl Torture {
         self.cuts += 1;
     }
 
-    /// Nothing is lost but what was being written when power failed, and only what is lost cannot be read.
+    /// Only sectors that were being written when power failed may be lost, and only lost sectors cannot be read.
     fn check_losses(&mut self) {
         let lost = self.host.device.lost().clone();
         for sector in lost.iter().flatten() {

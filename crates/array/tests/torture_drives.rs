@@ -1,4 +1,4 @@
-//! Does content survive on arrays of real drives, with all that happens to them at once? Members fail and are exchanged, pages break within
+//! Content survives on arrays of real drives, with everything that happens to them at once. Members fail and are exchanged, pages break within
 //! drives, parity moves, and power fails at any moment; every read against an oracle, and at the end redundancy that fits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -60,7 +60,7 @@ impl Torture {
         }
     }
 
-    /// Whether redundancy can do without one thing more.
+    /// True if redundancy covers one more failure.
     fn has_slack(&self) -> bool {
         self.trial.missing() + self.broken < self.redundancy
     }

@@ -108,6 +108,7 @@ impl<P: ?Sized> UserPolicy<P> {
 
     /// The result of `ask`, applied to the policy; `None` if it has failed, now or before.
     pub fn ask<T>(&mut self, ask: impl FnOnce(&mut P) -> Result<T, String>) -> Option<T> {
+        // The first failure is final, so that a broken policy does not change the rest of the run.
         if self.failure.is_some() {
             return None;
         }
@@ -145,6 +146,7 @@ impl<Q: PolicyQuestion> UserPolicy<dyn QuestionPolicy<Q>> {
     ) -> Option<Q::Answer> {
         self.ask(|policy| {
             let checked = policy.decide(question).and_then(|answer| {
+                // An answer out of range counts as a failure of the policy.
                 answer.as_ref().map_or(Ok(()), check)?;
                 Ok(answer)
             });

@@ -12,14 +12,17 @@ impl IntentBitmap {
         for &index in &self.batch {
             queued.get_mut(index as usize).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
         }
+        // A durable mark needs no write; `queued` holds (in `next`, in `batch`).
         let is_right = |((region, &queued), &writers): ((&BitmapRegion, &(bool, bool)), &u32)| {
             (region.is_pending, region.is_writing) == queued
                 && region.writers == writers
                 && !(region.is_writing && region.durable)
         };
         let durable = self.regions.iter().filter(|region| region.durable).count() as u64;
+        // No region is listed twice.
         let is_once = queued.iter().filter(|flags| flags.0).count() == self.next.len()
             && queued.iter().filter(|flags| flags.1).count() == self.batch.len();
+        // Only the setting of marks has a batch, and operations that wait for it.
         let sets = self.phase == BitmapPhase::Setting || self.batch.is_empty() && self.waiting.is_empty();
         let is_busy = self.phase != BitmapPhase::No || self.left == 0;
         if self.regions.iter().zip(&queued).zip(writers).all(is_right)

@@ -8,8 +8,9 @@ use outlast_units::Nanos;
 pub(super) struct BitmapRegion {
     /// The mark is on the members.
     pub(super) durable: bool,
-    /// A write of the bitmap with the mark is wanted, or under way.
+    /// The mark is requested, for the next write of the bitmap.
     pub(super) is_pending: bool,
+    /// The mark is part of the write under way.
     pub(super) is_writing: bool,
     /// Operations that write in the region.
     pub(super) writers: u32,

@@ -26,6 +26,7 @@ impl<D: Device> Array<D> {
     /// sectors there.
     #[inline]
     pub(super) fn unreadable_roles(&self, group: u64, rows: RowRange) -> (u64, u64) {
+        // The common case, kept small enough to be inlined.
         if !self.members.is_degraded() {
             return (0, 0);
         }
@@ -161,6 +162,7 @@ impl<D: Device> Array<D> {
     /// Sets the roles that a rebuild or a move writes: those that the shift moves, and those that a filling member lacks.
     fn prepare_transform(&mut self, index: u32) {
         let group = self.flight.ops[index].group;
+        // A rebuild moves the stripe along with an eager or lazy shift.
         let moves = self.layout.shift().is_some_and(|shift| !shift.is_moved(group));
         let mut set = if moves { self.moved_roles(group) } else { 0 };
         for role in 0..self.layout.roles {

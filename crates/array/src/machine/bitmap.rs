@@ -19,6 +19,7 @@ impl<D: Device> Array<D> {
                 BitmapPhase::Flushing => self.flush_all(now, MemberCommandKind::Bitmap, NIL),
             };
             self.doubt.bitmap.sent(sent);
+            // A step without member commands (marks in the controller) is done at once.
             if sent > 0 || !self.bitmap_step_done(now) {
                 return;
             }

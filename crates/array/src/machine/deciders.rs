@@ -142,12 +142,14 @@ impl<D: Device> Array<D> {
     pub(super) fn held_rate(&mut self, now: Nanos, work: PacedWork) -> Option<HeldRate> {
         working(self.deciders.as_mut()?.rebuild.as_mut())?;
         let held = *self.passes.rates.of(work);
+        // The last answer still holds.
         if held.until > now {
             return Some(held);
         }
         let question = self.pace_question(now, work);
         let decider = self.deciders.as_mut()?.rebuild.as_mut()?;
         let rate = decider.decide(&question, |rate| checked_rate(*rate));
+        // A failure takes effect at once: the settings decide from now on.
         if decider.has_failed() {
             return None;
         }

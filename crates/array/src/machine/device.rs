@@ -44,6 +44,7 @@ impl<D: Device> Device for Array<D> {
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         loop {
             let at = self.next_event();
+            // `MAX` means that nothing is due, even if `now` is `MAX`, too.
             if at > now || at == Nanos::MAX {
                 break;
             }
@@ -70,6 +71,7 @@ impl<D: Device> Device for Array<D> {
     fn hint(&self, upcoming: &[Command]) {
         for command in upcoming.iter().filter(|command| command.op != HostOp::Flush) {
             let end = command.lba.0.saturating_add(u64::from(command.sectors));
+            // The command will fail, so that there is nothing to prepare.
             if end > self.setup.capacity {
                 continue;
             }
@@ -90,6 +92,7 @@ impl<D: Device> Device for Array<D> {
     fn identify(&self) -> Identity {
         let members = self.members.iter().filter_map(|column| column.device.as_ref());
         let model = members.map(|device| device.identify().model).next().unwrap_or_default();
+        // A full stripe is the unit that needs no reads.
         let unit = if self.setup.config.has_parity() && self.layout.data > 1 {
             self.layout.data as u64 * self.layout.chunk
         } else {
@@ -153,6 +156,7 @@ impl<D: Device> Device for Array<D> {
             }
         }
         let (under_way, counted) = (self.flight.passing(), self.passes.operations());
+        // More are fine: operations of a pass that was given up end later.
         if under_way < counted {
             return Err(format!("{under_way} operations of passes are under way, {counted} counted"));
         }

@@ -50,12 +50,14 @@ impl<D: Device> Array<D> {
     /// Handles the end of a direct read; a failed one is tried again under a lock, with the help of redundancy.
     pub(super) fn direct_read_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
         self.flight.direct_reads -= 1;
+        // A shift waits for reads without a lock, which look up placements without one.
         if self.flight.direct_reads == 0 && self.passes.is_shift_pending() {
             self.passes.request_pump();
         }
         let (host, role) = (sub.owner, usize::from(sub.role));
         let data_roles = if self.layout.data == 1 { 1 } else { 1 << role };
         if outcome != Outcome::Ok {
+            // An error marks the role as unreadable; a member that has left is found missing anyway.
             let mut failed = 0;
             if outcome == Outcome::MediumError {
                 self.note_read_error(now, usize::from(sub.column));
@@ -103,6 +105,7 @@ impl<D: Device> Array<D> {
         let Command { stream, fua, lba, .. } = self.flight.hosts[host].command;
         let command = Command { stream, fua, ..command(HostOp::Write, base + u64::from(rows.first), rows) };
         if self.setup.bytes {
+            // Taken out for the call, since `send` borrows the array.
             let data = std::mem::take(&mut self.flight.hosts[host].data);
             let at = ((self.layout.logical(piece.group, role, rows.first) - lba.0) * SECTOR_BYTES) as usize;
             self.send(now, sub, command, &data[at..at + rows.len() as usize * SECTOR_BYTES as usize]);

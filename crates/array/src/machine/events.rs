@@ -19,6 +19,7 @@ impl<D: Device> Array<D> {
         if self.members.is_degraded() {
             self.count_rebuild(sub, command);
         }
+        // Subtracted now, and added again at its end: background work cancels out in the long run.
         if self.is_working() && self.is_background_work(&sub) {
             self.members.count_traffic(usize::from(sub.column), -i64::from(sub.rows.len()));
         }
@@ -87,6 +88,7 @@ impl<D: Device> Array<D> {
             self.settle(at);
             return;
         }
+        // Taken out for the loop, since the handlers borrow the array.
         let mut buffer = std::mem::take(&mut self.buffer);
         let (source, reached, notice) =
             self.members.advance_first(at, limit.min(array_deadline), &mut buffer);
@@ -130,6 +132,7 @@ impl<D: Device> Array<D> {
             if at >= now {
                 break;
             }
+            // Up to just before `now`: what is due at `now` comes after the input.
             self.run_next_event(at, Nanos(now.0 - 1));
         }
         self.clock = self.clock.max(now);
@@ -182,7 +185,7 @@ impl<D: Device> Array<D> {
         } else if let Some(column) = self.members.take_leaving() {
             self.fail_column(now, column);
         } else if self.passes.take_pump() {
-            self.pump(now);
+            self.pump_background(now);
         }
     }
 
@@ -217,6 +220,7 @@ impl<D: Device> Array<D> {
             self.count_ended(&sub);
         }
         match sub.kind {
+            // `ReadOnly` stands for a member that is gone; its tag is not used.
             MemberCommandKind::DirectRead => self.direct_read_done(now, sub, Tag(0), Outcome::ReadOnly),
             MemberCommandKind::DirectWrite => self.direct_write_done(now, sub, Outcome::ReadOnly),
             MemberCommandKind::DirectTrim => self.direct_change_done(now, sub),

@@ -48,11 +48,13 @@ impl<D: Device> Array<D> {
 
     fn add_chunk_extents(&self, group: u64, role: usize, rows: RowRange, extents: &mut Extents) {
         let home = self.extents_on_member(group, role, rows);
+        // Fetched only if the own member cannot give some row.
         let mut others: Option<Vec<MemberExtents<'_>>> = None;
         let (mut row, end) = (u64::from(rows.first), u64::from(rows.end));
         while row < end {
             let sector = self.layout.logical(group, role, row as u32);
             let (home_state, mut next) = home.at(row);
+            // Each step ends where any of the states may change.
             let lost_edge =
                 self.history.lost().next_edge(sector).map_or(u64::MAX, |edge| row + (edge - sector));
             next = next.min(end).min(lost_edge);
@@ -82,6 +84,7 @@ impl<D: Device> Array<D> {
     /// The state of data, from the `states` of its rows on the members of its group, its own member first.
     fn combine_states(&self, states: &[Option<ExtentState>]) -> ExtentState {
         let readable = || states.iter().flatten();
+        // Too few chunks to compute the row from.
         if readable().count() < self.layout.data {
             return ExtentState { lost: true, ..ExtentState::GOOD };
         }
@@ -89,6 +92,7 @@ impl<D: Device> Array<D> {
         ExtentState {
             allocated: readable().any(|state| state.allocated),
             lost: false,
+            // Data that has to be computed counts as misplaced, as does a mirror with a copy missing.
             misplaced: !(self.layout.data == 1 && whole),
             volatile: readable().any(|state| state.volatile),
         }

@@ -8,7 +8,7 @@ use outlast_units::slab::Slab;
 use outlast_units::{Lba, ListMap, Nanos};
 use std::collections::VecDeque;
 
-/// A host command that waits until records have been carried out.
+/// A host command that waits until all records are replayed.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct HeldBack {
     pub(super) command: Command,
@@ -25,9 +25,9 @@ pub(super) struct ArrayFlight {
     pub(super) locks: RowLocks,
     /// Operations that have just got their lock.
     pub(super) runnable: VecDeque<u32>,
-    /// Host commands that came while records were carried out.
+    /// Host commands that arrived while records were replayed.
     pub(super) held_back: VecDeque<HeldBack>,
-    /// Operations that carry out records; the host waits for them.
+    /// Operations that replay records; the host waits for them.
     pub(super) replaying: u32,
     /// Reads of host data without a lock.
     pub(super) direct_reads: u32,
@@ -129,6 +129,7 @@ impl ArrayFlight {
     /// # Errors
     /// The first broken invariant, in words.
     pub(super) fn self_check(&self, on_members: u32) -> Result<(), String> {
+        // Three counts of the same: live entries, commands counted for members, slots in use.
         let live = self.member_commands.slots().iter().filter(|sub| sub.live).count();
         if live != on_members as usize || live != self.member_commands.used() {
             let kept = self.member_commands.used();
@@ -220,6 +221,7 @@ impl HostReplies {
         completions: &mut Vec<Completion>,
         accounts: &mut Option<Box<HostAccounts>>,
     ) {
+        // The caller's list may hold earlier completions.
         let handed_out = completions.len();
         while let Some(&first) = self.ready.front() {
             if first.at > now {

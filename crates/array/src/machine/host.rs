@@ -78,6 +78,7 @@ impl<D: Device> Array<D> {
                 continue;
             }
             let (hard, soft) = self.unreadable_roles(piece.group, piece.rows);
+            // Any copy of a mirror will do.
             let readable = if self.layout.data == 1 {
                 (hard | soft) != self.role_set()
             } else {
@@ -211,7 +212,7 @@ impl<D: Device> Array<D> {
         self.send(now, sub, flush, &[]);
     }
 
-    /// A part of a host command is done; the last one ends it.
+    /// Ends a part of a host command; the last one completes the command.
     #[inline]
     pub(super) fn finish_part(&mut self, now: Nanos, index: u32) {
         debug_assert!(index != NIL, "only parts of host commands are finished");
@@ -223,7 +224,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Every part of a host command is done.
+    /// Completes a host command.
     fn finish(&mut self, now: Nanos, index: u32) {
         let host = &mut self.flight.hosts[index];
         let (command, tag, outcome) = (host.command, host.tag, host.outcome);

@@ -2,7 +2,7 @@
 
 use super::Array;
 use crate::error::ArrayEventKind;
-use crate::layout::{GroupMap, ParityShift, RowRange};
+use crate::layout::{GroupMap, ParityShift};
 use crate::op::{GroupOp, GroupOpKind};
 use crate::passes::{HeldRate, NextStart, PacedWork, PassKind, PassStep, PassView};
 use crate::placement::{ShiftPlan, by_rank};
@@ -11,15 +11,14 @@ use outlast_settings::array::ShiftWay;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {
-    /// Looks at every sector and counts redundancy that does not fit; `repair` makes it fit. Sectors that cannot be read are rewritten
-    /// from redundancy in either case.
+    /// Compares every sector and counts redundancy that differs; `repair` rewrites it. Unreadable sectors are rewritten in either case.
     pub fn start_scrub(&mut self, now: Nanos, repair: bool) {
         self.catch_up(now);
         self.passes.request_scrub(repair, self.history.counters.mismatches);
         self.settle(now);
     }
 
-    /// Carries a lazy shift to its end with a pass.
+    /// Completes a lazy shift with a pass.
     pub fn finish_shift(&mut self, now: Nanos) {
         self.catch_up(now);
         if let Some(shift) = self.layout.shift_mut() {
@@ -29,7 +28,7 @@ impl<D: Device> Array<D> {
         self.settle(now);
     }
 
-    /// Parity that is not yet where it shall be, in stripes.
+    /// Stripes whose parity is still to move.
     pub fn stripes_to_move(&self) -> u64 {
         self.layout.shift().map_or(0, |shift| shift.left)
     }
@@ -43,19 +42,19 @@ impl<D: Device> Array<D> {
         counts.iter().map(|&count| f64::from(count) * 100.0 / f64::from(all.max(1))).collect()
     }
 
-    /// A member is to be rebuilt: the pass begins (again) where the first such member is incomplete.
+    /// Requests a rebuild; a pass under way is dropped, and the rebuild begins at the first group that a member lacks.
     pub(super) fn start_rebuild(&mut self) {
         self.passes.drop_pass();
         self.passes.request_pump();
     }
 
-    /// Parity shall go to the oldest members: plans how, after members have changed.
+    /// Plans the move of parity to the oldest members, after members have changed.
     pub(super) fn plan_shift(&mut self, now: Nanos) {
         if self.setup.shares.is_none() {
             return;
         }
         if let Some(shift) = self.layout.shift_mut() {
-            // The unfinished one is carried to its end by the rebuild; then comes the next.
+            // The rebuild completes the unfinished shift; then the next one is planned.
             shift.lazy = false;
             self.passes.request_replan();
             return;
@@ -63,6 +62,7 @@ impl<D: Device> Array<D> {
         let (Some(shares), GroupMap::Striped(striped)) = (&self.setup.shares, &self.layout.map) else {
             return;
         };
+        // A missing member ranks as the youngest: its replacement will be new.
         let age = |column: usize| self.members.age(column).unwrap_or(f64::NEG_INFINITY);
         let mut order: Vec<u8> = (0..self.members.len() as u8).collect();
         order.sort_by(|&a, &b| age(usize::from(b)).total_cmp(&age(usize::from(a))));
@@ -73,6 +73,7 @@ impl<D: Device> Array<D> {
             }
             _ => ShiftPlan::minimal(&striped.now, &shares.ranked(&order).counts),
         };
+        // Parity may already lie where the plan puts it.
         if plan.chunk_moves > 0 {
             let (parity_moves, period) = (plan.parity_moves, striped.now.period());
             self.passes.request_shift(plan, shift_way == ShiftWay::Lazy);
@@ -94,7 +95,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// A group has moved; the last one ends the shift.
+    /// Ends the shift if the last group has moved.
     pub(super) fn shift_progress(&mut self) {
         let GroupMap::Striped(striped) = &mut self.layout.map else { return };
         if striped.shift.as_ref().is_none_or(|shift| shift.left > 0) {
@@ -110,7 +111,7 @@ impl<D: Device> Array<D> {
     }
 
     /// The facts that the choice of a pass depends on.
-    fn view(&self) -> PassView {
+    fn pass_view(&self) -> PassView {
         PassView {
             rebuild_from: self
                 .members
@@ -126,14 +127,13 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// With more members missing than redundancy makes good, rebuilding would only write zeroes, unless no device is missing any
-    /// more: then it saves what it can.
+    /// True if a rebuild saves data. With too many members missing it would only write zeroes, unless every column has a device again.
     fn can_rebuild(&self) -> bool {
         !self.is_missing_too_many(None) || self.members.iter().all(|column| column.device.is_some())
     }
 
-    /// Starts work on as many groups as window and rate allow.
-    pub(super) fn pump(&mut self, now: Nanos) {
+    /// Advances repairs, and starts work on as many groups as window and rate allow.
+    pub(super) fn pump_background(&mut self, now: Nanos) {
         if self.flight.replaying > 0 || !self.powered {
             return;
         }
@@ -146,7 +146,8 @@ impl<D: Device> Array<D> {
             let rebuilds = self.passes.under_way().is_some_and(|pass| pass.kind == PassKind::Rebuild);
             match self.passes.next(self.layout.groups, !rebuilds || self.can_rebuild()) {
                 PassStep::Idle => {
-                    let Some((kind, from)) = self.passes.choose(&self.view()) else {
+                    let Some((kind, from)) = self.passes.choose(&self.pass_view()) else {
+                        // With nothing else to do, a worn member may be replaced, which starts a rebuild.
                         self.retire_worn(now);
                         return;
                     };
@@ -164,13 +165,15 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Works on the next group of the pass, where that needs anything; returns whether the pass may go on.
+    /// Works on the next group of the pass, or skips it; returns false if the pass has to wait.
     fn work_on_group(&mut self, now: Nanos, kind: PassKind, group: u64) -> bool {
         if !self.pass_needs_group(kind, group) {
+            // Skipped groups are progress, but do not count against the rate.
             let done = self.passes.skip(group, self.pass_bytes(1));
             self.groups_done(done);
             return true;
         }
+        // Waits for the answers of donors, or for direct writes to end; either requests another look.
         if kind == PassKind::Rebuild && !self.have_donors_answered(now, group)
             || self.flight.direct_changes > 0
         {
@@ -189,7 +192,7 @@ impl<D: Device> Array<D> {
         true
     }
 
-    /// True if a pass has anything to do in `group`.
+    /// True if a pass has work to do in `group`.
     fn pass_needs_group(&self, kind: PassKind, group: u64) -> bool {
         match kind {
             PassKind::Rebuild => {
@@ -208,8 +211,9 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// True if the next group may be begun now; if not, it is looked at again in time.
+    /// True if the next group may be begun now; if not, requests another look in time.
     fn may_begin_group(&mut self, now: Nanos, kind: PassKind) -> bool {
+        // The first piece begins at once, so that a user policy is not asked about it.
         let begun = self.passes.pacer().is_some_and(|(pacer, _)| pacer.has_begun());
         let held =
             if kind == PassKind::Rebuild && begun { self.held_rate(now, PacedWork::Rebuild) } else { None };
@@ -229,17 +233,17 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// An operation of the pass has ended.
     pub(super) fn group_done(&mut self, group: u64, epoch: u32) {
         let done = self.passes.end_group(group, epoch);
         self.groups_done(done);
     }
 
-    /// A pass has come further.
+    /// Takes over the progress of a pass: kind, and the group up to which it is done.
     fn groups_done(&mut self, done: Option<(PassKind, u64)>) {
         match done {
             Some((PassKind::Rebuild, base)) => {
                 for column in self.members.iter_mut().filter(|column| column.device.is_some()) {
+                    // A member may be ahead: the pass began anew for another one.
                     column.valid_to = column.valid_to.max(base);
                 }
             }
@@ -248,6 +252,7 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Ends a pass over all groups: members are complete, doubt is over, or findings are reported.
     fn end_pass(&mut self, now: Nanos, kind: PassKind) {
         self.passes.drop_pass();
         match kind {
@@ -283,14 +288,13 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// A scrub is due.
+    /// Starts a scrub by the interval.
     pub(super) fn timed_scrub(&mut self) {
         self.passes.scrub_by_time(self.history.counters.mismatches);
     }
 
-    /// Rows of the chunk that a pass works on, for its progress.
+    /// Bytes of each member in `groups` groups.
     pub(super) fn pass_bytes(&self, groups: u64) -> Bytes {
-        let rows: RowRange = self.whole_chunk();
-        Bytes(groups * u64::from(rows.len()) * SECTOR_BYTES)
+        Bytes(groups * self.layout.chunk * SECTOR_BYTES)
     }
 }

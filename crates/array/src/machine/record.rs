@@ -124,7 +124,7 @@ impl<D: Device> Array<D> {
         let set = set & !self.absent_roles(op.group, op.moves);
         let (group, moves) = (op.group, op.moves);
         let sectors = (op.log_bytes / SECTOR_BYTES) as u32;
-        let at = self.setup.member_sectors + self.doubt.log.place(op.log_bytes) / SECTOR_BYTES;
+        let at = self.setup.member_sectors + self.doubt.log.next_offset(op.log_bytes) / SECTOR_BYTES;
         // One more than the writes, so that the operation cannot go on before the last one has been sent.
         self.flight.ops[index].left = set.count_ones() + 1;
         for role in roles(set) {

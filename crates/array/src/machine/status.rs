@@ -21,6 +21,7 @@ impl<D: Device> Array<D> {
     /// The condition that host commands meet now. Called at every completion, so that the healthy case comes first.
     #[inline]
     pub fn condition(&self) -> ArrayCondition {
+        // The common case needs no look at members.
         if !self.members.is_degraded() && self.passes.under_way().is_none() && self.repairs.is_idle() {
             return if self.is_in_doubt() { ArrayCondition::Resyncing } else { ArrayCondition::Healthy };
         }

@@ -86,6 +86,7 @@ impl<D> MemberColumn<D> {
     pub(crate) fn count_read_error(&mut self, now: Nanos) -> u32 {
         let hour = now.0 / Nanos::secs(3600).0;
         debug_assert!(hour >= self.error_hour, "read errors come in order of time");
+        // 31 is the largest shift of a `u32`; it leaves at most 1.
         self.read_errors >>= (hour - self.error_hour).min(31) as u32;
         self.error_hour = hour;
         self.read_errors += 1;

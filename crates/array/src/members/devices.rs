@@ -11,9 +11,9 @@ impl<D: Device> ArrayMembers<D> {
     /// Submits a command to device `number`, which must be present.
     #[inline]
     pub(crate) fn submit(&mut self, now: Nanos, number: usize, command: Command, tag: Tag, data: &[u8]) {
-        let place = self.home_mut(number).expect("commands go to members that are there");
-        place.in_flight += 1;
-        let device = place.device.as_mut().expect("commands go to members that are there");
+        let home = self.home_mut(number).expect("commands go to members that are there");
+        home.in_flight += 1;
+        let device = home.device.as_mut().expect("commands go to members that are there");
         if data.is_empty() {
             device.submit(now, command, tag);
         } else {
@@ -26,9 +26,9 @@ impl<D: Device> ArrayMembers<D> {
     /// Counts a command of device `number` that has ended.
     #[inline]
     pub(crate) fn completed(&mut self, number: usize) {
-        if let Some(place) = self.home_mut(number) {
-            debug_assert!(place.in_flight > 0, "a member ends commands that it has");
-            place.in_flight -= 1;
+        if let Some(home) = self.home_mut(number) {
+            debug_assert!(home.in_flight > 0, "a member ends commands that it has");
+            home.in_flight -= 1;
         }
     }
 
@@ -49,6 +49,7 @@ impl<D: Device> ArrayMembers<D> {
     ) -> (usize, Nanos, Option<Notice>) {
         debug_assert!(at == self.deadlines.first(), "the first member is due");
         let (number, others) = self.deadlines.due();
+        // At least to `at`, so that devices with equal deadlines do not stop each other.
         let limit = limit.min(others).max(at);
         let Some(device) = self.device_mut(number) else {
             debug_assert!(false, "a member that is gone is never due");

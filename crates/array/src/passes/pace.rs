@@ -135,6 +135,7 @@ impl WorkPacer {
         let mark = PaceMark { at: now, begun: self.begun, skipped: self.skipped };
         if self.last.is_none() {
             self.since = mark;
+            // All marks begin here, so that the mean covers less than its full span at first.
             self.marks = VecDeque::from([mark; MARKS]);
         }
         self.begun += bytes.0;
@@ -173,11 +174,13 @@ impl WorkPacer {
         }
         self.draining = false;
         self.set_mark(now);
+        // The last piece alone sets the time of the next: unused time is not made up for.
         let piece = Bytes(self.begun - last.begun);
         let due = fixed.or(settings.max_rate).map_or(Nanos::ZERO, |limit| last.at + limit.time_for(piece));
         if due > now {
             return NextStart::At(due);
         }
+        // As in md, the host is looked at after so many bytes, not before each piece.
         if fixed.is_none() && self.begun - self.looked >= LOOK_AFTER {
             self.looked = self.begun;
             let done = Bytes(self.begun - self.since.begun);
@@ -205,6 +208,7 @@ impl WorkPacer {
         let mut busy = false;
         for (seen, &moved) in self.seen.iter_mut().zip(traffic) {
             if moved - *seen > IDLE_SECTORS {
+                // The reference moves only while the host is busy, so that slow traffic adds up until it counts.
                 *seen = moved;
                 busy = true;
             }

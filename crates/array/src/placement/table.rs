@@ -33,6 +33,7 @@ impl ParityPlacement {
         let data = columns - shares.parities();
         let mut column_of = Vec::with_capacity(shares.period as usize * columns);
         for set in spread(shares) {
+            // The first parity column; data begins after it and wraps around.
             let start = set.trailing_zeros() as usize;
             let order = (start..start + columns).map(|column| column % columns);
             let is_parity = |column: &usize| set >> column & 1 == 1;
@@ -149,6 +150,7 @@ impl ParityPlacement {
 /// The placement `first` with its columns renamed so that the member at `order[0]` takes the place with the largest share, and so on.
 pub(crate) fn by_rank(first: &ParityPlacement, counts: &[u32], order: &[u8]) -> ParityPlacement {
     let mut places: Vec<usize> = (0..counts.len()).collect();
+    // Stable: columns of equal shares keep their order.
     places.sort_by(|&a, &b| counts[b].cmp(&counts[a]));
     let mut to = vec![0; counts.len()];
     for (&place, &column) in places.iter().zip(order) {

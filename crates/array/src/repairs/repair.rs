@@ -125,6 +125,7 @@ impl ActiveRepair {
         if self.way != RepairWay::Die || self.flushing {
             return RepairAction::Wait;
         }
+        // If everything is identified first, only open queries count: ranges with listed rows wait for the others.
         let under_way = if limits.identify_first { self.queries.len() } else { self.spans.len() };
         let is_identified = self.next_range == limits.ranges && self.queries.is_empty();
         if self.next_range < limits.ranges && under_way < limits.queries {
@@ -180,6 +181,7 @@ impl ActiveRepair {
     /// Notes that all `count` items of a range are listed. Returns true if no query is open.
     pub(crate) fn range_listed(&mut self, range: u32, count: u32) -> bool {
         if let Some(span) = self.spans.iter_mut().find(|span| span.range == range) {
+            // A range without lost rows is dropped at once.
             *span = RepairSpan { range, left: count, answered: true };
         }
         self.drop_done_spans();
@@ -244,7 +246,7 @@ impl ActiveRepair {
         }
     }
 
-    /// Notes that the member flushes the rows that were written back.
+    /// Notes that the member flushes.
     pub(crate) fn begin_flush(&mut self) {
         self.flushing = true;
     }
@@ -280,13 +282,13 @@ impl ActiveRepair {
         self.items = items;
     }
 
-    /// Number of ranges that are recovered.
     pub(crate) fn ranges_done(&self) -> u32 {
         self.ranges_done
     }
 
     /// Begins again with the first query, after a loss of power.
     pub(super) fn restart(&mut self) {
+        // The processor of the host is busy, whatever happens to the members.
         *self = Self { busy_until: self.busy_until, ..Self::new(self.id, self.column, self.way, self.rate) };
     }
 

@@ -1,6 +1,6 @@
-//! What comes of each question that md was asked: `JUDGED`. Decision 0101 says what was chosen after answers had been seen.
+//! The verdict on each question that md was asked: `JUDGED`. Decision 0101 says which were chosen after answers had been seen.
 
-/// What comes of a question.
+/// Verdict on a question.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Judged {
     /// Something was fitted to it: it is no evidence.

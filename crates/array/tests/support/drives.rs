@@ -165,7 +165,7 @@ impl Trial {
         self.cuts += 1;
     }
 
-    /// Nothing is lost but what was being written when power failed, and only what is lost cannot be read.
+    /// Only sectors that were being written when power failed may be lost, and only lost sectors cannot be read.
     pub(crate) fn check_losses(&mut self) {
         let lost = self.host.device.lost().clone();
         for sector in lost.iter().flatten() {

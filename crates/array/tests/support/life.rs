@@ -25,7 +25,7 @@ pub(crate) fn small(level: Level, members: u16, way: RepairWay) -> ArrayConfig {
     }
 }
 
-/// Whether a loss of power may leave parity wrong that is needed before it is made right.
+/// True if a loss of power may leave parity wrong that is needed before a resynchronisation.
 pub(crate) fn leaves_holes(config: &ArrayConfig) -> bool {
     matches!(config.consistency, Consistency::Resync | Consistency::Bitmap)
 }
@@ -92,7 +92,7 @@ pub(crate) fn written(array: &Array<PlainDevice>) -> Vec<u8> {
     bytes
 }
 
-/// What an array has done.
+/// Record of everything that an array has done.
 pub(crate) type Deeds = (Vec<ArrayEvent>, Vec<MemberRepair>, ArrayCounters, Nanos, u64);
 
 /// A host's random work on an array whose members lose dies, fail, are replaced, and lose power.
@@ -170,7 +170,7 @@ impl Life {
         }
     }
 
-    /// It is written, and a new array of the same settings reads that.
+    /// Saves the array, and restores it into a new one of the same settings.
     pub(crate) fn is_written_and_read(&mut self) {
         let bytes = written(&self.host.device);
         let config = self.host.device.config().clone();
@@ -192,7 +192,7 @@ impl Life {
     }
 }
 
-/// What an array of these settings does in a life.
+/// The life of an array of these settings.
 pub(crate) fn life(config: &ArrayConfig, seed: u64) -> Life {
     let mut life = Life::new(config, seed);
     life.go_on(700);

@@ -84,7 +84,7 @@ struct Sector {
     kept: bool,
     /// Whatever may be on flash: what a flush or FUA has made durable, and all that was written since.
     durable: Vec<u64>,
-    /// It was being written when power failed: it may hold anything that was written, or nothing that can be read.
+    /// Being written when power failed: holds anything that was written, or is unreadable.
     doubtful: bool,
 }
 
@@ -93,7 +93,7 @@ struct Pending {
     command: Command,
     since: Nanos,
     version: u64,
-    /// Of a read: by sector, what it may return. Of a flush: by sector of the device, what it makes durable.
+    /// For a read: content that each sector may return. For a flush: content of each sector of the device that it makes durable.
     allowed: Vec<Vec<u64>>,
 }
 
@@ -326,7 +326,7 @@ impl<D: Device> Host<D> {
         }
     }
 
-    /// Whether sector `lba` was being written when power failed, and not since.
+    /// True if sector `lba` was being written when power failed, and has not been written since.
     pub(crate) fn is_doubtful(&self, lba: u64) -> bool {
         self.sectors[lba as usize].doubtful
     }

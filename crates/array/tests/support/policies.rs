@@ -1,4 +1,4 @@
-//! Policies in the place of code of the user's.
+//! Policies that stand in for user code.
 
 use outlast_decisions::{
     DieRepairQuestion, LoadedPolicy, LostRows, OrdersRows, PolicyFactory, PolicyQuestion, QuestionPolicy,
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 pub(crate) type Answer<Q> = Result<Option<<Q as PolicyQuestion>::Answer>, String>;
 type Says<Q> = Arc<dyn Fn(&Q, u32) -> Answer<Q> + Send + Sync>;
-/// What policies of one kind were asked, forks included.
+/// Questions that policies of one kind got, forks included.
 pub(crate) type Log<Q> = Arc<Mutex<Vec<Q>>>;
 
 /// A policy that is a function of the question and of how many it has had, this one included.
@@ -51,7 +51,7 @@ impl<P: ?Sized> PolicyFactory<P> for Maker<P> {
     }
 }
 
-/// What is made so, loaded.
+/// A loaded policy that `make` makes.
 pub(crate) fn made<P: ?Sized + 'static>(
     make: impl Fn() -> Result<Box<P>, String> + Send + Sync + 'static,
 ) -> LoadedPolicy<P> {
@@ -75,7 +75,7 @@ pub(crate) fn says<Q: PolicyQuestion + Copy + Send + Sync + 'static>(
 pub(crate) type Scores = Result<Vec<f64>, String>;
 type Orders = Arc<dyn Fn(&LostRows, u32) -> Scores + Send + Sync>;
 
-/// As [`Policy`], for the order of rows.
+/// The same as [`Policy`], for the order of rows.
 struct Order {
     scores: Orders,
     had: u32,

@@ -28,6 +28,7 @@ impl<D: Device> Array<D> {
         must(flight.member_commands.live().all(|sub| sub.live), || {
             "a command to a member is over and kept".to_owned()
         })?;
+        // Parts that point to no host command or operation stay in the maps, and are found at the end.
         let mut parts = HostParts::default();
         for sub in flight.member_commands.live() {
             self.check_member_command(sub)?;
@@ -84,13 +85,13 @@ impl<D: Device> Array<D> {
             MemberCommandKind::DirectRead
             | MemberCommandKind::DirectWrite
             | MemberCommandKind::DirectTrim => {
-                self.check_place(sub.group, sub.rows)?;
+                self.check_group_rows(sub.group, sub.rows)?;
                 let Some(host) = self.flight.hosts.slots().get(sub.owner as usize) else { return Ok(()) };
                 let data = if self.layout.data == 1 { 1 } else { 1 << sub.role };
                 must(data & !self.data_set() == 0, || format!("role {} has no data", sub.role))?;
                 self.check_of_host(host, sub.group, data, sub.rows)
             }
-            MemberCommandKind::Read | MemberCommandKind::Write => self.check_place(sub.group, sub.rows),
+            MemberCommandKind::Read | MemberCommandKind::Write => self.check_group_rows(sub.group, sub.rows),
             MemberCommandKind::Status => {
                 let range = u64::from(self.ranges());
                 must(sub.group < range, || format!("range {} of {range} was asked for", sub.group))
@@ -133,7 +134,7 @@ impl<D: Device> Array<D> {
     }
 
     fn check_op(&self, index: u32, op: &GroupOp, subs: &[MemberCommand]) -> ArrayCheck {
-        self.check_place(op.group, op.rows)?;
+        self.check_group_rows(op.group, op.rows)?;
         Self::check_rows(op.window, op.rows)?;
         Self::check_rows(op.overlay, op.rows)?;
         self.check_roles(op.roles | op.have | op.failed | op.lost | op.write_set)?;
@@ -150,6 +151,7 @@ impl<D: Device> Array<D> {
         }
         self.check_op_host(op)?;
         let held = self.check_lock(index, op)?;
+        // Nothing is read or written before the lock is held.
         let has_begun = op.left > 0 || op.committing || op.marked || !op.cells.is_empty();
         must(held || !has_begun, || "it has begun without its lock".to_owned())?;
         must(op.left as usize == subs.len(), || {
@@ -160,11 +162,13 @@ impl<D: Device> Array<D> {
             must(sub.group == op.group, || "a command is for another group".to_owned())?;
             let fits = match sub.kind {
                 MemberCommandKind::Read => {
+                    // A role is read once for each window.
                     let is_new = (read | op.have) >> sub.role & 1 == 0;
                     read |= 1 << sub.role;
                     is_new && !op.committing && sub.rows == op.window
                 }
                 MemberCommandKind::Write => op.committing && Self::check_rows(sub.rows, op.rows).is_ok(),
+                // Writes of the record: after gathering, before the commit.
                 _ => !op.committing && op.record.is_some() && read == 0,
             };
             must(fits, || format!("a command {:?} of role {} does not belong to it", sub.kind, sub.role))?;
@@ -175,6 +179,7 @@ impl<D: Device> Array<D> {
     fn check_op_host(&self, op: &GroupOp) -> ArrayCheck {
         let needs_host = match op.kind {
             GroupOpKind::Write | GroupOpKind::Trim => true,
+            // A read has answered the host before it commits repairs.
             GroupOpKind::Read => !op.committing,
             _ => false,
         };
@@ -215,7 +220,7 @@ impl<D: Device> Array<D> {
     }
 
     pub(super) fn check_record(&self, record: &GroupRecord) -> ArrayCheck {
-        self.check_place(record.group, record.rows)?;
+        self.check_group_rows(record.group, record.rows)?;
         let keeps = self.setup.bytes;
         match &record.content {
             RecordContent::Trim => Ok(()),

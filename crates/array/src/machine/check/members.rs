@@ -53,6 +53,7 @@ impl<D: Device> Array<D> {
         must(sent.len() == place.in_flight as usize, || {
             format!("member {number} has {} commands, {} are counted", sent.len(), place.in_flight)
         })?;
+        // Devices that cannot list their commands are taken on trust; without power nothing is under way.
         let Some(under_way) = device.under_way().filter(|_| self.powered) else { return Ok(()) };
         let tags: BTreeSet<Tag> = under_way.iter().map(|&(tag, _)| tag).collect();
         let is_same = tags.iter().eq(sent.keys()) && tags.len() == under_way.len();
@@ -80,6 +81,7 @@ impl<D> crate::members::ArrayMembers<D> {
     /// Checks that every table has an entry for each of `wanted` columns.
     fn check_sizes(&self, wanted: usize) -> ArrayCheck {
         let (columns, donors) = (self.len(), self.donor_columns().len());
+        // Numbers of donors follow those of the columns.
         let numbers = if donors == 0 { columns } else { 2 * columns };
         let fits = columns == wanted && (donors == 0 || donors == columns) && self.numbers().len() == numbers;
         must(fits && self.traffic().len() == columns, || {

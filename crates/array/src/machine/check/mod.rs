@@ -53,6 +53,7 @@ impl<D: Device> Array<D> {
         })?;
         match (&restored.map, &expected.map) {
             (GroupMap::Striped(restored), GroupMap::Striped(expected)) => {
+                // With parity shares, the table depends on the history of replacements; only its shape is fixed.
                 let is_like = restored.now.is_like(&expected.now)
                     && (self.setup.shares.is_some() || restored.now == expected.now);
                 must(is_like, || "a placement is not as the settings say".to_owned())?;
@@ -87,7 +88,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Checks that the group and its rows exist.
-    fn check_place(&self, group: u64, rows: RowRange) -> ArrayCheck {
+    fn check_group_rows(&self, group: u64, rows: RowRange) -> ArrayCheck {
         must(group < self.layout.groups, || format!("group {group} of {}", self.layout.groups))?;
         Self::check_rows(rows, self.whole_chunk())
     }

@@ -34,6 +34,7 @@ impl<D: Device> Array<D> {
         must(pass_groups.iter().collect::<BTreeSet<_>>().len() == pass_groups.len(), || {
             "a group is worked on twice".to_owned()
         })?;
+        // A resynchronisation moves the start of the doubt along with it.
         let in_doubt = self.doubt.resync().is_some_and(|first| first <= pass.base);
         must(pass.kind != PassKind::Resync || in_doubt, || "what is made right was in no doubt".to_owned())
     }
@@ -44,7 +45,7 @@ impl<D: Device> Array<D> {
         for repair in repairs.active() {
             repair.check(ranges, self.clock)?;
             for item in repair.items() {
-                self.check_place(item.group, item.rows)?;
+                self.check_group_rows(item.group, item.rows)?;
                 must(item.sector < self.layout.member_sectors(), || {
                     format!("sector {} is to be recovered", item.sector)
                 })?;

@@ -56,6 +56,7 @@ impl<D: Device> Array<D> {
             else {
                 continue;
             };
+            // Ranges of the chunk, and as many more as there may be queries, so that answers are there in time.
             let (id, under_way) = (repair.id, repair.unanswered());
             let first = self.layout.locate(group, role, false).1;
             let (first, last) = (self.range_of(first), self.range_of(first + self.layout.chunk - 1));
@@ -64,6 +65,7 @@ impl<D: Device> Array<D> {
             let index = self.members.donor_number(column);
             let Some(donor) = self.members.donor_mut(column) else { continue };
             have_answered &= (first..=last).all(|range| donor.answered.contains(&range));
+            // The limit of queries holds for all ranges together.
             let room = usize::from(ahead as u16 + 1).saturating_sub(under_way);
             let ranges_to_query: Vec<u32> = (first..=(last + ahead).min(ranges - 1))
                 .filter(|range| !donor.queried.contains(range))
@@ -86,6 +88,7 @@ impl<D: Device> Array<D> {
             let Some(role) = self.layout.role_on(group, column, false) else { continue };
             let base = self.layout.locate(group, role, false).1;
             let first = base + u64::from(rows.first);
+            // Up to the next row at which the donor's state changes.
             for edge in [donor.lost.next_edge(first), donor.home.bad.next_edge(first)].into_iter().flatten() {
                 end = end.min((edge - base).min(u64::from(end)) as u32);
             }
@@ -111,7 +114,7 @@ impl<D: Device> Array<D> {
         any
     }
 
-    /// A write to a donor has ended: what it does not take it lacks.
+    /// Notes a write to a donor that has ended; sectors that it could not write count as bad.
     pub(in crate::machine) fn donor_written(
         &mut self,
         column: usize,

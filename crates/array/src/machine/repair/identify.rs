@@ -54,6 +54,7 @@ impl<D: Device> Array<D> {
             self.members.device_mut(index).and_then(|device| device.take_lba_status(tag)).unwrap_or_default();
         let (id, range) = (sub.owner, sub.group as u32);
         let Some(repair) = self.repairs.get_mut(id) else { return };
+        // An answer without an open query is dropped.
         let Some(sent) = repair.take_answer(range) else { return };
         let (way, column) = (repair.way, repair.column);
         let record = self.repairs.record_mut(id);
@@ -106,6 +107,7 @@ impl<D: Device> Array<D> {
         let identify_first = self.identifies_before_recovery();
         let (mut first, mut items) = (sectors.start, 0);
         while first < sectors.end {
+            // An item ends with its chunk.
             let end = sectors.end.min((first / chunk + 1) * chunk);
             let from = first;
             first = end;

@@ -163,6 +163,7 @@ impl<D: Device> Array<D> {
         self.repairs.record_mut(id).started_at = Some(now);
         self.history
             .record_event(now, ArrayEventKind::Repair { member: column, die, step: RepairStep::Started });
+        // The rate limit is a share of the link speed.
         let link = |device: Option<&D>| device.and_then(|device| device.identify().link);
         let mut rate = self.setup.config.repair.rate_of(link(self.members[column].device.as_ref()));
         match way {

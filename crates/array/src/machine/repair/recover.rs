@@ -61,6 +61,7 @@ impl<D: Device> Array<D> {
     /// True if the next rows of a repair may be begun now; if not, requests another look in time.
     fn may_recover(&mut self, now: Nanos, id: u32) -> bool {
         let Some(repair) = self.repairs.get(id) else { return false };
+        // As for passes: no question before the first rows have begun.
         let held = if repair.has_begun() { self.held_rate(now, PacedWork::Repair) } else { None };
         let Some(repair) = self.repairs.get_mut(id) else { return false };
         let fixed = held.and_then(|held| held.rate).or(repair.rate);
@@ -117,6 +118,7 @@ impl<D: Device> Array<D> {
             let (member, items) = (repair.column, Vec::from(repair.take_items()));
             let rows = self.lost_rows(member, &items);
             let mut scored: Vec<(f64, RepairRows)> = self.score_rows(&rows).into_iter().zip(items).collect();
+            // Equal scores, and those that cannot be compared, go by address.
             scored.sort_by(|(a, one), (b, other)| {
                 a.partial_cmp(b).unwrap_or(Ordering::Equal).then(one.sector.cmp(&other.sector))
             });
