@@ -1,6 +1,6 @@
 //! One measurement.
 
-use outlast_engine::{Control, RunResult, Simulation, parse_text};
+use outlast_engine::{RunControl, RunResult, Simulation, parse_text};
 use outlast_units::rng::mix;
 
 /// The columns of [`Case::measure`].
@@ -63,7 +63,7 @@ impl Case {
     pub(crate) fn measure(&self) -> Result<String, String> {
         let (scenario, _) = parse_text(&self.scenario).map_err(|error| error.to_string())?;
         let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
-        let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+        let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
         Ok(self.line(&result))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
-use outlast_engine::{Control, Scenario, parse_text};
+use outlast_engine::{RunControl, Scenario, parse_text};
 use outlast_serve::{Forgetful, Image, ImageOptions, Input, Machine, Recorder};
 use outlast_units::{Bytes, Lba, Nanos};
 use rustix::time::{ClockId, clock_gettime};
@@ -72,7 +72,7 @@ fn of_image(
     turn: u32,
 ) -> Result<Cost, String> {
     remove_dir_all(folder).ok();
-    let opened = Image::open(folder, Some(scenario), options, &mut |_| Control::Continue);
+    let opened = Image::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
     let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
     give(&mut image, &mut machine, writes, turn)
 }

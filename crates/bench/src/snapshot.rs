@@ -1,7 +1,7 @@
 //! What it takes to write a prepared drive to a file, and to have a run go on from it, beside preparing it.
 
 use crate::case::{hash, scenario};
-use outlast_engine::{Control, Scenario, Simulation, parse_text};
+use outlast_engine::{RunControl, Scenario, Simulation, parse_text};
 use std::fs::File;
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ fn run(scenario: Scenario) -> Result<(f64, u64), String> {
     let start = now();
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
     let built = start.elapsed().as_secs_f64();
-    let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+    let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     Ok((built + result.summary.time.precondition_wall_s, hash(&result)))
 }
 
@@ -40,7 +40,7 @@ fn beside(prepared: &Scenario, path: &std::path::Path, gib: f64) -> Result<Strin
     from.precondition.from = Some(path.display().to_string());
     let mut simulation = Simulation::new(prepared.clone()).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
-    simulation.snapshot(&mut bytes, &mut |_| Control::Continue).map_err(|error| error.to_string())?;
+    simulation.snapshot(&mut bytes, &mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     #[allow(clippy::disallowed_methods, reason = "a benchmark writes the file that it reads")]
     let mut file = File::create(path).map_err(|error| error.to_string())?;
     std::io::Write::write_all(&mut file, &bytes).map_err(|error| error.to_string())?;
@@ -55,7 +55,7 @@ fn beside(prepared: &Scenario, path: &std::path::Path, gib: f64) -> Result<Strin
         let mut to = File::create(path.with_extension("again")).map_err(|error| error.to_string())?;
         let start = now();
         let mut simulation = Simulation::new(from.clone()).map_err(|error| error.to_string())?;
-        simulation.snapshot(&mut to, &mut |_| Control::Continue).map_err(|error| error.to_string())?;
+        simulation.snapshot(&mut to, &mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
         both = both.min(start.elapsed().as_secs_f64());
         std::fs::remove_file(path.with_extension("again")).map_err(|error| error.to_string())?;
     }

@@ -1,7 +1,7 @@
 //! Does preconditioning stop at the right moment? The write amplification that it stops at beside that after thirty drive writes, over
 //! drives drawn at random: skews, spare spaces, victim policies and sizes.
 
-use outlast_engine::{Control, Simulation, parse_text};
+use outlast_engine::{RunControl, Simulation, parse_text};
 use outlast_settings::ftl::VictimPolicy;
 use outlast_units::rng::SplitMix;
 use std::fmt;
@@ -87,7 +87,7 @@ struct End {
 fn end(scenario: &str) -> Result<End, String> {
     let (scenario, _) = parse_text(scenario).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
-    let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+    let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     let state = result.summary.steady_state.precondition;
     Ok(End {
         reached: state.reached == Some(true),

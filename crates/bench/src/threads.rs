@@ -1,7 +1,7 @@
 //! One run on one thread and on all: an eight-drive RAID-5 that is prepared and then written to and read from, and a drive of four flash cores.
 
 use crate::case::hash;
-use outlast_engine::{Control, Simulation, parse_text};
+use outlast_engine::{RunControl, Simulation, parse_text};
 
 /// Eight drives, each of `blocks` blocks to a plane, prepared until they are steady.
 fn array(blocks: u32, requests: u64, threads: u32) -> String {
@@ -40,7 +40,7 @@ type Text = fn(u32, u64, u32) -> String;
 fn once(text: &str) -> Result<(f64, f64, u64), String> {
     let (scenario, _) = parse_text(text).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
-    let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+    let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     let time = &result.summary.time;
     Ok((time.precondition_wall_s, time.wall_s - time.precondition_wall_s, hash(&result)))
 }

@@ -2,7 +2,7 @@
 
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
-use outlast_engine::{Control, Layer, Scenario, load_scenario};
+use outlast_engine::{Layer, RunControl, Scenario, load_scenario};
 use outlast_serve::{Image, ImageOptions, Input, Machine, Recorder};
 use outlast_torture::Recording;
 use outlast_torture::drive::{Request, What, classes};
@@ -36,7 +36,7 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
 /// `blocks` blocks are written and flushed, then `commits` times two of them with a flush after each.
 fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Result<(), String> {
     let options = ImageOptions { keep_log: true, ..ImageOptions::default() };
-    let opened = Image::open(folder, Some(scenario), options, &mut |_| Control::Continue);
+    let opened = Image::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
     let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
     let (mut now, mut draw) = (machine.now(), SplitMix::new(1, "bench torture"));
     let mut give = |machine: &mut Machine, input: &Input<'_>| -> Result<(), String> {
@@ -69,7 +69,7 @@ fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Resu
 
 fn look(folder: &Path, blocks: u64) -> Result<String, String> {
     let text = |error: &dyn std::error::Error| error.to_string();
-    let go_on = &mut |_: &outlast_engine::Progress| Control::Continue;
+    let go_on = &mut |_: &outlast_engine::RunProgress| RunControl::Continue;
     let recording = Recording::open(folder, go_on).map_err(|error| text(&error))?.ok_or("stopped")?;
     let history = recording.history();
     // An empty window: what it takes to come there.

@@ -1,14 +1,14 @@
 //! Summing up an array: its state over time, rebuilding, wear by member, the probability that a rebuild loses data.
 
-use crate::data_loss::{self, Exposure};
-use crate::facts::Facts;
-use crate::member::Member;
+use crate::data_loss::{self, RebuildExposure};
+use crate::facts::RunFacts;
+use crate::member::ArrayMember;
 use crate::summary::{
     ArrayAmplification, ArraySummary, ArrayWrites, DataLossAfterFailures, DriveWear, RebuildSummary,
     StateTimes,
 };
-use crate::table::{Column, Table};
-use crate::volume::Volume;
+use crate::table::{ResultColumn, ResultTable};
+use crate::volume::ArrayVolume;
 use outlast_array::coarse::{loss_of_copies, loss_probabilities};
 use outlast_array::{ArrayEventKind, ArrayHealth, RepairStep};
 use outlast_device::Device;
@@ -17,34 +17,34 @@ use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use std::collections::BTreeSet;
 
-/// Blocks of a member whose error rates are looked at.
+/// Blocks of a member over which error rates are sampled.
 const BLOCKS: usize = 4_096;
 
-/// The state of an array from one event to the next.
-struct Span {
+/// Time during which an array stayed in one state.
+struct StateSpan {
     from: Nanos,
     until: Nanos,
     state: ArrayHealth,
 }
 
-/// What became of a member that had to be rebuilt.
-struct Rebuild {
+/// One rebuild of a member; unfinished without `finished`.
+struct RebuildSpan {
     member: usize,
     started: Nanos,
     finished: Option<Nanos>,
 }
 
-/// The end of all that was simulated.
-fn end_of(facts: &Facts<'_>, volume: &Volume) -> Nanos {
+/// End of the simulated time: of the host, or of what the array did after it.
+fn end_of(facts: &RunFacts<'_>, volume: &ArrayVolume) -> Nanos {
     volume.went_on_until.unwrap_or(Nanos::ZERO).max(facts.recorder.end)
 }
 
-/// State by state, from the events.
-fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
+/// States of the array in order of time, derived from its events. The first span begins clean at zero.
+fn spans(volume: &ArrayVolume, end: Nanos) -> Vec<StateSpan> {
     let (mut missing, mut lost) = (BTreeSet::new(), false);
-    // Members that have told of a failed die which is not made good yet.
+    // Members with a failed die whose data is not restored yet.
     let mut repairing = BTreeSet::new();
-    let mut spans = vec![Span { from: Nanos::ZERO, until: end, state: ArrayHealth::Clean }];
+    let mut spans = vec![StateSpan { from: Nanos::ZERO, until: end, state: ArrayHealth::Clean }];
     for event in volume.array.events() {
         match event.kind {
             ArrayEventKind::MemberFailed { member, failed } => {
@@ -56,6 +56,7 @@ fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
             }
             ArrayEventKind::Rebuilt { member } => {
                 missing.remove(&member);
+                // An array that lost data counts as failed until its last member is back.
                 lost &= !missing.is_empty();
             }
             ArrayEventKind::NotStarted { .. } => lost = true,
@@ -77,24 +78,27 @@ fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
         };
         if let Some(last) = spans.last_mut().filter(|last| last.state != state) {
             last.until = event.at;
-            spans.push(Span { from: event.at, until: end.max(event.at), state });
+            spans.push(StateSpan { from: event.at, until: end.max(event.at), state });
         }
     }
     spans
 }
 
-/// Rebuilds in the order in which they began. One that was begun anew because its drive was exchanged again counts twice.
-fn rebuilds(volume: &Volume) -> Vec<Rebuild> {
-    let mut all: Vec<Rebuild> = Vec::new();
+/// Rebuilds in the order in which they began. A rebuild that starts over because its drive was exchanged again counts twice.
+fn rebuilds(volume: &ArrayVolume) -> Vec<RebuildSpan> {
+    let mut all: Vec<RebuildSpan> = Vec::new();
     for event in volume.array.events() {
         match event.kind {
             ArrayEventKind::RebuildStarted { member } => {
-                all.push(Rebuild { member, started: event.at, finished: None });
+                all.push(RebuildSpan { member, started: event.at, finished: None });
             }
             ArrayEventKind::Rebuilt { member } => {
-                let open = all.iter_mut().rev().find(|own| own.member == member && own.finished.is_none());
-                if let Some(own) = open {
-                    own.finished = Some(event.at);
+                let open = all
+                    .iter_mut()
+                    .rev()
+                    .find(|rebuild| rebuild.member == member && rebuild.finished.is_none());
+                if let Some(rebuild) = open {
+                    rebuild.finished = Some(event.at);
                 }
             }
             _ => {}
@@ -103,14 +107,14 @@ fn rebuilds(volume: &Volume) -> Vec<Rebuild> {
     all
 }
 
-pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary {
+pub(crate) fn array_summary(facts: &RunFacts<'_>, volume: &ArrayVolume) -> ArraySummary {
     let (config, counters) = (volume.array.config(), volume.counters());
     let end = end_of(facts, volume);
     let status = volume.array.status(end);
     let spans = spans(volume, end);
     let time_in = |state: ArrayHealth| {
-        let own = spans.iter().filter(|span| span.state == state);
-        own.fold(0.0, |sum, span| sum + (span.until - span.from).as_secs_f64())
+        let in_state = spans.iter().filter(|span| span.state == state);
+        in_state.fold(0.0, |sum, span| sum + (span.until - span.from).as_secs_f64())
     };
     let small = counters.delta_writes + counters.complete_writes + counters.decoded_writes;
     let groups = counters.full_writes + small;
@@ -162,15 +166,16 @@ pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary 
     }
 }
 
-fn count(volume: &Volume, wanted: fn(&ArrayEventKind) -> bool) -> u64 {
+fn count(volume: &ArrayVolume, wanted: fn(&ArrayEventKind) -> bool) -> u64 {
     volume.array.events().iter().filter(|event| wanted(&event.kind)).count() as u64
 }
 
-/// All rebuilding taken together: from the start of the first to the end of the last.
-fn rebuild(volume: &Volume, end: Nanos) -> Option<RebuildSummary> {
+/// Summary of all rebuilds, from the start of the first to the end of the last; `None` where there was none.
+fn rebuild(volume: &ArrayVolume, end: Nanos) -> Option<RebuildSummary> {
     let all = rebuilds(volume);
     let started = all.first()?.started;
-    let finished = all.iter().map(|own| own.finished).max().flatten();
+    // `None` is the least, so one unfinished rebuild does not hide the others: `is_rebuilding` decides whether it is over.
+    let finished = all.iter().map(|rebuild| rebuild.finished).max().flatten();
     let finished = finished.filter(|_| !volume.array.is_rebuilding());
     let counters = volume.counters();
     let written = counters.rebuild_sectors_written * SECTOR_BYTES;
@@ -188,16 +193,16 @@ fn rebuild(volume: &Volume, end: Nanos) -> Option<RebuildSummary> {
     })
 }
 
-fn wear(volume: &Volume, column: usize, end: Nanos) -> DriveWear {
+fn wear(volume: &ArrayVolume, column: usize, end: Nanos) -> DriveWear {
     let status = &volume.array.status(end).members[column];
-    let member = volume.array.member(column).and_then(Member::drive);
+    let member = volume.array.member(column).and_then(ArrayMember::drive);
     let worn = member.map(|ssd| ssd.ftls().map(Ftl::worn).sum::<Wear>());
     DriveWear {
         device: column as u64,
         present: status.present,
         in_sync: status.in_sync,
-        mean_pe: worn.map(|own| own.mean()),
-        max_pe: worn.map(|own| own.most.into()),
+        mean_pe: worn.map(|wear| wear.mean()),
+        max_pe: worn.map(|wear| wear.most.into()),
         percentage_used: member.map(|ssd| u64::from(ssd.smart().percentage_used)),
         parity_percent: status.parity_percent,
         bytes_written: member.map_or(0, |ssd| ssd.counters().host_bytes_written),
@@ -214,7 +219,7 @@ fn wear(volume: &Volume, column: usize, end: Nanos) -> DriveWear {
     }
 }
 
-/// ln of the probability that a bit of a drive is still wrong after its ECC, at the mean error rate of its blocks that hold data.
+/// Natural logarithm of the probability that a bit of a drive is still wrong after ECC, at the mean error rate of its blocks with data.
 fn ln_uber(ssd: &Ssd, now: Nanos) -> Option<f64> {
     let ecc = &ssd.config().reliability.as_ref()?.ecc;
     ecc.strength?;
@@ -222,22 +227,22 @@ fn ln_uber(ssd: &Ssd, now: Nanos) -> Option<f64> {
     Some(ecc.log_p_uncorrectable(rber) - f64::from(ecc.data_bits).ln())
 }
 
-/// How long members are at risk, and what their flash puts at risk.
-fn exposure(volume: &Volume, now: Nanos) -> Exposure {
+/// Mean duration of the finished rebuilds, and the uncorrectable bit error rates of the members.
+fn exposure(volume: &ArrayVolume, now: Nanos) -> RebuildExposure {
     let spans: Vec<f64> = rebuilds(volume)
         .iter()
-        .filter_map(|own| Some((own.finished? - own.started).as_secs_f64() / 3600.0))
+        .filter_map(|rebuild| Some((rebuild.finished? - rebuild.started).as_secs_f64() / 3600.0))
         .collect();
     let members = 0..usize::from(volume.array.config().members);
     let drives = members.filter_map(|column| volume.array.member(column)?.drive());
-    Exposure {
+    RebuildExposure {
         measured_hours: (!spans.is_empty()).then(|| spans.iter().sum::<f64>() / spans.len() as f64),
         ln_ubers: drives.filter_map(|ssd| ln_uber(ssd, now)).collect(),
     }
 }
 
-/// Absent where flash does not err, and where members are missing.
-fn after_failures(volume: &Volume, now: Nanos) -> Option<DataLossAfterFailures> {
+/// Probabilities of data loss when redundancy is used up; `None` where flash does not err or members are missing.
+fn after_failures(volume: &ArrayVolume, now: Nanos) -> Option<DataLossAfterFailures> {
     let config = volume.array.config();
     let members = usize::from(config.members);
     let present: Vec<&Ssd> = (0..members).filter_map(|column| volume.array.member(column)?.drive()).collect();
@@ -252,6 +257,7 @@ fn after_failures(volume: &Volume, now: Nanos) -> Option<DataLossAfterFailures> 
     let loss = match volume.array.copy_groups() {
         None => loss_probabilities(&ln_ubers, &ages, bits, failures),
         Some(groups) => {
+            // Mirrors hold each bit `copies` times, so the array has that many times fewer bits of data than of flash.
             let data = bits * members as f64 / f64::from(config.copies);
             loss_of_copies(&ln_ubers, &ages, data, &groups, failures)
         }
@@ -259,8 +265,8 @@ fn after_failures(volume: &Volume, now: Nanos) -> Option<DataLossAfterFailures> 
     Some(DataLossAfterFailures { failures: failures as u64, oldest: loss.oldest, any: loss.any })
 }
 
-/// What the reader should know about the array.
-pub(crate) fn notes(facts: &Facts<'_>, volume: &Volume) -> Vec<String> {
+/// Notes of the result about the array.
+pub(crate) fn notes(facts: &RunFacts<'_>, volume: &ArrayVolume) -> Vec<String> {
     let mut notes: Vec<String> = volume.array.notices().iter().map(|notice| sentence(notice)).collect();
     notes.extend(volume.notes.iter().cloned());
     if let Some(until) = volume.went_on_until {
@@ -278,6 +284,7 @@ pub(crate) fn notes(facts: &Facts<'_>, volume: &Volume) -> Vec<String> {
     notes
 }
 
+/// `words` with a capital at the beginning and a full stop at the end.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -285,11 +292,11 @@ fn sentence(words: &str) -> String {
     })
 }
 
-/// `array_events`: what happened to members; `array_states`: the array's state over time;
-/// `array_lost`: where data is that nothing can bring back.
-pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, Table)> {
+/// Tables of the array. `array_events`: what happened to members; `array_states`: the array's state over time;
+/// `array_lost`: sectors whose data is lost.
+pub(crate) fn array_tables(facts: &RunFacts<'_>, volume: &ArrayVolume) -> Vec<(String, ResultTable)> {
     let events = volume.array.events();
-    let mut table = Table::default();
+    let mut table = ResultTable::default();
     table.measures("at_s", events.iter().map(|event| event.at.as_secs_f64()));
     let (mut names, mut members, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for event in events {
@@ -298,11 +305,11 @@ pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, T
         members.push(member.map_or(f64::NAN, |member| member as f64));
         words.push(detail);
     }
-    table.push("event", Column::Text(names));
-    table.push("member", Column::F64(members));
-    table.push("detail", Column::Text(words));
+    table.push("event", ResultColumn::Text(names));
+    table.push("member", ResultColumn::F64(members));
+    table.push("detail", ResultColumn::Text(words));
     let spans = spans(volume, end_of(facts, volume));
-    let mut states = Table::default();
+    let mut states = ResultTable::default();
     states.measures("start_s", spans.iter().map(|span| span.from.as_secs_f64()));
     states.measures("end_s", spans.iter().map(|span| span.until.as_secs_f64()));
     let name = |state: ArrayHealth| match state {
@@ -310,9 +317,9 @@ pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, T
         ArrayHealth::Degraded => "degraded",
         ArrayHealth::Failed => "failed",
     };
-    states.push("state", Column::Text(spans.iter().map(|span| name(span.state).to_owned()).collect()));
+    states.push("state", ResultColumn::Text(spans.iter().map(|span| name(span.state).to_owned()).collect()));
     let lost: Vec<std::ops::Range<u64>> = volume.array.lost().iter().collect();
-    let mut places = Table::default();
+    let mut places = ResultTable::default();
     places.counts("first_sector", lost.iter().map(|range| range.start));
     places.counts("sectors", lost.iter().map(|range| range.end - range.start));
     vec![

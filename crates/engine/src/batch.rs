@@ -4,19 +4,21 @@ use crate::error::EngineError;
 use outlast_device::{Command, Device};
 use outlast_workload::{Request, Workload};
 
+/// Requests drawn from the source at once.
 const BATCH: usize = 1024;
 /// Commands hinted to the device together: enough cache misses in flight to hide each behind the others.
 const HINT: usize = 64;
 
+/// Requests drawn and not yet issued. Those before `hinted` have been announced to the device.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
+pub(crate) struct RequestBatch {
     requests: Vec<Request>,
     next: usize,
     hinted: usize,
     commands: Vec<Command>,
 }
 
-impl Batch {
+impl RequestBatch {
     /// The next request; `None` at the end of the workload.
     #[inline]
     pub(crate) fn next(
@@ -32,6 +34,7 @@ impl Batch {
         Ok(Some(request))
     }
 
+    /// Draws requests if none is left, and hints the next ones to the device; false at the end of the workload.
     #[cold]
     fn refill(&mut self, workload: &mut Workload, device: &impl Device) -> Result<bool, EngineError> {
         if self.next == self.requests.len() {

@@ -1,33 +1,33 @@
 //! Confidence intervals within one run, by batch means.
 //!
-//! What follows closely on each other in a run is alike, so the standard error over single requests is far too small. The run is cut into
+//! Requests close in time are correlated, so the standard error over single requests is far too small. The run is cut into
 //! batches of equal length; means of batches that are longer than what the run remembers are nearly independent, and Student's t over
 //! them gives an interval (Law, *Simulation Modeling and Analysis*, 5th ed., section 9.5.3). Batches are joined in pairs until
 //! neighbours are uncorrelated; where fewer than [`LEAST`] are left there is no interval, rather than one that is too narrow.
 
 use serde::Serialize;
 
-/// Batches that an interval takes at least.
+/// Fewest batches of an interval.
 const LEAST: usize = 10;
-/// Batches that it takes at most: more of them are shorter, and gain next to nothing in Student's t.
+/// Most batches of an interval: more of them are shorter, and gain next to nothing in Student's t.
 const MOST: usize = 40;
 
 /// A confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
+pub struct ConfidenceInterval {
     /// Lower end; 0 where that of Student's t lies below.
     pub low: f64,
     /// Upper end.
     pub high: f64,
     /// Confidence: 0.95.
     pub level: f64,
-    /// Batches that it is made of.
+    /// Number of batches behind it.
     pub batches: u64,
 }
 
 /// The 95 % interval of Σ `sum` / Σ `weight` over `parts` in order of time, each a (sum, weight): latencies and requests, bytes programmed and
 /// bytes written. `None` where the run is too short for what it remembers, or every part is empty.
-pub(crate) fn interval(parts: &[(f64, f64)]) -> Option<Interval> {
+pub(crate) fn interval(parts: &[(f64, f64)]) -> Option<ConfidenceInterval> {
     let mut batches = parts.to_vec();
     while batches.len() > MOST {
         batches = in_pairs(&batches);
@@ -43,20 +43,25 @@ pub(crate) fn interval(parts: &[(f64, f64)]) -> Option<Interval> {
             let half = student_95(errors.len() - 1) * (variance / n).sqrt();
             let batches = errors.len() as u64;
             // Sums of times and bytes, and so their ratio, are never negative.
-            return Some(Interval { low: (ratio - half).max(0.0), high: ratio + half, level: 0.95, batches });
+            return Some(ConfidenceInterval {
+                low: (ratio - half).max(0.0),
+                high: ratio + half,
+                level: 0.95,
+                batches,
+            });
         }
         batches = in_pairs(&batches);
     }
 }
 
-/// Neighbours joined; the first is dropped where their number is odd, so that all are of equal length.
+/// Batches joined in pairs; the first is dropped where their number is odd, so that all are of equal length.
 fn in_pairs(batches: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let pairs = batches[batches.len() % 2..].chunks_exact(2);
     pairs.map(|pair| (pair[0].0 + pair[1].0, pair[0].1 + pair[1].1)).collect()
 }
 
-/// The ratio, and by how much each batch's own part in it is off: (sum − ratio · weight) over the mean weight, which is the difference
-/// of means where all weights are equal.
+/// The ratio Σ sum / Σ weight, and the deviation of each batch from it: (sum − ratio · weight) over the mean weight, which is the
+/// difference of means where all weights are equal.
 fn errors(batches: &[(f64, f64)]) -> Option<(f64, Vec<f64>)> {
     let (sum, weight) =
         batches.iter().fold((0.0, 0.0), |(sum, weight), batch| (sum + batch.0, weight + batch.1));
@@ -66,7 +71,8 @@ fn errors(batches: &[(f64, f64)]) -> Option<(f64, Vec<f64>)> {
     (ratio.is_finite() && mean > 0.0).then_some((ratio, errors))
 }
 
-/// Whether neighbours' correlation is not above what independent batches show nineteen times in twenty: von Neumann's ratio, one-sided.
+/// True if the correlation of neighbouring batches is below the 90th percentile of that of independent ones: von Neumann's ratio in its
+/// normal approximation, one-sided.
 fn is_uncorrelated(errors: &[f64]) -> bool {
     let n = errors.len() as f64;
     let square: f64 = errors.iter().map(|error| error * error).sum();

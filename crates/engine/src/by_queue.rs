@@ -1,12 +1,12 @@
-//! What came through each of the host's submission queues, where the drive tells them apart.
+//! Figures by submission queue of the host, for drives that distinguish queues.
 
 use crate::histogram::{ByOp, OPS};
-use crate::latency::Latency;
+use crate::latency::LatencyFigures;
 use outlast_device::{Command, Op};
 use outlast_settings::drive::{Class, QueuesConfig};
 use serde::Serialize;
 
-/// Histograms by queue, each made when it is first needed.
+/// Latency histograms by queue number, each allocated at the first command of its queue.
 #[derive(Clone, Debug)]
 pub(crate) struct ByQueue {
     digits: u8,
@@ -18,34 +18,35 @@ impl ByQueue {
         Self { digits, queues: vec![None; 1 + usize::from(u8::MAX)] }
     }
 
-    /// Measuring begins.
+    /// Empties all histograms: measuring begins.
     pub(crate) fn restart(&mut self) {
         *self = Self::new(self.digits);
     }
 
-    /// `command` has completed after `latency_ns`.
+    /// Counts `command`, which completed after `latency_ns`.
     pub(crate) fn record(&mut self, command: &Command, latency_ns: u64) {
-        let own =
+        let histograms =
             self.queues[usize::from(command.queue.0)].get_or_insert_with(|| Box::new(ByOp::new(self.digits)));
-        own.of_mut(command.op).record(latency_ns);
+        histograms.of_mut(command.op).record(latency_ns);
     }
 
-    /// Of each queue that was used, if more than one was.
+    /// Figures of each queue that was used; empty unless more than one was.
     pub(crate) fn figures(&self, config: &QueuesConfig) -> Vec<QueueFigures> {
         let used = (0..=u8::MAX).zip(&self.queues);
-        let used = used.filter_map(|(queue, own)| own.as_deref().map(|own| (queue, own)));
-        let figures: Vec<_> =
-            used.map(|(queue, own)| QueueFigures::of(queue, config.class_of(queue), own)).collect();
+        let used = used.filter_map(|(queue, histograms)| Some((queue, histograms.as_deref()?)));
+        let figures: Vec<_> = used
+            .map(|(queue, histograms)| QueueFigures::of(queue, config.class_of(queue), histograms))
+            .collect();
         if figures.len() > 1 { figures } else { Vec::new() }
     }
 }
 
-/// What came through one submission queue.
+/// Commands and latencies of one submission queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueFigures {
-    /// Its number; of a fio job that of the job, from 0.
+    /// Number of the queue; a fio job submits through the queue of its own number, from 0.
     pub queue: u8,
-    /// Its class; absent where all are equal.
+    /// Arbitration class; absent where all queues are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
     /// Commands of every kind that were served.
@@ -54,22 +55,22 @@ pub struct QueueFigures {
     pub reads: u64,
     /// Writes among them.
     pub writes: u64,
-    /// Latencies of its reads, in microseconds; absent where there was none.
-    pub read: Option<Latency>,
-    /// Of its writes.
-    pub write: Option<Latency>,
+    /// Latencies of reads, in microseconds; absent where there was none.
+    pub read: Option<LatencyFigures>,
+    /// Latencies of writes, in microseconds; absent where there was none.
+    pub write: Option<LatencyFigures>,
 }
 
 impl QueueFigures {
-    fn of(queue: u8, class: Option<Class>, own: &ByOp) -> Self {
+    fn of(queue: u8, class: Option<Class>, histograms: &ByOp) -> Self {
         Self {
             queue,
             class,
-            requests: OPS.iter().map(|&op| own.of(op).len()).sum(),
-            reads: own.of(Op::Read).len(),
-            writes: own.of(Op::Write).len(),
-            read: Latency::of(own.of(Op::Read)),
-            write: Latency::of(own.of(Op::Write)),
+            requests: OPS.iter().map(|&op| histograms.of(op).len()).sum(),
+            reads: histograms.of(Op::Read).len(),
+            writes: histograms.of(Op::Write).len(),
+            read: LatencyFigures::of(histograms.of(Op::Read)),
+            write: LatencyFigures::of(histograms.of(Op::Write)),
         }
     }
 }

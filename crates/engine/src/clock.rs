@@ -4,7 +4,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Times a phase.
+/// Wall and processor time since its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch {
     wall: Instant,
@@ -30,31 +30,31 @@ impl Stopwatch {
 }
 
 thread_local! {
-    /// Processor time of threads that have helped this one, in seconds.
+    /// Processor time of finished helper threads of this thread, in seconds.
     static HELPED: Cell<f64> = const { Cell::new(0.0) };
 }
 
-/// A thread that has helped this one has ended, and took so much processor time.
+/// Adds the processor time of a helper thread that has ended, in seconds.
 pub(crate) fn add_cpu_s(cpu_s: f64) {
     HELPED.with(|helped| helped.set(helped.get() + cpu_s));
 }
 
-/// Processor time of this thread and of those that have helped it, in seconds.
+/// Processor time of this thread and of its helpers, in seconds.
 fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9 + HELPED.with(Cell::get)
 }
 
-/// Says when it is time to report progress.
+/// Limits reports of progress to one in 50 ms of wall time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct ProgressTimer {
     last: Instant,
 }
 
-impl Pulse {
+impl ProgressTimer {
     const INTERVAL: Duration = Duration::from_millis(50);
 
-    /// A pulse that is due at once.
+    /// A timer that is due at once.
     #[allow(
         clippy::disallowed_methods,
         reason = "progress is shown to a person, whose time is the wall clock's"
@@ -64,6 +64,7 @@ impl Pulse {
         Self { last: now.checked_sub(Self::INTERVAL).unwrap_or(now) }
     }
 
+    /// True if a report is due; starts the next interval then.
     #[allow(
         clippy::disallowed_methods,
         reason = "progress is shown to a person, whose time is the wall clock's"

@@ -1,14 +1,14 @@
-//! The columns of the time series: what each shows of a window, and how it is joined where several windows are shown as one.
+//! The columns of the time series: the value that each takes from a window, and the rule that joins several windows into one.
 
-use crate::table::Table;
-use crate::window::{LatencySummary, Window};
+use crate::table::ResultTable;
+use crate::window::{LatencySummary, TimeWindow};
 use outlast_device::Op;
 use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_units::Bytes;
 
-/// How a column of several windows becomes that of one window over the same time.
+/// Rule by which the values of several windows become that of one window over the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
+pub enum ColumnJoin {
     /// The first window's value.
     First,
     /// The last window's value: a level at the end.
@@ -25,7 +25,7 @@ pub enum Join {
     Ratio(&'static str, &'static str),
 }
 
-impl Join {
+impl ColumnJoin {
     /// The rule's name and the columns that it needs besides its own.
     pub fn describe(self) -> (&'static str, Vec<&'static str>) {
         match self {
@@ -40,54 +40,56 @@ impl Join {
     }
 }
 
-/// Where a column's values come from.
-enum Value {
-    Count(fn(&Window) -> u64),
-    Measure(fn(&Window) -> f64),
+/// Source of a column's values.
+enum ColumnValue {
+    Count(fn(&TimeWindow) -> u64),
+    Measure(fn(&TimeWindow) -> f64),
     Units(ProgramCause),
     Pages(ReadCause),
 }
 
 /// A column of the time series.
 pub struct TimeColumn {
-    /// Its name.
+    /// Name, as in results.
     pub name: String,
-    /// How it is joined.
-    pub join: Join,
-    value: Value,
+    /// Rule for joining windows.
+    pub join: ColumnJoin,
+    value: ColumnValue,
 }
 
-fn count(name: &str, join: Join, value: fn(&Window) -> u64) -> TimeColumn {
-    TimeColumn { name: name.to_owned(), join, value: Value::Count(value) }
+fn count(name: &str, join: ColumnJoin, value: fn(&TimeWindow) -> u64) -> TimeColumn {
+    TimeColumn { name: name.to_owned(), join, value: ColumnValue::Count(value) }
 }
 
-fn measure(name: &str, join: Join, value: fn(&Window) -> f64) -> TimeColumn {
-    TimeColumn { name: name.to_owned(), join, value: Value::Measure(value) }
+fn measure(name: &str, join: ColumnJoin, value: fn(&TimeWindow) -> f64) -> TimeColumn {
+    TimeColumn { name: name.to_owned(), join, value: ColumnValue::Measure(value) }
 }
 
-/// `value` of one kind of command, in microseconds; not a number where there was none.
-fn us(window: &Window, op: Op, value: fn(&LatencySummary) -> f64) -> f64 {
+/// `value` of one kind of command in microseconds; NaN where there was none.
+fn us(window: &TimeWindow, op: Op, value: fn(&LatencySummary) -> f64) -> f64 {
     let summary = if op == Op::Read { &window.read } else { &window.write };
     if window.commands[op as usize] == 0 { f64::NAN } else { value(summary) * 1e-3 }
 }
 
-fn mean_us(window: &Window, op: Op) -> f64 {
+/// Mean latency in microseconds; NaN (0 / 0) where no command completed.
+fn mean_us(window: &TimeWindow, op: Op) -> f64 {
     window.latency_ns[op as usize] as f64 * 1e-3 / window.commands[op as usize] as f64
 }
 
-fn per_span(window: &Window, value: f64, ns: f64) -> f64 {
+/// `value` per `ns` nanoseconds of the window; an empty window counts as one nanosecond.
+fn per_span(window: &TimeWindow, value: f64, ns: f64) -> f64 {
     value * ns / window.span().0.max(1) as f64
 }
 
-/// Bytes programmed over bytes that the host wrote; not a number where it wrote nothing.
-fn write_amplification(window: &Window) -> f64 {
+/// Bytes programmed over bytes that the host wrote; NaN where it wrote nothing.
+fn write_amplification(window: &TimeWindow) -> f64 {
     let counts = &window.counts;
     if counts.host_bytes == 0 { f64::NAN } else { counts.programmed_bytes as f64 / counts.host_bytes as f64 }
 }
 
 /// All columns, in order.
 pub fn time_columns() -> Vec<TimeColumn> {
-    use Join::{First, Last, Max, Over, OverTime, Ratio, Sum};
+    use ColumnJoin::{First, Last, Max, Over, OverTime, Ratio, Sum};
     let mut columns = vec![
         measure("start_s", First, |w| w.start.as_secs_f64()),
         measure("end_s", Last, |w| w.end.as_secs_f64()),
@@ -115,7 +117,7 @@ pub fn time_columns() -> Vec<TimeColumn> {
     columns.extend(ProgramCause::ALL.map(|cause| TimeColumn {
         name: format!("{}_units", cause.name()),
         join: Sum,
-        value: Value::Units(cause),
+        value: ColumnValue::Units(cause),
     }));
     columns.extend([
         count("parity_units", Sum, |w| {
@@ -130,7 +132,7 @@ pub fn time_columns() -> Vec<TimeColumn> {
     columns.extend(ReadCause::ALL.map(|cause| TimeColumn {
         name: cause.name().to_owned(),
         join: Sum,
-        value: Value::Pages(cause),
+        value: ColumnValue::Pages(cause),
     }));
     columns.extend([
         count("uncorrectable_reads", Sum, |w| w.counts.drives.medium_errors),
@@ -142,15 +144,17 @@ pub fn time_columns() -> Vec<TimeColumn> {
     columns
 }
 
-/// The table: a row for each window.
-pub(crate) fn time_table(windows: &[Window]) -> Table {
-    let mut table = Table::default();
+/// The time series as a table, one row for each window.
+pub(crate) fn time_table(windows: &[TimeWindow]) -> ResultTable {
+    let mut table = ResultTable::default();
     for TimeColumn { name, value, .. } in time_columns() {
         match value {
-            Value::Count(value) => table.counts(&name, windows.iter().map(value)),
-            Value::Measure(value) => table.measures(&name, windows.iter().map(value)),
-            Value::Units(cause) => table.counts(&name, windows.iter().map(|w| w.counts.written[cause])),
-            Value::Pages(cause) => table.counts(&name, windows.iter().map(|w| w.counts.drives.reads[cause])),
+            ColumnValue::Count(value) => table.counts(&name, windows.iter().map(value)),
+            ColumnValue::Measure(value) => table.measures(&name, windows.iter().map(value)),
+            ColumnValue::Units(cause) => table.counts(&name, windows.iter().map(|w| w.counts.written[cause])),
+            ColumnValue::Pages(cause) => {
+                table.counts(&name, windows.iter().map(|w| w.counts.drives.reads[cause]))
+            }
         }
     }
     table

@@ -1,35 +1,35 @@
-//! What drives count, and what they are like at a moment.
+//! Counts of drives since the last reset, and their state at one moment.
 
 use outlast_ftl::UnitsWritten;
 use outlast_ssd::{Corrections, Counters, RberLevels, Ssd};
 use outlast_units::Nanos;
 
-/// Blocks whose error rates are looked at for a window.
+/// Blocks over which error rates are sampled at the end of a window.
 pub(crate) const WINDOW_BLOCKS: usize = 256;
 
 outlast_units::counters! {
-    /// What has been counted since the last reset, over one drive or several.
+    /// Counts since the last reset, over one drive or several.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    pub(crate) struct Counts {
+    pub(crate) struct DriveCounts {
         /// Mapping units programmed, by cause.
         pub(crate) written: UnitsWritten,
-        /// Operations and commands; `host_bytes_written` are bytes that drives were asked to write.
+        /// Operations and commands. In an array `host_bytes_written` includes what the array itself writes to its members.
         pub(crate) drives: Counters,
-        /// What gave the units that were read.
+        /// Units read, by the mechanism that delivered them: ECC, re-read, block or stripe parity.
         pub(crate) corrections: Corrections,
         /// Superblocks relocated.
         pub(crate) victims: u64,
-        /// Valid units in them.
+        /// Valid units in these.
         pub(crate) victim_units: u64,
         /// Bytes of all units programmed.
         pub(crate) programmed_bytes: u64,
-        /// Bytes that the host wrote: those that drives were asked to write, unless an array adds its own.
+        /// Bytes that the host wrote: `drives.host_bytes_written`, in an array only those of the host.
         pub(crate) host_bytes: u64,
     }
 }
 
-impl Counts {
-    /// Of one drive.
+impl DriveCounts {
+    /// Counts of one drive.
     pub(crate) fn of(ssd: &Ssd) -> Self {
         let (written, drives, (victims, victim_units)) = (ssd.written(), ssd.counters(), ssd.victims());
         Self {
@@ -46,32 +46,32 @@ impl Counts {
 
 /// The state of the drives at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Snapshot {
-    pub(crate) counts: Counts,
+pub(crate) struct DriveSnapshot {
+    pub(crate) counts: DriveCounts,
     /// Error rates over blocks with data.
     pub(crate) rber: RberLevels,
     pub(crate) free_superblocks: u64,
 }
 
-impl Snapshot {
-    /// Of one drive, its error rates over `blocks` blocks.
+impl DriveSnapshot {
+    /// State of one drive, with error rates sampled over `blocks` blocks.
     pub(crate) fn of(ssd: &Ssd, now: Nanos, blocks: usize) -> Self {
         Self {
-            counts: Counts::of(ssd),
+            counts: DriveCounts::of(ssd),
             rber: ssd.rber_levels(now, blocks).unwrap_or_default(),
             free_superblocks: ssd.free_superblocks().into(),
         }
     }
 }
 
-/// What several drives count now, together; of host bytes, what reaches the drives.
-pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> Snapshot {
+/// Sums over several drives. `host_bytes` are those that reach the drives, which an array replaces by its own count.
+pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> DriveSnapshot {
     let drives: Vec<&Ssd> = drives.collect();
     let blocks = (WINDOW_BLOCKS / drives.len().max(1)).max(16);
-    // A spare holds no data yet, and says nothing of the others.
+    // A spare holds no data yet and has no levels, so it does not dilute the means.
     let levels: Vec<RberLevels> = drives.iter().filter_map(|ssd| ssd.rber_levels(now, blocks)).collect();
-    Snapshot {
-        counts: drives.iter().map(|ssd| Counts::of(ssd)).sum(),
+    DriveSnapshot {
+        counts: drives.iter().map(|ssd| DriveCounts::of(ssd)).sum(),
         rber: mean_levels(&levels),
         free_superblocks: drives.iter().map(|ssd| u64::from(ssd.free_superblocks())).sum(),
     }

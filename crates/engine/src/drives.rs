@@ -1,7 +1,7 @@
-//! One drive, or all drives of an array, seen as one when a run is summed up.
+//! One drive, or all drives of an array, as one set for the summary of a run.
 
-use crate::counts::{Counts, mean_levels};
-use crate::volume::Volume;
+use crate::counts::{DriveCounts, mean_levels};
+use crate::volume::ArrayVolume;
 use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
 use outlast_media::Saturation;
@@ -9,44 +9,44 @@ use outlast_settings::drive::SsdConfig;
 use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, Worked};
 use outlast_units::Nanos;
 
-/// What a run was made on.
-pub(crate) struct Drives<'a> {
-    /// Drives that are there: the drive, or the members of the array; never empty.
-    there: Vec<&'a Ssd>,
-    /// These, spares, and drives that have left: whatever has counted anything.
+/// The drives of a run, with the array that they form, if any.
+pub(crate) struct DriveSet<'a> {
+    /// The drive, or the members now in the array; never empty.
+    present: Vec<&'a Ssd>,
+    /// Every drive that has counted anything: members, spares, and drives that have left.
     all: Vec<&'a Ssd>,
-    pub(crate) array: Option<&'a Volume>,
+    pub(crate) array: Option<&'a ArrayVolume>,
 }
 
-/// What runs are made on, seen as drives.
-pub(crate) trait AsDrives {
-    /// All its drives.
-    fn as_drives(&self) -> Drives<'_>;
+/// A drive or an array that can be viewed as a set of drives.
+pub(crate) trait AsDriveSet {
+    /// Its drives, those that have left an array included.
+    fn as_drives(&self) -> DriveSet<'_>;
 }
 
-impl AsDrives for Ssd {
-    fn as_drives(&self) -> Drives<'_> {
-        Drives::one(self)
+impl AsDriveSet for Ssd {
+    fn as_drives(&self) -> DriveSet<'_> {
+        DriveSet::of_drive(self)
     }
 }
 
-impl AsDrives for Volume {
-    fn as_drives(&self) -> Drives<'_> {
-        Drives::of(self)
+impl AsDriveSet for ArrayVolume {
+    fn as_drives(&self) -> DriveSet<'_> {
+        DriveSet::of_array(self)
     }
 }
 
-/// Spare over user space of a drive that data can use: without spare blocks, bad blocks, and superblocks that are open or held back. Below
-/// zero where the flash that is left holds less than the capacity.
+/// Spare space that data can use, over user space: without spare blocks, bad blocks, and superblocks that are open or held back. Below
+/// zero where the remaining flash holds less than the capacity.
 pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
     let user = drive.identify().capacity.0 as f64;
     let unit = drive.config().ftl.mapping_unit.0 as f64;
-    // Held back: free superblocks; open ones are on average half empty.
+    // The reserve is kept free; each stream has an open superblock, which is half empty on average.
     let usable: f64 = drive
         .ftls()
         .map(|ftl| {
-            let lost = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.space().streams());
-            (f64::from(ftl.layout().superblocks()) - lost)
+            let unusable = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.space().streams());
+            (f64::from(ftl.layout().superblocks()) - unusable)
                 * f64::from(ftl.stream(ftl.streams().gc(0)).data_units())
                 * unit
         })
@@ -54,7 +54,7 @@ pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
     (usable - user) / user
 }
 
-/// Sums of exact probabilities, as logarithms.
+/// Sums over all units read of the probability that a unit is unreadable after each mechanism, as natural logarithms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExactSum {
     pub(crate) units: u64,
@@ -63,26 +63,27 @@ pub(crate) struct ExactSum {
     pub(crate) ln_after_stripe: f64,
 }
 
-/// ln(Σ e^x).
+/// ln(Σ e^x), scaled by the largest term so that tiny probabilities do not underflow.
 fn ln_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY { most } else { most + values.map(|x| (x - most).exp()).sum::<f64>().ln() }
 }
 
-impl<'a> Drives<'a> {
-    fn one(ssd: &'a Ssd) -> Self {
-        Self { there: vec![ssd], all: vec![ssd], array: None }
+impl<'a> DriveSet<'a> {
+    fn of_drive(ssd: &'a Ssd) -> Self {
+        Self { present: vec![ssd], all: vec![ssd], array: None }
     }
 
-    fn of(volume: &'a Volume) -> Self {
+    fn of_array(volume: &'a ArrayVolume) -> Self {
         let members = volume.array.config().members;
         let all: Vec<&Ssd> = volume.drives().collect();
-        let mut there: Vec<&Ssd> =
+        let mut present: Vec<&Ssd> =
             (0..usize::from(members)).filter_map(|column| volume.array.member(column)?.drive()).collect();
-        if there.is_empty() {
-            there.clone_from(&all);
+        // An array of stand-ins that has lost its drives is described by those that it had.
+        if present.is_empty() {
+            present.clone_from(&all);
         }
-        Self { there, all, array: Some(volume) }
+        Self { present, all, array: Some(volume) }
     }
 
     /// Every drive that has counted anything.
@@ -90,64 +91,64 @@ impl<'a> Drives<'a> {
         &self.all
     }
 
-    /// Settings of the first drive, which all share except for what the array's `member` says.
+    /// Settings of the first drive. All drives share them, except for those that `array.member` overrides.
     pub(crate) fn config(&self) -> &'a SsdConfig {
-        self.there[0].config()
+        self.present[0].config()
     }
 
     /// The drive, or the first of the array.
     pub(crate) fn first(&self) -> &'a Ssd {
-        self.there[0]
+        self.present[0]
     }
 
     pub(crate) fn units(&self) -> u64 {
-        self.array.map_or_else(|| self.there[0].units(), Volume::units)
+        self.array.map_or_else(|| self.present[0].units(), ArrayVolume::units)
     }
 
     pub(crate) fn sectors_per_unit(&self) -> u32 {
-        self.array.map_or_else(|| self.there[0].sectors_per_unit(), Volume::sectors_per_unit)
+        self.array.map_or_else(|| self.present[0].sectors_per_unit(), ArrayVolume::sectors_per_unit)
     }
 
     pub(crate) fn identify(&self) -> Identity {
-        self.array.map_or_else(|| self.there[0].identify(), Device::identify)
+        self.array.map_or_else(|| self.present[0].identify(), Device::identify)
     }
 
     pub(crate) fn smart(&self) -> Smart {
-        self.array.map_or_else(|| self.there[0].smart(), Device::smart)
+        self.array.map_or_else(|| self.present[0].smart(), Device::smart)
     }
 
-    /// Flash capacity of the drives that are there.
+    /// Flash capacity of the present drives.
     pub(crate) fn raw_bytes(&self) -> u64 {
-        self.there.iter().map(|ssd| ssd.config().geometry.raw_capacity().0).sum()
+        self.present.iter().map(|ssd| ssd.config().geometry.raw_capacity().0).sum()
     }
 
-    /// What has been counted since the last reset.
-    pub(crate) fn counts(&self) -> Counts {
-        let mut counts: Counts = self.all.iter().map(|ssd| Counts::of(ssd)).sum();
+    /// Counts since the last reset.
+    pub(crate) fn counts(&self) -> DriveCounts {
+        let mut counts: DriveCounts = self.all.iter().map(|ssd| DriveCounts::of(ssd)).sum();
         if let Some(volume) = self.array {
             counts.host_bytes = volume.host_bytes();
         }
         counts
     }
 
-    /// Translation layers of the drives that are there.
+    /// Translation layers of the present drives.
     pub(crate) fn ftls(&self) -> impl Iterator<Item = &'a Ftl> {
-        self.there.iter().flat_map(|ssd| ssd.ftls())
+        self.present.iter().flat_map(|ssd| ssd.ftls())
     }
 
-    /// The share of `span`, which ends at `now`, for which each channel of the drives that are there was busy.
+    /// Share of `span`, which ends at `now`, during which each channel of the present drives was busy.
     pub(crate) fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.there.iter().flat_map(|ssd| ssd.channel_utilisation(now, span)).collect()
+        self.present.iter().flat_map(|ssd| ssd.channel_utilisation(now, span)).collect()
     }
 
-    /// The same of each die.
+    /// Share of `span` during which each die of the present drives was busy.
     pub(crate) fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.there.iter().flat_map(|ssd| ssd.die_utilisation(now, span)).collect()
+        self.present.iter().flat_map(|ssd| ssd.die_utilisation(now, span)).collect()
     }
 
-    /// The shares of `span` for which the array of each die programmed and erased.
+    /// Shares of `span` during which the cell array of each die programmed and erased.
     pub(crate) fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
-        self.there.iter().flat_map(|ssd| ssd.die_work(now, span)).collect()
+        self.present.iter().flat_map(|ssd| ssd.die_work(now, span)).collect()
     }
 
     pub(crate) fn table_bytes(&self) -> usize {
@@ -170,7 +171,7 @@ impl<'a> Drives<'a> {
         let mut sum: Vec<u64> = Vec::new();
         for histogram in self.all.iter().map(|ssd| ssd.error_histogram()) {
             sum.resize(sum.len().max(histogram.len()), 0);
-            sum.iter_mut().zip(histogram).for_each(|(sum, own)| *sum += own);
+            sum.iter_mut().zip(histogram).for_each(|(sum, count)| *sum += count);
         }
         sum
     }
@@ -183,9 +184,9 @@ impl<'a> Drives<'a> {
         self.all.iter().map(|ssd| ssd.scrubbed_again()).sum()
     }
 
-    /// Units lost on drives that are there.
+    /// Units lost on present drives.
     pub(crate) fn lost_units(&self) -> u64 {
-        self.there.iter().map(|ssd| ssd.lost_units()).sum()
+        self.present.iter().map(|ssd| ssd.lost_units()).sum()
     }
 
     pub(crate) fn faults_injected(&self) -> u64 {
@@ -197,8 +198,8 @@ impl<'a> Drives<'a> {
     }
 
     pub(crate) fn scheduled(&self) -> usize {
-        let own: usize = self.there.iter().map(|ssd| ssd.scheduled()).sum();
-        own + self.array.map_or(0, Volume::scheduled)
+        let in_drives: usize = self.present.iter().map(|ssd| ssd.scheduled()).sum();
+        in_drives + self.array.map_or(0, ArrayVolume::scheduled)
     }
 
     pub(crate) fn saturations(&self) -> (u64, Option<Saturation>) {
@@ -207,9 +208,10 @@ impl<'a> Drives<'a> {
     }
 
     pub(crate) fn rber_levels(&self, now: Nanos, blocks: usize) -> Option<RberLevels> {
-        let blocks = (blocks / self.there.len()).max(256);
+        // Shared out over the drives, but never so few that a percentile of one drive means nothing.
+        let blocks = (blocks / self.present.len()).max(256);
         let levels: Vec<RberLevels> =
-            self.there.iter().filter_map(|ssd| ssd.rber_levels(now, blocks)).collect();
+            self.present.iter().filter_map(|ssd| ssd.rber_levels(now, blocks)).collect();
         match levels.as_slice() {
             [] => None,
             [one] => Some(*one),

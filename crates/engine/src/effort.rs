@@ -1,10 +1,11 @@
-//! What a run will cost, told from its settings and from the first of its requests before any of it is simulated.
+//! Estimate of what a run costs, from its settings and its first requests, without simulating any of it.
 //!
-//! Requests and flash operations are counted, and each is taken to cost what it costs on the machine of `docs/reference/speed.md`.
+//! Requests and flash operations are estimated; each is taken to cost as much processor time as on the computer of
+//! `docs/reference/speed.md`.
 
 use crate::drives::effective_spare_factor;
 use crate::error::EngineError;
-use crate::memory::Memory;
+use crate::memory::MemoryNeeds;
 use crate::precondition::least_drive_writes;
 use outlast_models::write_amplification;
 use outlast_scenario::{Fill, Overwrite, Scenario, TimingMode};
@@ -17,34 +18,34 @@ mod fan;
 mod rate;
 mod sample;
 
-use fan::Fan;
-use sample::Sample;
+use fan::FanOut;
+use sample::WorkloadSample;
 
 /// Nanoseconds of processor time, from the rates of `docs/reference/speed.md` (9.41 M random reads a second, 8.13 M of a mix without
 /// collection, 2.77 M writes at a write amplification of 3.60): three equations for a request, a page read and a page programmed.
 const REQUEST_NS: f64 = 96.0;
 const READ_NS: f64 = 10.0;
 const PROGRAM_NS: f64 = 67.0;
-/// What a model of errors adds to a read: the same page's 9.30 M and 6.74 M reads a second.
+/// Nanoseconds that an error model adds to a page read: from 9.30 M and 6.74 M reads a second, of the same page.
 const ERRORS_NS: f64 = 41.0;
-/// A mapping unit programmed without time: between the 6 ns of a drive of 32 GiB, whose tables the caches hold in part, and the 12 ns of one
-/// of 4 TB.
+/// Nanoseconds of a mapping unit programmed without time: between the 6 ns of a drive of 32 GiB, whose tables partly fit the caches, and the
+/// 12 ns of one of 4 TB.
 const UNTIMED_NS: f64 = 9.0;
-/// What a command without time takes beside: 26.6 M writes a second at a write amplification of 3.58, less what is programmed.
+/// Nanoseconds of a command without time, programming excluded: from 26.6 M writes a second at a write amplification of 3.58.
 const UNTIMED_REQUEST_NS: f64 = 16.0;
-/// What an array adds to a write of its host without time. Assumed: about half of what `time.precondition_cpu_s` of the presets with arrays left beside
-/// what is programmed, on a machine under load; nothing in the repository measures it.
+/// Nanoseconds that an array adds to a host write without time. Assumed: about half of what remained of `time.precondition_cpu_s` of the
+/// array presets after programming, on a computer under load; no benchmark measures it.
 const UNTIMED_ARRAY_NS: f64 = 140.0;
-/// Laps of collection through a drive until its write amplification is steady. After a sequential fill it swings with each lap, in which every
-/// superblock is written once. Measured on the demo's drive with 20 to 64 % spare space: 2.4 to 5.4.
+/// Laps of collection through a drive until its write amplification is steady. In a lap every superblock is written once; after a sequential
+/// fill the write amplification swings from lap to lap. Measured on the demo's drive with 20 to 64 % spare space: 2.4 to 5.4.
 const LAPS_UNTIL_STEADY: f64 = 4.0;
-/// How often overwriting by a workload of one's own goes over its addresses until it is steady, at least: what is hot settles first, what is
-/// cold late.
+/// Passes of a workload over its addresses until preconditioning by it is steady, at least. Assumed: hot data settles in the first pass,
+/// cold data in the last.
 const WORKLOAD_PASSES: f64 = 3.0;
 
-/// What a run will probably cost.
+/// Probable cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Effort {
+pub struct RunEffort {
     /// Requests of the workload, those of the warm-up included.
     pub requests: u64,
     /// Mapping units programmed while the drive is prepared.
@@ -61,28 +62,29 @@ pub struct Effort {
 
 /// Memory and processor time of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// What it takes of memory.
-    pub memory: Memory,
-    /// What it takes of time.
-    pub effort: Effort,
+pub struct RunEstimate {
+    /// Memory of the run.
+    pub memory: MemoryNeeds,
+    /// Requests, flash operations and processor time of the run.
+    pub effort: RunEffort,
 }
 
-/// What is known of the drives.
-struct Flash<'a> {
+/// Figures of the drives from which flash operations are estimated.
+struct FlashEstimate<'a> {
     scenario: &'a Scenario,
     drive: &'a Ssd,
-    /// Mapping units that the host addresses.
+    /// Mapping units in the address space of the host.
     units: f64,
     /// Units programmed for each unit of data: parity within the drive.
     parity: f64,
-    fan: Fan,
+    fan: FanOut,
 }
 
-impl Flash<'_> {
-    /// Write amplification of random writes over a share of the capacity, of which the rest stays as it was filled: the closed form for uniform
-    /// ones, whatever the policy.
+impl FlashEstimate<'_> {
+    /// Write amplification of random writes over `share` of the capacity while the remainder stays as it was filled: the closed form of
+    /// greedy collection under uniform writes, whatever the policy.
     fn amplification(&self, share: f64) -> f64 {
+        // Space without data serves as spare space; all of it is used by the part that is overwritten.
         let free = effective_spare_factor(self.drive) + 1.0 - self.filled().max(share);
         write_amplification::greedy(free / share.max(1e-3)).unwrap_or(1.0)
     }
@@ -102,9 +104,10 @@ impl Flash<'_> {
         config.geometry.page_size.0 as f64 / config.ftl.mapping_unit.0 as f64
     }
 
-    /// Mapping units programmed to prepare the drive, and the processor time that takes, in nanoseconds.
-    fn preparation(&self, sample: &Sample) -> (f64, f64) {
+    /// Mapping units programmed during preparation, and its processor time in nanoseconds.
+    fn preparation(&self, sample: &WorkloadSample) -> (f64, f64) {
         let spec = &self.scenario.precondition;
+        // Reading a snapshot costs little beside what it replaces.
         if spec.from.is_some() {
             return (0.0, 0.0);
         }
@@ -122,6 +125,7 @@ impl Flash<'_> {
         let (written, amplification, command_ns) = match spec.overwrite {
             Overwrite::Random if filled > 0.0 => {
                 let amplification = self.amplification(filled);
+                // A lap programs each unit of flash once, of which 1 / amplification are host writes.
                 let lap = (1.0 + effective_spare_factor(self.drive).max(0.0)) / amplification;
                 (least.max(LAPS_UNTIL_STEADY * lap).min(most), amplification, 0.0)
             }
@@ -136,14 +140,14 @@ impl Flash<'_> {
         (programmed, programmed * UNTIMED_NS + written * self.units * command_ns)
     }
 
-    /// Write amplification of the workload on a drive without free space.
-    fn workload_amplification(&self, sample: &Sample) -> f64 {
+    /// Write amplification of the workload on a drive without free space: sequential writes are taken to cause none.
+    fn workload_amplification(&self, sample: &WorkloadSample) -> f64 {
         let random = 1.0 - sample.sequential;
         1.0 + random * (self.amplification(sample.share) - 1.0)
     }
 
     /// Pages read and pages programmed for `requests` like those of the sample.
-    fn operations(&self, sample: &Sample, requests: f64) -> (f64, f64) {
+    fn operations(&self, sample: &WorkloadSample, requests: f64) -> (f64, f64) {
         let spec = &self.scenario.precondition;
         let written = requests * sample.written_units * self.fan.writes(sample);
         let filled = self.filled();
@@ -151,14 +155,16 @@ impl Flash<'_> {
         let fresh = spec.from.is_none() && (spec.overwrite == Overwrite::None || filled == 0.0);
         let space = self.units * self.fan.large_writes;
         let free = if fresh { space * (1.0 + effective_spare_factor(self.drive) - filled) } else { 0.0 };
+        // Uniform writes leave e^(−passes) of the addresses unwritten; `mean` is the written share averaged over the run.
         let passes = written / (space * sample.share).max(1.0);
         let mean = if passes > 0.0 { 1.0 - (1.0 - (-passes).exp()) / passes } else { 0.0 };
         let mapped = filled + (1.0 - filled) * mean;
         let amplification = self.workload_amplification(sample);
         let relocated = (written - free).max(0.0) * (amplification - 1.0);
+        // A victim with this share of valid units gives 1 / (1 − valid) = amplification.
         let valid = 1.0 - 1.0 / amplification.max(1.001);
         let per_page = self.units_per_page();
-        // A page with any valid unit is read whole.
+        // A page is read once if any of its units is valid, which has the probability 1 − (1 − valid)^units.
         let collected = relocated / (per_page * valid) * (1.0 - (1.0 - valid).powf(per_page.max(1.0)));
         let host = requests * (sample.read_pages * mapped + sample.written_units * self.fan.reads(sample));
         let carried = self.fan.carried;
@@ -166,19 +172,19 @@ impl Flash<'_> {
     }
 }
 
-/// What the run of `scenario` costs over `drives`, which need not have tables.
-pub(crate) fn of(
+/// Estimates the cost of the run of `scenario` on `drives`, which may be built without tables. Draws from `workload`.
+pub(crate) fn estimate_effort(
     scenario: &Scenario,
     drives: &[&Ssd],
     workload: &mut Workload,
     target: &Target,
-) -> Result<Effort, EngineError> {
+) -> Result<RunEffort, EngineError> {
     let drive = drives[0];
-    let fan = Fan::of(scenario.array.as_ref());
-    let sample = Sample::of(workload, target, drive.config().geometry.page_size.0)?;
+    let fan = FanOut::of(scenario.array.as_ref());
+    let sample = WorkloadSample::of(workload, target, drive.config().geometry.page_size.0)?;
     let per_superblock: u64 = drive.ftls().map(|ftl| u64::from(ftl.layout().units_per_superblock())).sum();
     let data: u64 = drive.ftls().map(|ftl| u64::from(ftl.stream(ftl.streams().gc(0)).data_units())).sum();
-    let flash = Flash {
+    let flash = FlashEstimate {
         scenario,
         drive,
         units: target.capacity.0 as f64 / target.unit.0 as f64,
@@ -197,8 +203,9 @@ pub(crate) fn of(
         }
         TimingMode::None => requests * UNTIMED_REQUEST_NS + programs * flash.units_per_page() * UNTIMED_NS,
     };
+    // The twin without errors is a second run of the same length.
     let times = if scenario.run.twin { 2.0 } else { 1.0 };
-    Ok(Effort {
+    Ok(RunEffort {
         requests: requests.round() as u64,
         prepared_units: prepared.round() as u64,
         flash_reads: reads.round() as u64,
@@ -208,15 +215,15 @@ pub(crate) fn of(
     })
 }
 
-/// How many requests the run has: what the workload's own limits leave, or what a closed loop completes in its time.
-fn requests(flash: &Flash<'_>, sample: &Sample, workload: &Workload) -> f64 {
+/// Number of requests of the run: the limit of the workload, or what a closed loop completes in its duration.
+fn requests(flash: &FlashEstimate<'_>, sample: &WorkloadSample, workload: &Workload) -> f64 {
     let limit = workload.requests.map_or(f64::INFINITY, |limit| limit as f64);
-    let own = limit.min(sample.whole);
+    let limit = limit.min(sample.whole);
     let (Some(duration), Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, .. }) =
         (workload.duration, workload.pacing)
     else {
-        return if own.is_finite() { own } else { sample.requests };
+        return if limit.is_finite() { limit } else { sample.requests };
     };
     let duration = Nanos(duration.0).as_secs_f64();
-    own.min(rate::closed_loop(flash, sample, f64::from(queue_depth)) * duration)
+    limit.min(rate::closed_loop(flash, sample, f64::from(queue_depth)) * duration)
 }

@@ -1,4 +1,4 @@
-//! Why a run could not be made or finished.
+//! Errors that prevent or end a run.
 
 use outlast_array::ArrayError;
 use outlast_media::ConfigError;
@@ -15,13 +15,13 @@ pub enum EngineError {
     /// The workload cannot be opened or read.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// What was to break does not.
+    /// A fault cannot be injected.
     #[error(transparent)]
     Refused(#[from] ServiceError),
     /// A snapshot cannot be written.
     #[error("the snapshot cannot be written: {0}")]
     Snapshot(std::io::Error),
-    /// The state of a machine in service cannot be read.
+    /// The saved state of a device in service cannot be read.
     #[error("the checkpoint {0}")]
     Checkpoint(crate::SnapshotError),
     /// A request arrives, or the run goes on, later than the drive can count time.
@@ -29,9 +29,9 @@ pub enum EngineError {
         "workload: the run lasts until {at}, but a drive with this many dies can be simulated only until {latest}: lower workload.trace.time_scale, or shorten the workload"
     )]
     BeyondHorizon {
-        /// How far it went.
+        /// Moment that was asked for.
         at: Nanos,
-        /// The limit.
+        /// Last moment that can be simulated.
         latest: Nanos,
     },
     /// The drive wore out while it was being prepared.
@@ -44,7 +44,7 @@ pub enum EngineError {
     },
 }
 
-/// Why what was asked of a drive or an array in service is not done. Nothing has changed, unless the variant says so.
+/// Refusal of an intervention in a drive or an array: a fault, an exchange, a repair. Nothing has changed, unless the variant says so.
 #[derive(Debug, Error)]
 pub enum ServiceError {
     /// A setting of a fault cannot work.

@@ -1,33 +1,35 @@
-//! What a run leaves to be summed up.
+//! Everything that a finished run leaves for its summary.
 
-use crate::drives::Drives;
-use crate::measured::Measured;
-use crate::precondition::Prepared;
-use crate::recorder::Recorder;
-use crate::requests::Kept;
-use crate::summary::Summary;
+use crate::drives::DriveSet;
+use crate::measured::MeasuredCounts;
+use crate::precondition::PreconditionRecord;
+use crate::recorder::RunRecorder;
+use crate::requests::RequestRecords;
+use crate::summary::RunSummary;
 use outlast_scenario::Scenario;
 use outlast_workload::Workload;
 
-/// Everything that a summary is made of.
-pub(crate) struct Facts<'a> {
+/// Input of the summary and the tables of a run.
+pub(crate) struct RunFacts<'a> {
     pub(crate) scenario: &'a Scenario,
-    /// The drives as they are at the end of all that was simulated.
-    pub(crate) ssd: &'a Drives<'a>,
-    /// What they had counted when the host ended.
-    pub(crate) measured: &'a Measured,
+    /// Drives at the end of the simulated time, work after the host's end included.
+    pub(crate) ssd: &'a DriveSet<'a>,
+    /// Counts at the moment when the host ended.
+    pub(crate) measured: &'a MeasuredCounts,
     pub(crate) workload: &'a Workload,
-    pub(crate) recorder: &'a Recorder,
-    /// What was kept of single requests.
-    pub(crate) kept: &'a Kept,
-    pub(crate) prepared: &'a Prepared,
-    /// What the twin without errors found.
-    pub(crate) twin: Option<&'a Summary>,
-    /// What was done to the run by hand, in words.
+    pub(crate) recorder: &'a RunRecorder,
+    /// Records of single requests.
+    pub(crate) kept: &'a RequestRecords,
+    pub(crate) prepared: &'a PreconditionRecord,
+    /// Summary of the twin without errors.
+    pub(crate) twin: Option<&'a RunSummary>,
+    /// Notes of interventions between steps, as sentences.
     pub(crate) by_hand: &'a [String],
-    /// Whether the run ended within its warm-up.
+    /// True if the run ended within its warm-up.
     pub(crate) warming: bool,
+    /// True if the run was stopped before its end.
     pub(crate) partial: bool,
+    /// Processor time of the run without preparation, in seconds.
     pub(crate) run_cpu_s: f64,
     pub(crate) cpu_s: f64,
     pub(crate) wall_s: f64,

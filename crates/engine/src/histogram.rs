@@ -1,14 +1,14 @@
-//! Latencies recorded: a histogram for percentiles, and exact sums and extremes.
+//! Recorded latencies: a histogram for percentiles, with exact sums and extremes.
 
 use hdrhistogram::Histogram;
 use outlast_device::Op;
 
-/// Nanoseconds up to so much are told apart (28 hours); longer latencies count as this.
+/// Longest latency of the histogram in nanoseconds (28 hours); longer ones count as this.
 const HIGHEST_NS: u64 = 100_000_000_000_000;
 
 /// Latencies of one kind, in nanoseconds. Percentiles are rounded to the digits of the histogram; sum, minimum and maximum are exact.
 #[derive(Clone, Debug)]
-pub(crate) struct Distribution {
+pub(crate) struct LatencyHistogram {
     histogram: Histogram<u64>,
     /// A run may have 10^9 requests of 10^11 ns each: more than 64 bits.
     sum: u128,
@@ -16,8 +16,8 @@ pub(crate) struct Distribution {
     max: u64,
 }
 
-impl Distribution {
-    /// A distribution that grows to what it has seen.
+impl LatencyHistogram {
+    /// Empty histogram of so many significant digits, whose range grows with the latencies recorded.
     pub(crate) fn new(digits: u8) -> Self {
         let mut histogram =
             Histogram::new_with_bounds(1, 2_000_000, digits).expect("bounds and digits were validated");
@@ -42,7 +42,7 @@ impl Distribution {
         self.histogram.is_empty()
     }
 
-    /// How many there are.
+    /// Number of latencies recorded.
     pub(crate) fn len(&self) -> u64 {
         self.histogram.len()
     }
@@ -51,7 +51,7 @@ impl Distribution {
         self.sum
     }
 
-    /// The shortest; [`u64::MAX`] where there is none.
+    /// The shortest; [`u64::MAX`] if empty.
     pub(crate) fn min(&self) -> u64 {
         self.min
     }
@@ -81,7 +81,8 @@ impl Distribution {
         (other.sum, other.min, other.max) = (0, u64::MAX, 0);
     }
 
-    /// Takes out `part`, which is contained in it. Extremes that were of `part` are known only as closely as the histogram tells.
+    /// Removes the latencies of `part`, all of which it contains. Extremes that came from `part` are then known only to the resolution of the
+    /// histogram.
     fn subtract(&mut self, part: &Self) {
         if part.is_empty() {
             return;
@@ -98,22 +99,22 @@ impl Distribution {
 
 /// One distribution for each kind of command.
 #[derive(Clone, Debug)]
-pub(crate) struct ByOp([Distribution; 4]);
+pub(crate) struct ByOp([LatencyHistogram; 4]);
 
 pub(crate) const OPS: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
 
 impl ByOp {
     pub(crate) fn new(digits: u8) -> Self {
-        Self(std::array::from_fn(|_| Distribution::new(digits)))
+        Self(std::array::from_fn(|_| LatencyHistogram::new(digits)))
     }
 
     #[inline]
-    pub(crate) fn of(&self, op: Op) -> &Distribution {
+    pub(crate) fn of(&self, op: Op) -> &LatencyHistogram {
         &self.0[op as usize]
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, op: Op) -> &mut Distribution {
+    pub(crate) fn of_mut(&mut self, op: Op) -> &mut LatencyHistogram {
         &mut self.0[op as usize]
     }
 
@@ -124,12 +125,12 @@ impl ByOp {
         }
     }
 
-    /// What is here and not in `part`.
+    /// A copy without the latencies of `part`.
     pub(crate) fn without(&self, part: &Self) -> Self {
-        let mut rest = self.clone();
-        for (own, theirs) in rest.0.iter_mut().zip(&part.0) {
+        let mut difference = self.clone();
+        for (own, theirs) in difference.0.iter_mut().zip(&part.0) {
             own.subtract(theirs);
         }
-        rest
+        difference
     }
 }

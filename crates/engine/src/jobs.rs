@@ -1,17 +1,17 @@
-//! What each job of the host got: counts, rates and latencies by job and direction, as fio prints them.
+//! Figures of each job of the host: counts, rates and latencies by job and direction, as fio prints them.
 
-use crate::histogram::Distribution;
-use crate::latency::Latency;
-use crate::table::{Column, Table};
+use crate::histogram::LatencyHistogram;
+use crate::latency::LatencyFigures;
+use crate::table::{ResultColumn, ResultTable};
 use hdrhistogram::Histogram;
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use outlast_workload::{FioLanes, Noted};
 use serde::Serialize;
 
-/// Simulated time over which a rate is sampled: fio's `bwavgtime`.
+/// Nanoseconds of simulated time over which a rate is sampled: fio's default `bwavgtime`.
 const SAMPLE: u64 = 500_000_000;
-/// Bits of a latency that fio's histogram keeps below the leading one.
+/// Bits of a latency that fio's histogram keeps below the leading one: `FIO_IO_U_PLAT_BITS`.
 const PRECISION: u32 = 6;
 const OPS: [(Op, &str); 4] =
     [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim"), (Op::Flush, "sync")];
@@ -19,15 +19,15 @@ const OPS: [(Op, &str); 4] =
 /// One job: a section of the job file, one of its clones, or a group of jobs that report together.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobFigures {
-    /// Its name; of a group that reports together, the first one's.
+    /// Name of the job; for a group that reports together, of its first.
     pub name: String,
-    /// Number of its group, from 0: groups are parted by `stonewall` and `new_group`.
+    /// Number of its group, from 0: `stonewall` and `new_group` begin a new one.
     pub group: u32,
     /// Jobs in this entry: more than 1 with `group_reporting`.
     pub members: u32,
-    /// When it began, in seconds of simulated time.
+    /// Beginning of the job, in seconds of simulated time.
     pub begin_s: f64,
-    /// How long it was measured, in seconds: from its beginning, or the end of its ramp, to its end; of a group the longest.
+    /// Measured time in seconds: from its beginning, or the end of its ramp, to its end; the longest of a group.
     pub runtime_s: f64,
     #[allow(missing_docs, reason = "the names say it")]
     pub read: Option<JobDirection>,
@@ -37,12 +37,12 @@ pub struct JobFigures {
     pub trim: Option<JobDirection>,
     /// Flushes.
     pub sync: Option<JobDirection>,
-    /// Percent of its requests issued while 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more of it were in flight.
+    /// Percent of requests issued while 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more of the job were in flight.
     pub iodepth_level: [f64; 7],
     /// Description of the job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its options as given, global ones included.
+    /// Options as in the job file, global ones included.
     pub options: std::collections::BTreeMap<String, String>,
 }
 
@@ -51,7 +51,7 @@ pub struct JobFigures {
 pub struct JobDirection {
     /// Requests served while the job was measured.
     pub ios: u64,
-    /// Their bytes.
+    /// Bytes of these requests.
     pub bytes: u64,
     /// Requests per second of the job's runtime.
     pub iops: f64,
@@ -59,28 +59,28 @@ pub struct JobDirection {
     pub mib_s: f64,
     /// Requests that ended in an error; `ios` does not include them.
     pub errors: u64,
-    /// Latencies of those that were served, in microseconds; absent where none was.
+    /// Latencies of served requests, in microseconds; absent where none was.
     pub latency_us: Option<JobLatency>,
-    /// MiB per second in half seconds of simulated time; absent below one.
-    pub mib_s_samples: Option<Samples>,
-    /// Requests per second in half seconds.
-    pub iops_samples: Option<Samples>,
+    /// MiB per second over half seconds of simulated time; absent in shorter runs.
+    pub mib_s_samples: Option<RateSamples>,
+    /// Requests per second over half seconds of simulated time; absent in shorter runs.
+    pub iops_samples: Option<RateSamples>,
 }
 
 /// A distribution of latencies with its standard deviation.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobLatency {
-    /// As everywhere in the result.
+    /// Count, mean, percentiles and extremes.
     #[serde(flatten)]
-    pub distribution: Latency,
-    /// Standard deviation.
+    pub distribution: LatencyFigures,
+    /// Standard deviation in microseconds, over one less than the number of samples.
     pub stddev: f64,
 }
 
 /// Samples of a rate.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Samples {
+pub struct RateSamples {
     pub count: u64,
     pub mean: f64,
     pub stddev: f64,
@@ -88,9 +88,9 @@ pub struct Samples {
     pub max: f64,
 }
 
-/// Sums of samples.
+/// Running sums from which mean, deviation and extremes follow.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct SampleSums {
     count: u64,
     sum: f64,
     squares: f64,
@@ -98,7 +98,7 @@ struct Sums {
     max: f64,
 }
 
-impl Sums {
+impl SampleSums {
     fn add(&mut self, value: f64) {
         self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
@@ -107,7 +107,7 @@ impl Sums {
         self.squares += value * value;
     }
 
-    /// Standard deviation of the samples, as fio has it: over one less than their number.
+    /// Standard deviation of the samples over one less than their number, as in fio.
     fn deviation(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
@@ -116,8 +116,9 @@ impl Sums {
         ((self.squares - self.sum * self.sum / count) / (count - 1.0)).max(0.0).sqrt()
     }
 
-    fn figures(&self, unit: f64) -> Option<Samples> {
-        (self.count > 0).then(|| Samples {
+    /// Figures of the samples divided by `unit`; `None` without samples.
+    fn figures(&self, unit: f64) -> Option<RateSamples> {
+        (self.count > 0).then(|| RateSamples {
             count: self.count,
             mean: self.sum / self.count as f64 / unit,
             stddev: self.deviation() / unit,
@@ -127,59 +128,60 @@ impl Sums {
     }
 }
 
-/// One direction of an entry.
+/// Counts of one direction of an entry.
 #[derive(Clone, Debug)]
-struct Direction {
+struct DirectionRecord {
     ios: u64,
     bytes: u64,
     errors: u64,
-    latency: Distribution,
-    /// Nanoseconds, for the standard deviation.
-    nanos: Sums,
+    latency: LatencyHistogram,
+    /// Latencies in nanoseconds, for the standard deviation.
+    nanos: SampleSums,
+    /// Requests and bytes at the last sample of rates.
     sampled: (u64, u64),
-    byte_rate: Sums,
-    io_rate: Sums,
+    byte_rate: SampleSums,
+    io_rate: SampleSums,
 }
 
-/// One entry of the report.
+/// One entry of the report: a job, or jobs that report together. Directions are in the order of [`OPS`].
 #[derive(Clone, Debug, Default)]
-struct Entry {
-    directions: [Option<Box<Direction>>; 4],
+struct JobEntry {
+    directions: [Option<Box<DirectionRecord>>; 4],
     levels: [u64; 7],
     next_sample: Nanos,
 }
 
-/// A lane while it runs.
+/// Course of one job: beginning, start of its measured time, end, commands in flight.
 #[derive(Clone, Copy, Debug, Default)]
-struct Span {
+struct JobSpan {
     begun: Option<Nanos>,
     measured: Nanos,
     ended: Option<Nanos>,
-    flying: u32,
-    /// Whether it has asked for anything but a flush.
+    in_flight: u32,
+    /// True once it has issued anything but a flush.
     issued: bool,
 }
 
-/// Records by job.
+/// Counts and latencies by job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobRecorder {
-    entries: Vec<Entry>,
-    spans: Vec<Span>,
-    /// Entry of each lane.
+    entries: Vec<JobEntry>,
+    spans: Vec<JobSpan>,
+    /// Entry of each job.
     entry_of: Vec<u32>,
     digits: u8,
 }
 
 impl JobRecorder {
-    /// A recorder for these lanes; those of a group that report together share an entry.
-    pub(crate) fn new(lanes: Option<&FioLanes>, digits: u8) -> Self {
+    /// A recorder for these jobs; those of a group that report together share an entry.
+    pub(crate) fn new(fio_jobs: Option<&FioLanes>, digits: u8) -> Self {
         let mut entry_of: Vec<u32> = Vec::new();
         let mut shared: Option<(u32, u32)> = None;
         let mut count = 0;
-        for info in lanes.into_iter().flat_map(FioLanes::infos) {
-            let known = shared.filter(|&(group, _)| info.grouped && group == info.group);
-            let entry = known.map_or(count, |(_, entry)| entry);
-            if known.is_none() {
+        for info in fio_jobs.into_iter().flat_map(FioLanes::infos) {
+            let shared_entry = shared.filter(|&(group, _)| info.grouped && group == info.group);
+            let entry = shared_entry.map_or(count, |(_, entry)| entry);
+            if shared_entry.is_none() {
                 count += 1;
                 if info.grouped {
                     shared = Some((info.group, entry));
@@ -188,45 +190,49 @@ impl JobRecorder {
             entry_of.push(entry);
         }
         Self {
-            entries: vec![Entry::default(); count as usize],
-            spans: vec![Span::default(); entry_of.len()],
+            entries: vec![JobEntry::default(); count as usize],
+            spans: vec![JobSpan::default(); entry_of.len()],
             entry_of,
             digits,
         }
     }
 
-    pub(crate) fn begun(&mut self, lane: u32, at: Nanos) {
-        let span = &mut self.spans[lane as usize];
+    /// Marks `job` as begun at `at`, unless it has begun.
+    pub(crate) fn begin_job(&mut self, job: u32, at: Nanos) {
+        let span = &mut self.spans[job as usize];
         if span.begun.is_none() {
             (span.begun, span.measured) = (Some(at), at);
-            let entry = &mut self.entries[self.entry_of[lane as usize] as usize];
+            let entry = &mut self.entries[self.entry_of[job as usize] as usize];
             if entry.next_sample == Nanos::ZERO {
                 entry.next_sample = Nanos(at.0 + SAMPLE);
             }
         }
     }
 
-    pub(crate) fn ended(&mut self, lane: u32, at: Nanos) {
-        self.spans[lane as usize].ended.get_or_insert(at);
+    /// Marks `job` as ended at `at`, unless it has ended.
+    pub(crate) fn end_job(&mut self, job: u32, at: Nanos) {
+        self.spans[job as usize].ended.get_or_insert(at);
     }
 
+    /// Counts a command that `job` issues, by the job's queue depth. Flushes are outside fio's depth levels.
     #[inline]
-    pub(crate) fn issued(&mut self, lane: u32, op: Op) {
+    pub(crate) fn issued(&mut self, job: u32, op: Op) {
         if op == Op::Flush {
             return;
         }
-        let span = &mut self.spans[lane as usize];
-        span.flying += 1;
+        let span = &mut self.spans[job as usize];
+        span.in_flight += 1;
         span.issued = true;
-        let level = span.flying.ilog2().min(6) as usize;
-        self.entries[self.entry_of[lane as usize] as usize].levels[level] += 1;
+        // Powers of two, 64 and more in the last level.
+        let level = span.in_flight.ilog2().min(6) as usize;
+        self.entries[self.entry_of[job as usize] as usize].levels[level] += 1;
     }
 
-    /// A command of `lane` has completed.
+    /// Counts a completed command of `job` that was issued at `since`, as far as `noted` has it counted.
     #[inline]
     pub(crate) fn completed(
         &mut self,
-        lane: u32,
+        job: u32,
         command: &Command,
         since: Nanos,
         at: Nanos,
@@ -234,20 +240,20 @@ impl JobRecorder {
         noted: Noted,
     ) {
         if command.op != Op::Flush {
-            self.spans[lane as usize].flying -= 1;
+            self.spans[job as usize].in_flight -= 1;
         }
         match noted {
             Noted::Counted => {}
             Noted::Passed => return,
-            Noted::RampEnded => return self.forget(lane, at),
+            Noted::RampEnded => return self.restart_job(job, at),
         }
         let Some(slot) = OPS.iter().position(|&(op, _)| op == command.op) else { return };
-        let entry = &mut self.entries[self.entry_of[lane as usize] as usize];
+        let entry = &mut self.entries[self.entry_of[job as usize] as usize];
         if at >= entry.next_sample {
             entry.sample(at);
         }
         let digits = self.digits;
-        let direction = entry.directions[slot].get_or_insert_with(|| Box::new(Direction::new(digits)));
+        let direction = entry.directions[slot].get_or_insert_with(|| Box::new(DirectionRecord::new(digits)));
         if outcome != Outcome::Ok {
             direction.errors += 1;
             return;
@@ -259,19 +265,20 @@ impl JobRecorder {
         direction.latency.record(latency);
     }
 
-    /// The ramp of a lane has ended: what its entry has counted is forgotten, if the lane has it to itself.
-    fn forget(&mut self, lane: u32, at: Nanos) {
-        self.spans[lane as usize].measured = at;
-        let entry = self.entry_of[lane as usize];
+    /// Begins the measured time of `job` at the end of its ramp. Counts of its entry are dropped only if no other job shares it.
+    fn restart_job(&mut self, job: u32, at: Nanos) {
+        self.spans[job as usize].measured = at;
+        let entry = self.entry_of[job as usize];
         if self.entry_of.iter().filter(|&&other| other == entry).count() == 1 {
-            self.entries[entry as usize] = Entry { next_sample: Nanos(at.0 + SAMPLE), ..Entry::default() };
+            self.entries[entry as usize] =
+                JobEntry { next_sample: Nanos(at.0 + SAMPLE), ..JobEntry::default() };
         }
     }
 
-    /// Measuring begins at `at`, for all.
+    /// Drops all counts: the warm-up of the run has ended at `at`.
     pub(crate) fn restart(&mut self, at: Nanos) {
         for entry in &mut self.entries {
-            *entry = Entry { next_sample: Nanos(at.0 + SAMPLE), ..Entry::default() };
+            *entry = JobEntry { next_sample: Nanos(at.0 + SAMPLE), ..JobEntry::default() };
         }
         for span in &mut self.spans {
             if span.begun.is_some() {
@@ -280,34 +287,34 @@ impl JobRecorder {
         }
     }
 
-    /// The names of jobs that have issued no request, where others have.
-    pub(crate) fn idle<'a>(&self, lanes: Option<&'a FioLanes>) -> Vec<&'a str> {
+    /// Names of jobs that issued no request while others did.
+    pub(crate) fn idle<'a>(&self, fio_jobs: Option<&'a FioLanes>) -> Vec<&'a str> {
         if !self.spans.iter().any(|span| span.issued) {
             return Vec::new();
         }
-        let infos = lanes.into_iter().flat_map(FioLanes::infos);
+        let infos = fio_jobs.into_iter().flat_map(FioLanes::infos);
         let idle = infos.zip(&self.spans).filter(|(_, span)| !span.issued);
         idle.map(|(info, _)| info.name.as_str()).collect()
     }
 
-    /// The figures, at the end of a run that came to `end`.
-    pub(crate) fn figures(&self, lanes: Option<&FioLanes>, end: Nanos) -> Vec<JobFigures> {
-        let infos: Vec<_> = lanes.into_iter().flat_map(FioLanes::infos).collect();
+    /// Figures of all entries at the end of the run.
+    pub(crate) fn figures(&self, fio_jobs: Option<&FioLanes>, end: Nanos) -> Vec<JobFigures> {
+        let infos: Vec<_> = fio_jobs.into_iter().flat_map(FioLanes::infos).collect();
         (0..self.entries.len() as u32)
             .filter_map(|entry| {
                 let members: Vec<usize> =
-                    (0..infos.len()).filter(|&lane| self.entry_of[lane] == entry).collect();
+                    (0..infos.len()).filter(|&job| self.entry_of[job] == entry).collect();
                 let info = infos.get(*members.first()?)?;
-                let spans = members.iter().map(|&lane| self.spans[lane]);
+                let spans = members.iter().map(|&job| self.spans[job]);
                 let begin = spans.clone().filter_map(|span| span.begun).min().unwrap_or(end);
                 let runtime = spans
                     .filter(|span| span.begun.is_some())
                     .map(|span| span.ended.unwrap_or(end).saturating_sub(span.measured))
                     .max()
                     .unwrap_or(Nanos::ZERO);
-                let found = &self.entries[entry as usize];
-                let all: u64 = found.levels.iter().sum();
-                let of = |slot: usize| found.directions[slot].as_ref().map(|d| d.figures(runtime));
+                let counted = &self.entries[entry as usize];
+                let all: u64 = counted.levels.iter().sum();
+                let of = |slot: usize| counted.directions[slot].as_ref().map(|d| d.figures(runtime));
                 Some(JobFigures {
                     name: info.name.clone(),
                     group: info.group,
@@ -318,7 +325,7 @@ impl JobRecorder {
                     write: of(1),
                     trim: of(2),
                     sync: of(3),
-                    iodepth_level: found.levels.map(|count| 100.0 * count as f64 / all.max(1) as f64),
+                    iodepth_level: counted.levels.map(|count| 100.0 * count as f64 / all.max(1) as f64),
                     description: info.description.clone(),
                     options: info.options.iter().cloned().collect(),
                 })
@@ -326,32 +333,33 @@ impl JobRecorder {
             .collect()
     }
 
-    /// Latencies by job and direction in the buckets of fio's own histogram.
-    pub(crate) fn table(&self) -> Option<Table> {
+    /// Table of latencies by job and direction in fio's buckets; `None` without any.
+    pub(crate) fn table(&self) -> Option<ResultTable> {
         let (mut job, mut op, mut value, mut count) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (index, entry) in self.entries.iter().enumerate() {
             for (slot, direction) in entry.directions.iter().enumerate() {
                 let Some(direction) = direction else { continue };
-                for (bucket, found) in buckets(direction.latency.histogram()) {
+                for (bucket, requests) in buckets(direction.latency.histogram()) {
                     job.push(index as u64);
                     op.push(OPS[slot].1.to_owned());
                     value.push(bucket);
-                    count.push(found);
+                    count.push(requests);
                 }
             }
         }
         (!job.is_empty()).then(|| {
-            let mut table = Table::default();
-            table.push("job", Column::U64(job));
-            table.push("op", Column::Text(op));
-            table.push("latency_ns", Column::U64(value));
-            table.push("count", Column::U64(count));
+            let mut table = ResultTable::default();
+            table.push("job", ResultColumn::U64(job));
+            table.push("op", ResultColumn::Text(op));
+            table.push("latency_ns", ResultColumn::U64(value));
+            table.push("count", ResultColumn::U64(count));
             table
         })
     }
 }
 
-impl Entry {
+impl JobEntry {
+    /// Samples the rates of every half second that has ended by `at`; idle ones give zeros. Flushes have no rates.
     #[cold]
     fn sample(&mut self, at: Nanos) {
         while at >= self.next_sample {
@@ -368,24 +376,24 @@ impl Entry {
     }
 }
 
-impl Direction {
+impl DirectionRecord {
     fn new(digits: u8) -> Self {
         Self {
             ios: 0,
             bytes: 0,
             errors: 0,
-            latency: Distribution::new(digits),
-            nanos: Sums::default(),
+            latency: LatencyHistogram::new(digits),
+            nanos: SampleSums::default(),
             sampled: (0, 0),
-            byte_rate: Sums::default(),
-            io_rate: Sums::default(),
+            byte_rate: SampleSums::default(),
+            io_rate: SampleSums::default(),
         }
     }
 
     fn figures(&self, runtime: Nanos) -> JobDirection {
         let seconds = runtime.as_secs_f64();
         let per = |value: f64| if seconds > 0.0 { value / seconds } else { 0.0 };
-        let latency_us = Latency::of(&self.latency)
+        let latency_us = LatencyFigures::of(&self.latency)
             .map(|distribution| JobLatency { distribution, stddev: self.nanos.deviation() * 1e-3 });
         JobDirection {
             ios: self.ios,
@@ -400,21 +408,22 @@ impl Direction {
     }
 }
 
-/// The counts of a histogram in fio's buckets, each named by the middle of its range (`plat_val_to_idx` and back, of fio's `stat.c`).
+/// Counts of a histogram in fio's buckets, each keyed by the middle of its range (`plat_val_to_idx` and `plat_idx_to_val` of fio's `stat.c`).
 fn buckets(histogram: &Histogram<u64>) -> Vec<(u64, u64)> {
-    let mut found: Vec<(u64, u64)> = Vec::new();
+    let mut counts: Vec<(u64, u64)> = Vec::new();
     for step in histogram.iter_recorded() {
         let middle = step.value_iterated_to();
+        // Steps come in order, so those of one bucket are neighbours.
         let bucket = bucket(middle);
-        match found.last_mut() {
+        match counts.last_mut() {
             Some(last) if last.0 == bucket => last.1 += step.count_at_value(),
-            _ => found.push((bucket, step.count_at_value())),
+            _ => counts.push((bucket, step.count_at_value())),
         }
     }
-    found
+    counts
 }
 
-/// The middle of fio's bucket of a latency in nanoseconds.
+/// The middle of fio's bucket of a latency, in nanoseconds.
 fn bucket(nanos: u64) -> u64 {
     let leading = nanos.max(1).ilog2();
     if leading <= PRECISION {

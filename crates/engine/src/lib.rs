@@ -23,7 +23,6 @@ mod facts;
 mod histogram;
 mod jobs;
 mod latency;
-mod machine;
 mod measured;
 mod member;
 mod member_config;
@@ -41,9 +40,10 @@ mod requests;
 mod run;
 mod sequential;
 mod service;
-mod settling;
+mod simulated_device;
 mod simulation;
 mod snapshot;
+mod spare_space;
 mod splits;
 mod steady;
 mod summary;
@@ -54,35 +54,37 @@ mod victims;
 mod volume;
 mod window;
 
-pub use batch_means::Interval;
+pub use batch_means::ConfidenceInterval;
 pub use by_queue::QueueFigures;
 pub use by_state::{LatencyByState, LatencyInState};
-pub use columns::{Join, TimeColumn, time_columns};
+pub use columns::{ColumnJoin, TimeColumn, time_columns};
 pub use data_loss::{DataLoss, RebuildLimit};
-pub use effort::{Effort, Estimate};
+pub use effort::{RunEffort, RunEstimate};
 pub use error::{EngineError, ServiceError};
-pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};
-pub use latency::Latency;
-pub use memory::Memory as MemoryNeeds;
+pub use jobs::{JobDirection, JobFigures, JobLatency, RateSamples};
+pub use latency::LatencyFigures;
+pub use memory::MemoryNeeds;
 pub use outlast_device::LatencyCause;
 pub use outlast_ftl::{ProgramCause, ReadCause};
-pub use overload::Overload;
-pub use progress::{Control, OnProgress, Phase, Progress};
+pub use overload::OverloadRates;
+pub use progress::{OnProgress, RunControl, RunPhase, RunProgress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use requests::{OnRows, REQUEST_KINDS, REQUEST_OUTCOMES};
-pub use run::{Goal, OwnRequest};
+pub use run::{ExtraRequest, LegGoal};
 pub use service::InService;
-pub use simulation::{RunResult, Simulation, Stand};
+pub use simulation::{RunResult, RunStatus, Simulation};
 pub use snapshot::{SnapshotError, read_snapshot, scenario_of, settings_of, write_snapshot};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, BandOfLatencies, CausesOfKind, ChangeMade,
-    ClassFigures, ClosedForm, Controller, CorrectedBy, DataLossAfterFailures, DeviceFacts, DieWork,
-    DriveWear, Exact, Failed, Flash, FlashByCause, Gc, Host, LatencyByOp, LatencyCauses, LittlesLaw,
-    MeasuredState, Memory, Power, PreconditionState, Protection, Queue, Rber, RebuildSummary, Redundancy,
-    RedundancyLost, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
-    StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
+    ClassFigures, ClosedForm, ControllerLoad, CorrectedBy, DataLossAfterFailures, DeviceFacts, DieWork,
+    DriveWear, ExactProbabilities, FailedCommands, FlashByCause, FlashOperations, GcFigures, HostFigures,
+    LatencyByOp, LatencyCauses, LittlesLaw, LoadFigures, MeasuredState, MemoryFigures, MountFigures,
+    PreconditionState, ProtectionFigures, RberFigures, RebuildSummary, RedundancyFigures, RedundancyLost,
+    ReliabilityFigures, RunSummary, SCHEMA, ScrubFigures, StateTimes, SteadyState, StreamLatency,
+    StripeRecovery, TailProbability, ThroughputFigures, TimeFigures, TwinComparison, UtilisationSpread,
+    WearFigures, WriteAmplification,
 };
-pub use table::{Column, Table};
+pub use table::{ResultColumn, ResultTable};
 
 pub use outlast_scenario::{
     Decision, Fill, Happening, Layer, Overwrite, OwnPolicy, Place, PoliciesSpec, PreconditionSpec, Preset,

@@ -1,19 +1,19 @@
-//! What a run is judged by: everything counted while the host was there. It is taken down when the host has ended, so that what drives
-//! do afterwards, such as the rest of a rebuild, neither raises write amplification nor utilisation.
+//! Counts of the measured time. They are taken when the host ends, so that later work of drives, such as the remainder of a rebuild, raises
+//! neither write amplification nor utilisation.
 
-use crate::counts::Counts;
-use crate::drives::{Drives, ExactSum};
-use crate::summary::{Controller, Scrubbed};
+use crate::counts::DriveCounts;
+use crate::drives::{DriveSet, ExactSum};
+use crate::summary::{ControllerLoad, ScrubFigures};
 use outlast_ssd::Worked;
 use outlast_units::Nanos;
 
-/// Counted from the end of the warm-up to the end of the host.
-pub(crate) struct Measured {
-    pub(crate) counts: Counts,
+/// Counts from the end of the warm-up to the end of the host.
+pub(crate) struct MeasuredCounts {
+    pub(crate) counts: DriveCounts,
     pub(crate) exact: Option<ExactSum>,
     /// Codewords by wrong bits.
     pub(crate) error_histogram: Vec<u64>,
-    pub(crate) scrubbed: Scrubbed,
+    pub(crate) scrubbed: ScrubFigures,
     /// Pages times seconds without parity, by class.
     pub(crate) unprotected: Vec<f64>,
     /// Write amplification of each flash core of a drive by itself; empty where there is one core.
@@ -21,13 +21,13 @@ pub(crate) struct Measured {
     pub(crate) channel_utilisation: Vec<f64>,
     pub(crate) die_utilisation: Vec<f64>,
     pub(crate) die_work: Vec<Worked<f64>>,
-    /// Of a drive by itself, where somebody asks for that.
-    pub(crate) controller: Option<Controller>,
+    /// Load of the controller; only of a drive by itself, and with `run.utilisation`.
+    pub(crate) controller: Option<ControllerLoad>,
 }
 
-impl Measured {
-    /// What `drives` have counted over `span`, which ends at `now`.
-    pub(crate) fn of(drives: &Drives<'_>, now: Nanos, span: Nanos) -> Self {
+impl MeasuredCounts {
+    /// Counts of `drives` over `span`, which ends at `now`.
+    pub(crate) fn of(drives: &DriveSet<'_>, now: Nanos, span: Nanos) -> Self {
         let first = drives.first();
         let alone = drives.array.is_none() && drives.config().controller.flash_cores > 1;
         let unprotected =
@@ -36,7 +36,7 @@ impl Measured {
             counts: drives.counts(),
             exact: drives.exact(),
             error_histogram: drives.error_histogram(),
-            scrubbed: Scrubbed::of(drives),
+            scrubbed: ScrubFigures::of(drives),
             unprotected: (0..first.classes()).map(unprotected).collect(),
             by_core: if alone { first.write_amplification_by_core() } else { Vec::new() },
             channel_utilisation: drives.channel_utilisation(now, span),
@@ -46,14 +46,14 @@ impl Measured {
         }
     }
 
-    /// As [`Measured::of`], and how busy the controller of a drive by itself was.
-    pub(crate) fn with_controller(self, drives: &Drives<'_>, now: Nanos, span: Nanos) -> Self {
+    /// Adds the load of the controller over `span`; no change for an array.
+    pub(crate) fn with_controller(self, drives: &DriveSet<'_>, now: Nanos, span: Nanos) -> Self {
         if drives.array.is_some() {
             return self;
         }
         let busy = drives.first().busy(now);
         let share = |time: Nanos| time.0 as f64 / span.0.max(1) as f64;
-        let controller = Controller {
+        let controller = ControllerLoad {
             link_in: busy.link.map(|[inwards, _]| share(inwards)),
             link_out: busy.link.map(|[_, outwards]| share(outwards)),
             master: share(busy.master),
@@ -62,7 +62,8 @@ impl Measured {
         Self { controller: Some(controller), ..self }
     }
 
-    /// The run was stopped between two commands: drives have gone on a little beyond the last that completed.
+    /// Limits utilisation to 1. A run that is stopped between two commands has advanced drives a little beyond its last completion, which
+    /// ends the measured time.
     pub(crate) fn cut_off(&mut self) {
         for share in self.channel_utilisation.iter_mut().chain(&mut self.die_utilisation) {
             *share = share.min(1.0);

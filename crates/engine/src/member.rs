@@ -15,20 +15,20 @@ use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Lba, Nanos};
 use std::sync::Arc;
 
-/// What stands in a place of an array. Light members have latency and bandwidth and no flash: they make room for drives that are
-/// too large to be simulated eight times.
+/// A drive in a column of an array, or a light stand-in with latency and bandwidth but no flash. Stand-ins save memory and time where a drive
+/// is too large to be simulated several times.
 #[derive(Clone, Debug)]
-pub(crate) enum Member {
+pub(crate) enum ArrayMember {
     Drive(Box<Ssd>),
     Light(Box<PlainDevice>),
 }
 
-impl Member {
+impl ArrayMember {
     pub(crate) fn light(config: &LightConfig, capacity: Bytes, seed: u64) -> Result<Self, ConfigError> {
         Ok(Self::Light(Box::new(PlainDevice::new(config.device(capacity), seed)?)))
     }
 
-    /// The drive, unless this is a stand-in.
+    /// The drive; `None` for a stand-in.
     pub(crate) fn drive(&self) -> Option<&Ssd> {
         match self {
             Self::Drive(ssd) => Some(ssd),
@@ -43,22 +43,23 @@ impl Member {
         }
     }
 
-    /// Whether it is a drive and not a stand-in.
+    /// True for a drive, false for a stand-in.
     pub(crate) fn is_drive(&self) -> bool {
         matches!(self, Self::Drive(_))
     }
 }
 
-/// The drives that an array of a scenario may have: what reading one needs.
+/// Settings of all drives that an array of a scenario may have, by the hash of these settings. Reading a saved drive needs them.
 #[derive(Debug)]
-pub(crate) struct Makings {
+pub(crate) struct MemberConfigs {
     configs: Vec<(u64, SsdConfig)>,
-    /// Where their bytes are kept, if not in memory.
+    /// Store of their contents, if not memory.
     store: Option<Arc<dyn Store>>,
 }
 
-impl Makings {
+impl MemberConfigs {
     pub(crate) fn of(scenario: &Scenario, store: Option<Arc<dyn Store>>) -> Self {
+        // Every member as configured, and a drive from the factory, as a replacement is.
         let devices = scenario.array.iter().flat_map(|array| {
             (0..array.devices())
                 .map(|index| config_of(scenario, array, index))
@@ -71,11 +72,11 @@ impl Makings {
     }
 }
 
-impl Persist for Member {
+impl Persist for ArrayMember {
     const SHAPE: u64 =
         shape("Member", &[("", <Ssd as Restore>::SHAPE), ("", <PlainDevice as Persist>::SHAPE)]);
 
-    /// A drive with the number of its settings and its seed, from which it is built anew before it takes over the rest.
+    /// Writes a drive as the hash of its settings, its seed and its state: reading builds it anew from the former two.
     fn write(&self, to: &mut Writer<'_>) {
         self.is_drive().write(to);
         match self {
@@ -92,13 +93,13 @@ impl Persist for Member {
             return Persist::read(from).map(Self::Light);
         }
         let (value, seed) = Persist::read(from)?;
-        let makings = from.context::<Makings>();
-        let known = makings.map_or(&[][..], |makings| &makings.configs);
-        let Some((_, config)) = known.iter().find(|(number, _)| *number == value) else {
+        let member_configs = from.context::<MemberConfigs>();
+        let configs = member_configs.map_or(&[][..], |member_configs| &member_configs.configs);
+        let Some((_, config)) = configs.iter().find(|(number, _)| *number == value) else {
             return Err(Damage::Value { what: "drive of the array", value });
         };
         let mut ssd = Ssd::new(config.clone(), seed).map_err(|error| Damage::Machine(error.to_string()))?;
-        if let Some(store) = makings.and_then(|makings| makings.store.as_ref()) {
+        if let Some(store) = member_configs.and_then(|member_configs| member_configs.store.as_ref()) {
             ssd.keep_contents_in(store);
         }
         ssd.restore(from)?;
@@ -106,7 +107,7 @@ impl Persist for Member {
     }
 }
 
-impl Device for Member {
+impl Device for ArrayMember {
     #[inline]
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
         match self {
@@ -231,7 +232,7 @@ impl Device for Member {
     }
 }
 
-impl PowerCycle for Member {
+impl PowerCycle for ArrayMember {
     fn power_cycle(&mut self, off: Nanos, on: Nanos) {
         match self {
             Self::Drive(ssd) => ssd.power_cycle(off, on),

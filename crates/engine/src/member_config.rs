@@ -4,21 +4,22 @@ use outlast_scenario::Scenario;
 use outlast_settings::array::ArrayConfig;
 use outlast_settings::drive::SsdConfig;
 
-/// The settings of device `index` of the array.
+/// The settings of device `index` of the array: the scenario's, with the overrides of `array.member`.
 pub(crate) fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig {
     let mut config = scenario.device.clone();
-    let Some(own) = array.member(index) else { return config };
-    if let Some(capacity) = own.capacity {
+    let Some(overrides) = array.member(index) else { return config };
+    if let Some(capacity) = overrides.capacity {
         (config.ftl.capacity, config.ftl.over_provisioning) = (Some(capacity), None);
     }
-    if let (Some(cycles), Some(reliability)) = (own.pe_cycles, &mut config.reliability) {
+    if let (Some(cycles), Some(reliability)) = (overrides.pe_cycles, &mut config.reliability) {
         reliability.initial.pe_cycles = cycles;
+        // A spread wider than the mean would give blocks fewer than zero cycles.
         reliability.initial.pe_spread = reliability.initial.pe_spread.min(f64::from(cycles));
     }
     config
 }
 
-/// The settings of a drive from the factory.
+/// `config` without initial wear and age: the settings of a drive from the factory.
 pub(crate) fn as_new(mut config: SsdConfig) -> SsdConfig {
     if let Some(reliability) = &mut config.reliability {
         reliability.initial = outlast_media::InitialState::default();

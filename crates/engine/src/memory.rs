@@ -1,35 +1,37 @@
-//! What a run will take, told from the scenario before any of it is taken.
+//! Estimate of the memory that a run needs, from its scenario alone.
 
-use crate::window::Window;
+use crate::window::TimeWindow;
 use outlast_scenario::{Scenario, TimingMode};
 use outlast_ssd::Ssd;
 
-/// Blocks up to which there is a table of wear, and what a row of it takes until it is written: here, and as Python has it.
+/// Blocks up to which there is a table of wear, as in `summary/wear.rs`.
 const WEAR_ROWS: u64 = 4_000_000;
+/// Bytes of a row of that table, eight columns of eight bytes: here, and again as Python's copy.
 const WEAR_ROW_BYTES: u64 = 2 * 8 * 8;
-/// A histogram of latencies that has grown: two of them for each kind of command, three digits.
+/// Bytes of all latency histograms when fully grown: two for each of four kinds of command, 40,000 buckets at three digits.
 const HISTOGRAM_BYTES: u64 = 8 * 40_000 * 8;
-/// Bytes kept about each superblock while it is watched whether the spare space has settled.
+/// Bytes for each superblock while preconditioning watches the spare space: one `FirstWritten`.
 const WATCH_BYTES: u64 = 16;
 
-/// Memory that a run takes, in bytes, beside what the process has before.
+/// Memory that a run needs in addition to the process itself, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryNeeds {
     /// Tables of drives and of the array.
     pub drives: u64,
-    /// What is measured, until it is written.
+    /// Results until they are written.
     pub results: u64,
 }
 
-impl Memory {
-    /// All of it.
+impl MemoryNeeds {
+    /// Sum of both.
     pub fn total(&self) -> u64 {
         self.drives + self.results
     }
 }
 
-/// What the run of `scenario` takes over `drives`, which need not have tables, and `array` bytes of an array's own.
-pub(crate) fn of(scenario: &Scenario, drives: &[&Ssd], array: u64) -> Memory {
+/// Estimates the memory of the run of `scenario` on `drives`, which may be built without tables, and of an array that itself takes
+/// `array_bytes`.
+pub(crate) fn memory_needs(scenario: &Scenario, drives: &[&Ssd], array_bytes: u64) -> MemoryNeeds {
     let tables: u64 = drives.iter().map(|ssd| ssd.bytes_when_built()).sum();
     let superblocks: u64 =
         drives.iter().flat_map(|ssd| ssd.ftls()).map(|ftl| u64::from(ftl.layout().superblocks())).sum();
@@ -39,12 +41,13 @@ pub(crate) fn of(scenario: &Scenario, drives: &[&Ssd], array: u64) -> Memory {
         .sum();
     let wear = if rows <= WEAR_ROWS { rows * WEAR_ROW_BYTES } else { 0 };
     let windows = match scenario.run.timing {
-        TimingMode::Full => u64::from(scenario.run.max_windows) * size_of::<Window>() as u64,
+        TimingMode::Full => u64::from(scenario.run.max_windows) * size_of::<TimeWindow>() as u64,
         TimingMode::None => 0,
     };
-    let beside = if scenario.run.twin { 2 } else { 1 };
-    Memory {
-        drives: beside * (tables + array) + superblocks * WATCH_BYTES,
+    // The twin has tables of its own, and is kept until its run has ended.
+    let devices = if scenario.run.twin { 2 } else { 1 };
+    MemoryNeeds {
+        drives: devices * (tables + array_bytes) + superblocks * WATCH_BYTES,
         results: wear + windows + HISTOGRAM_BYTES,
     }
 }

@@ -1,31 +1,31 @@
-//! How busy parts were, and what superblocks held, over time: `run.utilisation`.
+//! Utilisation of dies, channels and controller, and contents of superblocks, over time: `run.utilisation`.
 //!
-//! Samples are taken where windows of the time series end. What is counted is kept as a sum since the start, so that what lies between two
-//! samples is their difference, and leaving out every other sample joins the spans between them in pairs: sums stay exact.
+//! Samples are taken where windows of the time series end. Busy times are kept as sums since the start, so that a span between two samples
+//! is their difference. Dropping every other sample joins the spans in pairs without loss.
 
-use crate::drives::Drives;
-use crate::member::Member;
-use crate::table::{Column, Table};
+use crate::drives::DriveSet;
+use crate::member::ArrayMember;
+use crate::table::{ResultColumn, ResultTable};
 use crate::victims::victims;
 use outlast_ssd::{Busy, Ssd};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
-/// Samples kept at most; even, so that none is left over when every other one goes. A heat map has no more columns.
+/// Most samples; even, so that none is left over when every other one goes. A heat map has no more columns.
 const MOST: usize = 512;
-/// Steps of the share of valid units.
+/// Classes into which superblocks are counted by their share of valid units.
 const VALID_STEPS: usize = 20;
-/// Steps of P/E cycles at most.
+/// Most classes into which blocks are counted by P/E cycles.
 const CYCLE_STEPS: u64 = 20;
 
-/// How many blocks have how many cycles: `counts[0]` have `least`.
+/// Blocks by P/E cycles: `counts[i]` blocks have `least + i` cycles.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Cycles {
+struct CycleCounts {
     least: u64,
     counts: Vec<u64>,
 }
 
-impl Cycles {
+impl CycleCounts {
     fn of(drives: &[(u64, &Ssd)]) -> Self {
         let all = || drives.iter().flat_map(|(_, ssd)| ssd.cycles()).map(u64::from);
         let Some((least, most)) = all().map(|each| (each, each)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
@@ -42,19 +42,19 @@ impl Cycles {
     }
 }
 
-/// What was seen at one moment.
+/// State of the drives at one moment.
 #[derive(Clone, Debug)]
-struct Sample {
+struct UtilisationSample {
     at: Nanos,
-    /// Since the start, by member of an array and the drive that it is, told by its seed; a drive by itself is member 0.
+    /// Busy time since the start, by member of an array and seed of its drive, which an exchange changes; a drive by itself is member 0.
     busy: Vec<((u64, u64), Busy)>,
-    /// Share of its write buffer that is taken, by member.
+    /// Occupied share of the write buffer, by member.
     buffer: Vec<(u64, f64)>,
     valid: [u64; VALID_STEPS],
-    cycles: Cycles,
+    cycles: CycleCounts,
 }
 
-impl Sample {
+impl UtilisationSample {
     fn of(at: Nanos, drives: &[(u64, &Ssd)]) -> Self {
         let mut valid = [0; VALID_STEPS];
         for (_, ssd) in drives {
@@ -69,29 +69,29 @@ impl Sample {
             busy: drives.iter().map(|&(member, ssd)| ((member, ssd.seed()), ssd.busy(at))).collect(),
             buffer: drives.iter().map(|&(member, ssd)| (member, taken(ssd))).collect(),
             valid,
-            cycles: Cycles::of(drives),
+            cycles: CycleCounts::of(drives),
         }
     }
 }
 
-/// All samples.
+/// The samples of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct OverTime {
     start: Nanos,
-    /// From one sample to the next.
+    /// Time from one sample to the next.
     width: Nanos,
-    /// When the next one is due.
+    /// Time of the next sample.
     due: Nanos,
-    samples: Vec<Sample>,
+    samples: Vec<UtilisationSample>,
 }
 
-/// Drives that are there, with the number of the member.
-fn members<'a>(drives: &Drives<'a>) -> Vec<(u64, &'a Ssd)> {
+/// The present drives with the numbers of their members.
+fn members<'a>(drives: &DriveSet<'a>) -> Vec<(u64, &'a Ssd)> {
     match drives.array {
         None => vec![(0, drives.first())],
         Some(volume) => (0..volume.array.config().members)
             .filter_map(|member| {
-                let ssd = volume.array.member(member.into()).and_then(Member::drive)?;
+                let ssd = volume.array.member(member.into()).and_then(ArrayMember::drive)?;
                 Some((u64::from(member), ssd))
             })
             .collect(),
@@ -103,15 +103,15 @@ impl OverTime {
         Self { start: Nanos::ZERO, width, due: width, samples: Vec::new() }
     }
 
-    /// Counting begins anew at `at`.
+    /// Drops all samples: measuring begins at `at`.
     pub(crate) fn restart(&mut self, at: Nanos) {
         self.start = at;
         self.due = at + self.width;
         self.samples.clear();
     }
 
-    /// A window of the time series has ended by `at`.
-    pub(crate) fn sample(&mut self, at: Nanos, drives: &Drives<'_>) {
+    /// Takes a sample at `at`, when a window of the time series has ended, if one is due.
+    pub(crate) fn sample(&mut self, at: Nanos, drives: &DriveSet<'_>) {
         if at < self.due {
             return;
         }
@@ -123,24 +123,25 @@ impl OverTime {
             });
             self.width = Nanos(self.width.0 * 2);
         }
-        self.samples.push(Sample::of(at, &members(drives)));
-        // A window may be over long before a command tells.
+        self.samples.push(UtilisationSample::of(at, &members(drives)));
+        // A window may end long before the next completion, so whole widths are skipped.
         self.due = self.start + Nanos(((at - self.start).0 / self.width.0 + 1) * self.width.0);
     }
 
-    /// The run has ended at `at`.
-    pub(crate) fn finish(&mut self, at: Nanos, drives: &Drives<'_>) {
+    /// Takes the last sample, at the end of the run.
+    pub(crate) fn finish(&mut self, at: Nanos, drives: &DriveSet<'_>) {
         self.samples.retain(|sample| sample.at < at);
         if at > self.start {
-            self.samples.push(Sample::of(at, &members(drives)));
+            self.samples.push(UtilisationSample::of(at, &members(drives)));
         }
     }
 
-    /// Every span between two samples, with what `parts` tells of each member that was there: share of the span by name.
+    /// Calls `row` for every span between two samples, every member present at its end and every one of its `parts`, with the share of
+    /// the span during which that part was busy.
     fn shares<N>(
         &self,
         parts: impl Fn(&Busy) -> Vec<(N, Nanos)>,
-        mut row: impl FnMut(&Sample, Nanos, u64, N, f64),
+        mut row: impl FnMut(&UtilisationSample, Nanos, u64, N, f64),
     ) {
         let mut start = self.start;
         let mut counted: BTreeMap<(u64, u64), Vec<Nanos>> = BTreeMap::new();
@@ -151,7 +152,7 @@ impl OverTime {
                 // A drive that took a member's place counts from its own start.
                 let before = counted.entry(*drive).or_insert_with(|| vec![Nanos::ZERO; parts.len()]);
                 for (then, (name, now)) in before.iter_mut().zip(parts) {
-                    // What is booked for later than a moment is counted until then, so that no part is less busy than it was.
+                    // Busy times of a moment include bookings beyond it, so a later sum may be smaller: never count backwards.
                     let until = now.max(*then);
                     row(sample, start, drive.0, name, (until - *then).0 as f64 / span);
                     *then = until;
@@ -161,13 +162,14 @@ impl OverTime {
         }
     }
 
-    fn of_parts(
+    /// Table of the busy shares of numbered parts, such as dies; `more` adds a column computed from the number.
+    fn numbered_parts(
         &self,
         array: bool,
-        what: &str,
+        part: &str,
         parts: impl Fn(&Busy) -> Vec<Nanos>,
         more: Option<(&str, &dyn Fn(u64) -> u64)>,
-    ) -> Table {
+    ) -> ResultTable {
         let (mut start_s, mut end_s, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         let (mut members, mut numbers) = (Vec::new(), Vec::new());
         self.shares(
@@ -180,25 +182,25 @@ impl OverTime {
                 shares.push(share);
             },
         );
-        let mut table = Table::default();
-        table.push("start_s", Column::F64(start_s));
-        table.push("end_s", Column::F64(end_s));
+        let mut table = ResultTable::default();
+        table.push("start_s", ResultColumn::F64(start_s));
+        table.push("end_s", ResultColumn::F64(end_s));
         if array {
-            table.push("device", Column::U64(members));
+            table.push("device", ResultColumn::U64(members));
         }
         if let Some((name, of)) = more {
             table.counts(name, numbers.iter().map(|&number| of(number)));
         }
-        table.push(what, Column::U64(numbers));
-        table.push("busy", Column::F64(shares));
+        table.push(part, ResultColumn::U64(numbers));
+        table.push("busy", ResultColumn::F64(shares));
         table
     }
 
-    /// Link and processors, and how much of the write buffer was taken at the end of each span.
-    fn controller(&self, array: bool) -> Table {
+    /// Table of the busy shares of link and processors, and of the occupied share of the write buffer at the end of each span.
+    fn controller(&self, array: bool) -> ResultTable {
         let (mut start_s, mut end_s, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         let (mut members, mut names) = (Vec::new(), Vec::new());
-        let mut add = |sample: &Sample, start: Nanos, member, name: String, share| {
+        let mut add = |sample: &UtilisationSample, start: Nanos, member, name: String, share| {
             start_s.push(start.as_secs_f64());
             end_s.push(sample.at.as_secs_f64());
             members.push(member);
@@ -213,22 +215,22 @@ impl OverTime {
             }
             start = sample.at;
         }
-        let mut table = Table::default();
-        table.push("start_s", Column::F64(start_s));
-        table.push("end_s", Column::F64(end_s));
+        let mut table = ResultTable::default();
+        table.push("start_s", ResultColumn::F64(start_s));
+        table.push("end_s", ResultColumn::F64(end_s));
         if array {
-            table.push("device", Column::U64(members));
+            table.push("device", ResultColumn::U64(members));
         }
-        table.push("part", Column::Text(names));
-        table.push("busy", Column::F64(shares));
+        table.push("part", ResultColumn::Text(names));
+        table.push("busy", ResultColumn::F64(shares));
         table
     }
 
-    /// Filled superblocks by valid share at each sample.
-    fn valid(&self) -> Table {
+    /// Table of filled superblocks by share of valid units at each sample.
+    fn valid(&self) -> ResultTable {
         let rows = || self.samples.iter().flat_map(|sample| (0..VALID_STEPS).map(move |step| (sample, step)));
         let edge = |step: usize| step as f64 / VALID_STEPS as f64;
-        let mut table = Table::default();
+        let mut table = ResultTable::default();
         table.measures("at_s", rows().map(|(sample, _)| sample.at.as_secs_f64()));
         table.measures("from", rows().map(|(_, step)| edge(step)));
         table.measures("to", rows().map(|(_, step)| edge(step + 1)));
@@ -236,21 +238,22 @@ impl OverTime {
         table
     }
 
-    /// Blocks by P/E cycles at each sample, in the same steps at all of them.
-    fn cycles(&self) -> Table {
-        let seen = || self.samples.iter().map(|sample| &sample.cycles).filter(|own| !own.counts.is_empty());
-        let least = seen().map(|own| own.least).min().unwrap_or(0);
-        let most = seen().map(Cycles::most).max().unwrap_or(0);
+    /// Table of blocks by P/E cycles at each sample, with the same classes at all samples.
+    fn cycles(&self) -> ResultTable {
+        let seen =
+            || self.samples.iter().map(|sample| &sample.cycles).filter(|cycles| !cycles.counts.is_empty());
+        let least = seen().map(|cycles| cycles.least).min().unwrap_or(0);
+        let most = seen().map(CycleCounts::most).max().unwrap_or(0);
         let width = (most - least + 1).div_ceil(CYCLE_STEPS);
         let steps = (most - least + 1).div_ceil(width);
-        let mut table = Table::default();
+        let mut table = ResultTable::default();
         let rows = || self.samples.iter().flat_map(|sample| (0..steps).map(move |step| (sample, step)));
         let from = |step: u64| least + step * width;
         table.measures("at_s", rows().map(|(sample, _)| sample.at.as_secs_f64()));
         table.counts("from", rows().map(|(_, step)| from(step)));
         table.counts("to", rows().map(|(_, step)| from(step + 1)));
-        let blocks = |own: &Cycles, step| -> u64 {
-            let each = (own.least..).zip(&own.counts);
+        let blocks = |cycles: &CycleCounts, step| -> u64 {
+            let each = (cycles.least..).zip(&cycles.counts);
             each.filter(|(cycles, _)| (from(step)..from(step + 1)).contains(cycles))
                 .map(|(_, count)| count)
                 .sum()
@@ -259,17 +262,17 @@ impl OverTime {
         table
     }
 
-    /// The tables of results.
-    pub(crate) fn tables(&self, drives: &Drives<'_>) -> Vec<(String, Table)> {
+    /// All tables of `run.utilisation`, by name.
+    pub(crate) fn tables(&self, drives: &DriveSet<'_>) -> Vec<(String, ResultTable)> {
         let array = drives.array.is_some();
         let per_channel = u64::from(drives.config().geometry.dies() / drives.config().geometry.channels);
         let channel = |die: u64| die / per_channel;
         let tables = [
             (
                 "dies_over_time",
-                self.of_parts(array, "die", |busy| busy.dies.clone(), Some(("channel", &channel))),
+                self.numbered_parts(array, "die", |busy| busy.dies.clone(), Some(("channel", &channel))),
             ),
-            ("channels_over_time", self.of_parts(array, "channel", |busy| busy.channels.clone(), None)),
+            ("channels_over_time", self.numbered_parts(array, "channel", |busy| busy.channels.clone(), None)),
             ("controller_over_time", self.controller(array)),
             ("valid_over_time", self.valid()),
             ("cycles_over_time", self.cycles()),
@@ -279,7 +282,7 @@ impl OverTime {
     }
 }
 
-/// The parts of the controller that take time, by name.
+/// Busy times of the parts of the controller, by name.
 fn controller_parts(busy: &Busy) -> Vec<(String, Nanos)> {
     let link = busy
         .link

@@ -1,12 +1,12 @@
 //! Bringing a drive into the state in which it is measured, without time, by the same translation layer that the run uses.
 
-use crate::clock::{Pulse, Stopwatch};
+use crate::clock::{ProgressTimer, Stopwatch};
 use crate::error::EngineError;
-use crate::machine::Machine;
-use crate::progress::{Control, OnProgress, Phase, Progress};
-use crate::settling::Settling;
-use crate::steady::{Round, compared, expected_rest, has_settled, mean_amplification};
-use crate::team::Team;
+use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
+use crate::simulated_device::SimulatedDevice;
+use crate::spare_space::SpareSpaceWatch;
+use crate::steady::{OverwriteRound, compared, expected_drive_writes_left, has_settled, mean_amplification};
+use crate::team::ThreadTeam;
 use outlast_device::{Op, Outcome};
 use outlast_scenario::{Fill, Overwrite, PreconditionSpec};
 use outlast_units::rng::SplitMix;
@@ -25,12 +25,12 @@ const BETWEEN_CLOCKS: u64 = 1 << 14;
 
 /// What preconditioning did.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Prepared {
-    pub(crate) rounds: Vec<Round>,
+pub(crate) struct PreconditionRecord {
+    pub(crate) rounds: Vec<OverwriteRound>,
     /// Mean write amplification of the last rounds: those that were compared.
     pub(crate) amplification: Option<f64>,
     /// Drive writes that it would probably have taken beyond those it did.
-    pub(crate) rest: f64,
+    pub(crate) drive_writes_left: f64,
     /// Whether the write amplification became steady; absent where nothing was overwritten.
     pub(crate) steady: Option<bool>,
     #[persist(skip)]
@@ -42,50 +42,50 @@ pub(crate) struct Prepared {
     pub(crate) note: Option<String>,
 }
 
-impl Prepared {
+impl PreconditionRecord {
     /// What the reader should know, and can do, about a drive of `capacity` that is not steady.
     pub(crate) fn unsteady(&self, capacity: Bytes) -> Option<String> {
         let at = self.rounds.last().map_or(0.0, |round| round.drive_writes);
         if self.steady != Some(false) {
             return None;
         }
-        let more = Bytes((self.rest * capacity.0 as f64) as u64);
+        let more = Bytes((self.drive_writes_left * capacity.0 as f64) as u64);
         Some(format!(
             "The write amplification was not steady when preconditioning ended after {at:.1} drive writes: overwriting about {more:.1} GiB \
              more may be enough (precondition.max_drive_writes = {:.0}).",
-            (at + self.rest).ceil(),
+            (at + self.drive_writes_left).ceil(),
             more = more.as_mib() / 1024.0,
         ))
     }
 }
 
-struct Preparer<'a, 'b, M> {
-    machine: &'a mut M,
+struct Preconditioner<'a, 'b, M> {
+    device: &'a mut M,
     spec: &'a PreconditionSpec,
     progress: OnProgress<'b>,
-    pulse: Pulse,
-    team: Team,
+    pulse: ProgressTimer,
+    team: ThreadTeam,
     since_clock: u64,
     written: u64,
     planned: u64,
-    shown: Shown,
-    settling: Settling,
+    shown: ProgressBar,
+    spare_space: SpareSpaceWatch,
 }
 
 /// How far preparing has come, as it is shown: what is planned changes with every round, what was shown never goes back. From where it
 /// stands, the rest of the bar is shared out anew over what is still to be written.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shown {
+struct ProgressBar {
     /// Written when the plan was last changed, and what was shown then.
     written: u64,
     fraction: f64,
 }
 
-impl Shown {
+impl ProgressBar {
     /// What is shown after `written` of `planned`.
     fn at(self, written: u64, planned: u64) -> f64 {
-        let rest = planned.saturating_sub(self.written).max(1);
-        let done = (written.saturating_sub(self.written) as f64 / rest as f64).min(1.0);
+        let remaining = planned.saturating_sub(self.written).max(1);
+        let done = (written.saturating_sub(self.written) as f64 / remaining as f64).min(1.0);
         self.fraction + (1.0 - self.fraction) * done
     }
 
@@ -95,37 +95,37 @@ impl Shown {
     }
 }
 
-/// Fills and overwrites `machine` as `spec` says. Never inlined: instructions are counted by it.
+/// Fills and overwrites `device` as `spec` says. Never inlined: instructions are counted by it.
 #[inline(never)]
-pub(crate) fn prepare<M: Machine>(
-    machine: &mut M,
+pub(crate) fn prepare<M: SimulatedDevice>(
+    device: &mut M,
     spec: &PreconditionSpec,
     workload: &WorkloadSpec,
     target: &Target,
-    team: Team,
+    team: ThreadTeam,
     progress: OnProgress<'_>,
-) -> Result<Prepared, EngineError> {
+) -> Result<PreconditionRecord, EngineError> {
     let watch = Stopwatch::start();
-    let units = machine.units();
+    let units = device.units();
     let filled = if spec.fill == Fill::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
     let at_least = (spec.min_drive_writes * units as f64) as u64;
-    let settling = Settling::new(machine);
-    let mut preparer = Preparer {
-        machine,
-        settling,
+    let spare_space = SpareSpaceWatch::new(device);
+    let mut preparer = Preconditioner {
+        device,
+        spare_space,
         spec,
         progress,
-        pulse: Pulse::new(),
+        pulse: ProgressTimer::new(),
         since_clock: 0,
         team,
         written: 0,
         planned: filled + at_least,
-        shown: Shown::default(),
+        shown: ProgressBar::default(),
     };
     let mut prepared = preparer.fill(filled)?;
     if !prepared.stopped {
         preparer.catch_up()?;
-        preparer.settling = Settling::new(preparer.machine);
+        preparer.spare_space = SpareSpaceWatch::new(preparer.device);
         match spec.overwrite {
             Overwrite::None => {}
             Overwrite::Random if filled == 0 => {
@@ -157,17 +157,17 @@ pub(crate) fn least_drive_writes(spec: &PreconditionSpec, units: f64, superblock
 }
 
 /// Reports progress; whether the caller wants to stop.
-fn ask(progress: OnProgress<'_>, fraction: f64, written: u64) -> bool {
-    let report = Progress {
-        phase: Phase::Precondition,
+fn report_progress(progress: OnProgress<'_>, fraction: f64, written: u64) -> bool {
+    let report = RunProgress {
+        phase: RunPhase::Precondition,
         fraction: Some(fraction.min(MOST_SHOWN)),
         requests: written,
         simulated: Nanos::ZERO,
     };
-    progress(&report) == Control::Stop
+    progress(&report) == RunControl::Stop
 }
 
-impl<M: Machine> Preparer<'_, '_, M> {
+impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
     /// Whether the caller wants to stop; asks now and then, after so many units or commands more.
     fn is_stopped(&mut self, more: u64) -> bool {
         self.since_clock += more;
@@ -178,12 +178,12 @@ impl<M: Machine> Preparer<'_, '_, M> {
         if !self.pulse.is_due() {
             return false;
         }
-        ask(self.progress, self.shown.at(self.written, self.planned), self.written)
+        report_progress(self.progress, self.shown.at(self.written, self.planned), self.written)
     }
 
     /// Has the machine carry out what it keeps.
     fn catch_up(&mut self) -> Result<(), EngineError> {
-        match self.machine.catch_up() {
+        match self.device.catch_up() {
             Outcome::ReadOnly => Err(EngineError::WornOut { written: self.written, planned: self.planned }),
             _ => Ok(()),
         }
@@ -192,44 +192,45 @@ impl<M: Machine> Preparer<'_, '_, M> {
     fn write(&mut self, units: &[u64]) -> Result<(), EngineError> {
         let (before, planned) = (self.written, self.planned);
         self.written += units.len() as u64;
-        let done = self.machine.write_units(units, self.team);
+        let done = self.device.write_units(units, self.team);
         // The one that failed counts, too.
         done.map_err(|written| EngineError::WornOut { written: before + written as u64 + 1, planned })
     }
 
-    fn fill(&mut self, units: u64) -> Result<Prepared, EngineError> {
-        let step = self.machine.fill_units();
+    fn fill(&mut self, units: u64) -> Result<PreconditionRecord, EngineError> {
+        let step = self.device.fill_units();
         let (written, planned) = (self.written, self.planned);
         let (pulse, progress, mut stopped) = (&mut self.pulse, &mut *self.progress, false);
         let shown = self.shown;
-        let begun = self.machine.fill_first(units, self.team, &mut |done| {
-            stopped = pulse.is_due() && ask(progress, shown.at(written + done, planned), written + done);
+        let begun = self.device.fill_first(units, self.team, &mut |done| {
+            stopped = pulse.is_due()
+                && report_progress(progress, shown.at(written + done, planned), written + done);
             !stopped
         });
         let begun = begun.map_err(|_| EngineError::WornOut { written, planned })?;
         self.written += begun;
         if stopped {
-            return Ok(Prepared { stopped, ..Prepared::default() });
+            return Ok(PreconditionRecord { stopped, ..PreconditionRecord::default() });
         }
         for first in (begun..units).step_by(step as usize) {
             let end = units.min(first + step);
             let (written, planned) = (self.written, self.planned);
-            self.machine.fill(first, end).map_err(|_| EngineError::WornOut { written, planned })?;
+            self.device.fill(first, end).map_err(|_| EngineError::WornOut { written, planned })?;
             self.written = written + (end - first);
             if self.is_stopped(end - first) {
-                return Ok(Prepared { stopped: true, ..Prepared::default() });
+                return Ok(PreconditionRecord { stopped: true, ..PreconditionRecord::default() });
             }
         }
-        Ok(Prepared::default())
+        Ok(PreconditionRecord::default())
     }
 
     fn round_units(&self) -> u64 {
-        let units = self.machine.units() as f64;
+        let units = self.device.units() as f64;
         if let Some(round) = self.spec.round {
             return ((units * round) as u64).max(1);
         }
         let (mut layers, mut largest) = (0, 0);
-        self.machine.each_ftl(&mut |ftl| {
+        self.device.each_ftl(&mut |ftl| {
             layers += 1;
             largest = ftl.layout().units_per_superblock().max(largest);
         });
@@ -240,16 +241,16 @@ impl<M: Machine> Preparer<'_, '_, M> {
         &mut self,
         span: u64,
         seed: u64,
-        prepared: &mut Prepared,
+        prepared: &mut PreconditionRecord,
     ) -> Result<(), EngineError> {
         let mut rng = SplitMix::new(seed, "engine.precondition");
-        let mut batch = vec![0u64; self.machine.batch()];
+        let mut batch = vec![0u64; self.device.batch()];
         let round = self.round_units();
         loop {
-            let before = self.machine.programmed_units();
+            let before = self.device.programmed_units();
             let mut left = round;
             while left != 0 {
-                let units = &mut batch[..left.min(self.machine.batch() as u64) as usize];
+                let units = &mut batch[..left.min(self.device.batch() as u64) as usize];
                 units.fill_with(|| rng.below(span));
                 self.write(units)?;
                 let count = units.len() as u64;
@@ -260,7 +261,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
                 }
             }
             self.catch_up()?;
-            let amplification = (self.machine.programmed_units() - before) as f64 / round as f64;
+            let amplification = (self.device.programmed_units() - before) as f64 / round as f64;
             if self.end_round(prepared, round, amplification) {
                 return Ok(());
             }
@@ -274,11 +275,11 @@ impl<M: Machine> Preparer<'_, '_, M> {
         &mut self,
         spec: &WorkloadSpec,
         target: &Target,
-        prepared: &mut Prepared,
+        prepared: &mut PreconditionRecord,
     ) -> Result<(), EngineError> {
         let round = self.round_units();
         let mut batch = Vec::new();
-        let mut before = (self.machine.host_units(), self.machine.programmed_units());
+        let mut before = (self.device.host_units(), self.device.programmed_units());
         let mut pass_start = before.0;
         let (written_before, host_before) = (self.written, before.0);
         let mut pass = 0u64;
@@ -290,7 +291,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
         loop {
             batch.clear();
             if workload.source.fill(&mut batch, CHUNK)? == 0 {
-                let written = self.machine.host_units();
+                let written = self.device.host_units();
                 if written == pass_start {
                     prepared.note = Some("The workload writes nothing, so it overwrote nothing.".to_owned());
                     break;
@@ -300,11 +301,11 @@ impl<M: Machine> Preparer<'_, '_, M> {
                 continue;
             }
             for request in batch.iter().filter(|request| matches!(request.command.op, Op::Write | Op::Trim)) {
-                if self.machine.apply(request.command) == Outcome::ReadOnly {
+                if self.device.apply(request.command) == Outcome::ReadOnly {
                     return Err(EngineError::WornOut { written: self.written, planned: self.planned });
                 }
             }
-            let written = self.machine.host_units();
+            let written = self.device.host_units();
             self.written = written_before + written - host_before;
             if self.is_stopped(batch.len() as u64) {
                 prepared.stopped = true;
@@ -313,7 +314,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
             let host = written - before.0;
             if host >= round {
                 self.catch_up()?;
-                let programmed = self.machine.programmed_units();
+                let programmed = self.device.programmed_units();
                 let amplification = (programmed - before.1) as f64 / host as f64;
                 before = (written, programmed);
                 if self.end_round(prepared, host, amplification) {
@@ -325,20 +326,20 @@ impl<M: Machine> Preparer<'_, '_, M> {
     }
 
     /// Notes a round; whether it was the last.
-    fn end_round(&mut self, prepared: &mut Prepared, units: u64, amplification: f64) -> bool {
-        let length = units as f64 / self.machine.units() as f64;
+    fn end_round(&mut self, prepared: &mut PreconditionRecord, units: u64, amplification: f64) -> bool {
+        let length = units as f64 / self.device.units() as f64;
         let before = prepared.rounds.last().map_or(0.0, |round| round.drive_writes);
         let drive_writes = before + length;
-        let change = self.settling.look(self.machine);
+        let change = self.spare_space.end_round(self.device);
         // What an array adds is not collection's, so it needs no weighing.
-        let own = change.amplification.map_or(1.0, |own| own / change.counted);
-        prepared.rounds.push(Round {
+        let correction = change.amplification.map_or(1.0, |weighed| weighed / change.counted);
+        prepared.rounds.push(OverwriteRound {
             drive_writes,
-            amplification: amplification * own,
+            amplification: amplification * correction,
             drift: change.drift / length,
-            first: change.first,
+            first_written: change.first_written,
             reclaimed: change.reclaimed,
-            expected: 0.0,
+            expected_drive_writes: 0.0,
         });
         let spec = self.spec;
         let rounds = &prepared.rounds;
@@ -348,25 +349,25 @@ impl<M: Machine> Preparer<'_, '_, M> {
         let steady = last.is_some_and(|last| has_settled(last, parts, spec.tolerance));
         let enough = drive_writes >= spec.min_drive_writes - 1e-9;
         prepared.steady = Some(steady);
-        prepared.rest = expected_rest(rounds, parts, spec.tolerance);
+        prepared.drive_writes_left = expected_drive_writes_left(rounds, parts, spec.tolerance);
         let most = spec.max_drive_writes.max(drive_writes);
-        let expected = (drive_writes + prepared.rest).max(spec.min_drive_writes).min(most);
+        let expected = (drive_writes + prepared.drive_writes_left).max(spec.min_drive_writes).min(most);
         if let Some(round) = prepared.rounds.last_mut() {
-            round.expected = expected;
+            round.expected_drive_writes = expected;
         }
         self.shown.replan(self.written, self.planned);
-        self.planned = self.written + ((expected - drive_writes) * self.machine.units() as f64) as u64;
+        self.planned = self.written + ((expected - drive_writes) * self.device.units() as f64) as u64;
         (steady && enough) || drive_writes >= spec.max_drive_writes - 1e-9
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_SHOWN, Shown};
+    use super::{MOST_SHOWN, ProgressBar};
 
     #[test]
     fn a_plan_that_grows_never_takes_the_bar_back() {
-        let (mut shown, mut planned, mut before) = (Shown::default(), 2000u64, 0.0);
+        let (mut shown, mut planned, mut before) = (ProgressBar::default(), 2000u64, 0.0);
         for written in 0..10_000u64 {
             let now = shown.at(written, planned);
             assert!(now >= before && now <= 1.0, "{now} after {before} at {written} of {planned}");
@@ -383,7 +384,7 @@ mod tests {
 
     #[test]
     fn without_a_new_plan_it_is_the_share_that_is_written() {
-        let shown = Shown::default();
+        let shown = ProgressBar::default();
         assert!((shown.at(25, 100) - 0.25).abs() < 1e-12 && (shown.at(100, 100) - 1.0).abs() < 1e-12);
         assert!((shown.at(5, 0) - 1.0).abs() < 1e-12);
     }

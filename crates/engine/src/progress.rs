@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum RunPhase {
     /// The drive is filled and overwritten, without time.
     Precondition,
     /// The workload runs and is not measured.
@@ -16,7 +16,7 @@ pub enum Phase {
     Rebuild,
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for RunPhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Precondition => "precondition",
@@ -29,9 +29,9 @@ impl fmt::Display for Phase {
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// The part under way.
-    pub phase: Phase,
+    pub phase: RunPhase,
     /// How much of it is done, 0 to 1, where that can be told.
     pub fraction: Option<f64>,
     /// Requests completed (mapping units written, while preconditioning).
@@ -42,7 +42,7 @@ pub struct Progress {
 
 /// What the run should do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
+pub enum RunControl {
     /// Go on.
     Continue,
     /// Stop now; what was measured so far is the result, marked partial.
@@ -50,4 +50,4 @@ pub enum Control {
 }
 
 /// Called about every 50 ms of wall time.
-pub type OnProgress<'a> = &'a mut dyn FnMut(&Progress) -> Control;
+pub type OnProgress<'a> = &'a mut dyn FnMut(&RunProgress) -> RunControl;

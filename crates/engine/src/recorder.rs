@@ -1,18 +1,18 @@
 //! What is measured while a run goes on.
 
 use crate::by_state::ByState;
-use crate::counts::Snapshot;
+use crate::counts::DriveSnapshot;
 use crate::histogram::ByOp;
 use crate::jobs::JobRecorder;
 use crate::over_time::OverTime;
-use crate::window::{Window, Windows};
+use crate::window::{TimeWindow, TimeWindows};
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use outlast_workload::FioLanes;
 
 /// Counts of completed commands: those that were served, and apart from them those that ended in an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Completed {
+pub(crate) struct CompletedCounts {
     /// Served, by [`Op`].
     pub(crate) commands: [u64; 4],
     /// Their bytes.
@@ -26,7 +26,7 @@ pub(crate) struct Completed {
 /// How many [`Outcome`]s there are.
 const OUTCOMES: usize = 5;
 
-impl Completed {
+impl CompletedCounts {
     /// Commands that did what they were asked for.
     pub(crate) fn served(&self) -> u64 {
         self.commands.iter().sum()
@@ -50,7 +50,7 @@ impl Completed {
 
 /// Commands in flight over time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct InFlight {
+pub(crate) struct InFlightIntegral {
     now: u32,
     pub(crate) most: u32,
     last: Nanos,
@@ -58,7 +58,7 @@ pub(crate) struct InFlight {
     area: u128,
 }
 
-impl InFlight {
+impl InFlightIntegral {
     #[inline]
     fn change(&mut self, at: Nanos, by: i32) {
         self.area += u128::from((at - self.last).0) * u128::from(self.now);
@@ -78,10 +78,10 @@ impl InFlight {
 
 /// Collects completions into histograms, counts and windows.
 #[derive(Debug)]
-pub(crate) struct Recorder {
+pub(crate) struct RunRecorder {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
-    pub(crate) completed: Completed,
+    pub(crate) completed: CompletedCounts,
     /// Sum of the time that completed commands spent in the drive since `start`, in nanoseconds: for Little's law,
     /// independent of the histograms. Of a command begun before, only the part since then counts: the whole of it is a
     /// latency, but not time in flight while it was measured.
@@ -94,13 +94,13 @@ pub(crate) struct Recorder {
     in_flight_before: u32,
     /// When the last command arrived; before `start` if none has since then.
     last_arrival: Nanos,
-    pub(crate) in_flight: InFlight,
+    pub(crate) in_flight: InFlightIntegral,
     pub(crate) latency: ByOp,
     /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
     pub(crate) by_stream: Vec<(u8, ByOp)>,
     /// Of an array: latencies by its state.
     pub(crate) by_state: ByState,
-    pub(crate) windows: Windows,
+    pub(crate) windows: TimeWindows,
     /// By job, where the host has lanes.
     pub(crate) jobs: JobRecorder,
     pub(crate) digits: u8,
@@ -108,19 +108,19 @@ pub(crate) struct Recorder {
     pub(crate) over_time: Option<Box<OverTime>>,
 }
 
-impl Recorder {
-    pub(crate) fn new(digits: u8, windows: Windows, lanes: Option<&FioLanes>) -> Self {
+impl RunRecorder {
+    pub(crate) fn new(digits: u8, windows: TimeWindows, fio_jobs: Option<&FioLanes>) -> Self {
         Self {
-            jobs: JobRecorder::new(lanes, digits),
+            jobs: JobRecorder::new(fio_jobs, digits),
             start: Nanos::ZERO,
             end: Nanos::ZERO,
-            completed: Completed::default(),
+            completed: CompletedCounts::default(),
             latency_sum: 0,
             open_since: 0,
             warmed: 0,
             in_flight_before: 0,
             last_arrival: Nanos::ZERO,
-            in_flight: InFlight::default(),
+            in_flight: InFlightIntegral::default(),
             latency: ByOp::new(digits),
             by_stream: Vec::new(),
             by_state: ByState::default(),
@@ -131,7 +131,7 @@ impl Recorder {
     }
 
     /// Forgets everything but what is in flight: measuring begins at `at`.
-    pub(crate) fn restart(&mut self, at: Nanos, snapshot: &Snapshot) {
+    pub(crate) fn restart(&mut self, at: Nanos, snapshot: &DriveSnapshot) {
         let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot), None);
         fresh.jobs = std::mem::take(&mut self.jobs);
         fresh.jobs.restart(at);
@@ -156,7 +156,7 @@ impl Recorder {
     }
 
     /// A command submitted at `since` has completed at `at`. Windows that have ended by then must have been closed
-    /// ([`Recorder::close_windows`]).
+    /// ([`RunRecorder::close_windows`]).
     #[inline]
     pub(crate) fn completed(&mut self, command: &Command, since: Nanos, at: Nanos, outcome: Outcome) {
         self.in_flight.change(at, -1);
@@ -209,7 +209,7 @@ impl Recorder {
     }
 
     /// Closes every window that ends before `at`, given what the drive counts now.
-    pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: &Snapshot) {
+    pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: &DriveSnapshot) {
         while self.window_ends_by(at) {
             let area = self.in_flight.area_until(self.windows.end);
             self.windows.close(area, snapshot, &mut self.latency);
@@ -217,10 +217,10 @@ impl Recorder {
     }
 
     /// Closes the last, shorter window; nothing is recorded after.
-    pub(crate) fn finish(&mut self, snapshot: &Snapshot) {
+    pub(crate) fn finish(&mut self, snapshot: &DriveSnapshot) {
         let end = self.end;
         self.close_windows(end, snapshot);
-        if self.windows.current != Window::default() || end > self.windows.start() {
+        if self.windows.current != TimeWindow::default() || end > self.windows.start() {
             let area = self.in_flight.area_until(end);
             self.windows.finish(end, area, snapshot, &mut self.latency);
         }

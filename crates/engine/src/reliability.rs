@@ -1,13 +1,13 @@
 //! Summing up what errors did.
 
-use crate::drives::Drives;
-use crate::facts::Facts;
-use crate::latency::Latency;
+use crate::drives::DriveSet;
+use crate::facts::RunFacts;
+use crate::latency::LatencyFigures;
 use crate::summary::{
-    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Redundancy, RedundancyLost, Reliability,
-    StripeRecovery, Tail, Twin,
+    ChangeMade, ClassFigures, CorrectedBy, ExactProbabilities, ProtectionFigures, RberFigures,
+    RedundancyFigures, RedundancyLost, ReliabilityFigures, StripeRecovery, TailProbability, TwinComparison,
 };
-use crate::table::{Column, Table};
+use crate::table::{ResultColumn, ResultTable};
 use outlast_device::{Op, Outcome};
 use outlast_ftl::ReadCause;
 use outlast_ssd::{Decision, RedundancyView};
@@ -16,7 +16,7 @@ use std::f64::consts::LN_10;
 /// Blocks whose error rates are looked at when the run has ended.
 const BLOCKS: usize = 65_536;
 
-pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
+pub(crate) fn reliability(facts: &RunFacts<'_>) -> ReliabilityFigures {
     let ssd = facts.ssd;
     let counters = &facts.measured.counts.drives;
     let corrections = &facts.measured.counts.corrections;
@@ -25,7 +25,7 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
     let reads = &counters.reads;
     let rereads = reads[ReadCause::Reread];
     let first_reads = reads.total() - rereads - reads[ReadCause::Stripe];
-    Reliability {
+    ReliabilityFigures {
         uber_exact: exact.as_ref().map(|exact| exact.after_stripe.uber),
         exact,
         uncorrectable_reads: counters.medium_errors,
@@ -53,16 +53,20 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
     }
 }
 
-fn exact(facts: &Facts<'_>) -> Option<Exact> {
+fn exact(facts: &RunFacts<'_>) -> Option<ExactProbabilities> {
     let exact = facts.measured.exact?;
     let bits = facts.ssd.config().ftl.mapping_unit.0 as f64 * 8.0;
     let tail = |ln_sum: f64| {
         let ln_mean = ln_sum - (exact.units as f64).ln();
         let ln = ln_mean - bits.ln();
         let log10 = ln / LN_10;
-        Tail { per_unit: ln_mean.exp(), uber: ln.exp(), log10_uber: log10.is_finite().then_some(log10) }
+        TailProbability {
+            per_unit: ln_mean.exp(),
+            uber: ln.exp(),
+            log10_uber: log10.is_finite().then_some(log10),
+        }
     };
-    Some(Exact {
+    Some(ExactProbabilities {
         units_read: exact.units,
         after_ecc: tail(exact.ln_after_ecc),
         after_rereads: tail(exact.ln_after_rereads),
@@ -71,7 +75,7 @@ fn exact(facts: &Facts<'_>) -> Option<Exact> {
 }
 
 /// Parity, class by class; `None` in a drive without.
-pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
+pub(crate) fn protection(facts: &RunFacts<'_>) -> Option<ProtectionFigures> {
     let drives = &facts.ssd;
     let config = drives.config();
     config.protection.as_ref()?;
@@ -102,7 +106,7 @@ pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
     let (outdated_superblocks, superblocks) =
         progress.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
     let moved: u64 = drives.all().iter().map(|ssd| ssd.covers_moved()).sum();
-    Some(Protection {
+    Some(ProtectionFigures {
         by_class: by_class.collect(),
         partial_parity_moved_pages: moved as f64 * config.ftl.mapping_unit.0 as f64
             / config.geometry.page_size.0 as f64,
@@ -114,7 +118,7 @@ pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
 }
 
 /// What failures of dies have taken of redundancy; `None` where none has.
-fn redundancy(drives: &Drives<'_>) -> Option<Redundancy> {
+fn redundancy(drives: &DriveSet<'_>) -> Option<RedundancyFigures> {
     let in_array = drives.array.is_some();
     let unit = drives.config().ftl.mapping_unit.0;
     let each = drives.all().iter().zip(0u64..);
@@ -137,7 +141,7 @@ fn redundancy(drives: &Drives<'_>) -> Option<Redundancy> {
         return None;
     }
     let views: Vec<RedundancyView> = drives.all().iter().map(|ssd| ssd.redundancy()).collect();
-    Some(Redundancy {
+    Some(RedundancyFigures {
         data_survives: views.iter().map(|view| view.data_survives).min().unwrap_or(0),
         degraded_superblocks: views.iter().map(|view| view.degraded_superblocks).sum(),
         degraded_bytes: views.iter().map(|view| view.degraded_units).sum::<u64>() * unit,
@@ -146,10 +150,10 @@ fn redundancy(drives: &Drives<'_>) -> Option<Redundancy> {
     })
 }
 
-fn rber(facts: &Facts<'_>) -> Option<Rber> {
+fn rber(facts: &RunFacts<'_>) -> Option<RberFigures> {
     let levels = facts.ssd.rber_levels(facts.recorder.end, BLOCKS)?;
     let config = facts.ssd.config().reliability.as_ref()?;
-    Some(Rber {
+    Some(RberFigures {
         mean: levels.mean,
         p50: levels.p50,
         p99: levels.p99,
@@ -159,17 +163,18 @@ fn rber(facts: &Facts<'_>) -> Option<Rber> {
     })
 }
 
-fn twin(facts: &Facts<'_>) -> Option<Twin> {
+fn twin(facts: &RunFacts<'_>) -> Option<TwinComparison> {
     let twin = facts.twin?;
     let latency = &facts.recorder.latency;
-    let of = |op: Op| Latency::of(latency.of(op));
-    let ratio =
-        |own: &Option<Latency>, other: &Option<Latency>, value: fn(&Latency) -> f64| match (own, other) {
-            (Some(own), Some(other)) if value(other) > 0.0 => Some(value(own) / value(other)),
-            _ => None,
-        };
+    let of = |op: Op| LatencyFigures::of(latency.of(op));
+    let ratio = |own: &Option<LatencyFigures>,
+                 other: &Option<LatencyFigures>,
+                 value: fn(&LatencyFigures) -> f64| match (own, other) {
+        (Some(own), Some(other)) if value(other) > 0.0 => Some(value(own) / value(other)),
+        _ => None,
+    };
     let (read, write) = (of(Op::Read), of(Op::Write));
-    let all = |read: &Option<Latency>, write: &Option<Latency>| {
+    let all = |read: &Option<LatencyFigures>, write: &Option<LatencyFigures>| {
         let parts = || read.iter().chain(write);
         let count: u64 = parts().map(|part| part.count).sum();
         (count != 0).then(|| parts().map(|part| part.mean * part.count as f64).sum::<f64>() / count as f64)
@@ -179,7 +184,7 @@ fn twin(facts: &Facts<'_>) -> Option<Twin> {
         (Some(own), Some(other)) if other > 0.0 => Some(own / other),
         _ => None,
     };
-    Some(Twin {
+    Some(TwinComparison {
         read_mean_ratio: ratio(&read, &twin_read, |latency| latency.mean),
         read_p99_9_ratio: ratio(&read, &twin_read, |latency| latency.p99_9),
         write_mean_ratio: ratio(&write, &twin_write, |latency| latency.mean),
@@ -194,7 +199,7 @@ fn twin(facts: &Facts<'_>) -> Option<Twin> {
 const LEAST_HELD: u32 = 20;
 
 /// What the reader should know about errors.
-pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
+pub(crate) fn notes(facts: &RunFacts<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let ssd = facts.ssd;
     if let (count, Some(first)) = ssd.saturations() {
@@ -253,12 +258,12 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// `errors`: codewords by wrong bits; `decisions`: what was moved, and why.
-pub(crate) fn reliability_tables(facts: &Facts<'_>) -> Vec<(String, Table)> {
+pub(crate) fn reliability_tables(facts: &RunFacts<'_>) -> Vec<(String, ResultTable)> {
     let ssd = facts.ssd;
     let mut tables = Vec::new();
     if ssd.config().reliability.is_some() {
         let histogram = &facts.measured.error_histogram;
-        let mut table = Table::default();
+        let mut table = ResultTable::default();
         table.counts("wrong_bits", 0..histogram.len() as u64);
         table.counts("codewords", histogram.iter().copied());
         tables.push(("errors".to_owned(), table));
@@ -269,12 +274,12 @@ pub(crate) fn reliability_tables(facts: &Facts<'_>) -> Vec<(String, Table)> {
             .flat_map(|(index, ssd)| ssd.decisions().iter().map(move |decision| (index, decision)))
             .collect();
         let decisions = || all.iter().map(|&(_, decision)| decision);
-        let mut table = Table::default();
+        let mut table = ResultTable::default();
         table.measures("at_s", decisions().map(|decision| decision.at.as_secs_f64()));
         table.counts("core", decisions().map(|decision| u64::from(decision.core)));
         table.counts("superblock", decisions().map(|decision| u64::from(decision.superblock.0)));
         let reasons = decisions().map(|decision| decision.reason.name().to_owned());
-        table.push("reason", Column::Text(reasons.collect()));
+        table.push("reason", ResultColumn::Text(reasons.collect()));
         table.counts("valid_units", decisions().map(|decision| u64::from(decision.valid)));
         table.counts("rereads", decisions().map(|decision| u64::from(decision.rereads)));
         table.measures("expected_errors", decisions().map(|decision| decision.expected_errors));

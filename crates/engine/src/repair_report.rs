@@ -1,8 +1,8 @@
 //! Summing up repairs: what drives found out about failed dies, what the array did about them, and what risk it was.
 
 use crate::data_loss::mean_time;
-use crate::member::Member;
-use crate::volume::Volume;
+use crate::member::ArrayMember;
+use crate::volume::ArrayVolume;
 use outlast_array::MemberRepair;
 use outlast_models::array_loss::{ln_double_failure, ln_read_failure};
 use outlast_scenario::RunSpec;
@@ -98,17 +98,18 @@ fn seconds(from: Nanos, until: Nanos) -> f64 {
 }
 
 /// Repairs of a drive by itself.
-pub(crate) fn of_drive(ssd: &Ssd, run: &RunSpec, end: Nanos) -> Vec<RepairSummary> {
+pub(crate) fn drive_repairs(ssd: &Ssd, run: &RunSpec, end: Nanos) -> Vec<RepairSummary> {
     ssd.repairs().iter().map(|record| summary(ssd, record, None, run, end)).collect()
 }
 
 /// Repairs of the members of an array, in the order in which members told of them.
-pub(crate) fn of_array(volume: &Volume, run: &RunSpec, end: Nanos) -> Vec<RepairSummary> {
+pub(crate) fn array_repairs(volume: &ArrayVolume, run: &RunSpec, end: Nanos) -> Vec<RepairSummary> {
     let all = volume.array.repairs().iter();
     all.filter_map(|own| {
         // The drive may have left since.
-        let drives =
-            || volume.array.member(own.member).and_then(Member::drive).into_iter().chain(volume.drives());
+        let drives = || {
+            volume.array.member(own.member).and_then(ArrayMember::drive).into_iter().chain(volume.drives())
+        };
         let found = drives().find_map(|ssd| {
             let of_die =
                 |record: &&RepairRecord| record.die == own.die && record.detected_at == own.noticed_at;

@@ -1,16 +1,16 @@
 //! Summing up: from what was recorded to `result.json`.
 
 use crate::array_report::array_summary;
-use crate::facts::Facts;
+use crate::facts::RunFacts;
 use crate::repair_report::{self, RepairSummary};
-use crate::summary::{self, Memory, SCHEMA, SteadyState, Summary};
+use crate::summary::{self, MemoryFigures, RunSummary, SCHEMA, SteadyState};
 use outlast_device::{Op, Outcome};
 use outlast_scenario::Overwrite;
 use outlast_units::Nanos;
 
-pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
+pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
     let device = summary::device_facts(facts.ssd);
-    Summary {
+    RunSummary {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         name: facts.scenario.name.clone(),
@@ -41,7 +41,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
             measured: summary::measured_state(facts),
         },
         closed_form: summary::closed_form(facts, device.effective_spare_factor),
-        memory: Memory {
+        memory: MemoryFigures {
             mapping_bytes_per_unit: facts.ssd.table_bytes() as f64 / facts.ssd.units() as f64,
             peak_rss_mib: None,
         },
@@ -50,7 +50,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
     }
 }
 
-fn notes(facts: &Facts<'_>) -> Vec<String> {
+fn notes(facts: &RunFacts<'_>) -> Vec<String> {
     let mut notes = facts.scenario.void.clone();
     notes.extend(facts.workload.notes.iter().cloned());
     notes.extend(facts.workload.source.notes());
@@ -75,7 +75,7 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// Says where the drive was prepared by uniform writes and measured under others, too shortly for these to have made it theirs.
-fn prepared_otherwise(facts: &Facts<'_>) -> Option<String> {
+fn prepared_otherwise(facts: &RunFacts<'_>) -> Option<String> {
     let written = facts.recorder.completed.bytes[Op::Write as usize] as f64;
     let drive_writes = written / facts.ssd.identify().capacity.0 as f64;
     let is_prepared =
@@ -90,7 +90,7 @@ fn prepared_otherwise(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// Says how many requests were not served, and why: the figures do not include them.
-fn not_served(facts: &Facts<'_>) -> Option<String> {
+fn not_served(facts: &RunFacts<'_>) -> Option<String> {
     let completed = &facts.recorder.completed;
     let causes = [
         (Outcome::ReadOnly, "refused because the drive takes no more writes"),
@@ -114,14 +114,14 @@ fn not_served(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// Says where nothing was collected although the host wrote: the write amplification is then that of an empty drive.
-fn not_collected(facts: &Facts<'_>) -> Option<String> {
+fn not_collected(facts: &RunFacts<'_>) -> Option<String> {
     summary::is_without_collection(facts).then(|| {
         "No superblock was collected during the measurement: write amplification says nothing about spare space or policy.".to_owned()
     })
 }
 
 /// Says where the flash that is left holds less than the capacity.
-fn without_spare(facts: &Facts<'_>) -> Option<String> {
+fn without_spare(facts: &RunFacts<'_>) -> Option<String> {
     let short = summary::device_facts(facts.ssd).effective_spare_factor.is_none();
     short.then(|| {
         "The flash that is left holds less than the capacity: there is no spare space, and device.effective_spare_factor is absent."
@@ -130,7 +130,7 @@ fn without_spare(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// Says where nothing was asked, and names the jobs that others ended before they asked for anything.
-fn idle(facts: &Facts<'_>) -> Vec<String> {
+fn idle(facts: &RunFacts<'_>) -> Vec<String> {
     if facts.recorder.completed.total() == 0 && facts.recorder.warmed == 0 && !facts.prepared.stopped {
         return vec!["No request completed: all figures are those of a drive at rest.".to_owned()];
     }
@@ -150,7 +150,7 @@ fn idle(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// Says where a warm-up took most of the requests.
-fn warmed(facts: &Facts<'_>) -> Option<String> {
+fn warmed(facts: &RunFacts<'_>) -> Option<String> {
     let (warmed, measured) = (facts.recorder.warmed, facts.recorder.completed.total());
     (measured != 0 && warmed >= measured).then(|| {
         format!(
@@ -162,7 +162,7 @@ fn warmed(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// What a run that did not end as planned is of.
-fn ending(facts: &Facts<'_>) -> Option<String> {
+fn ending(facts: &RunFacts<'_>) -> Option<String> {
     let warm_up = facts.scenario.run.warm_up.max(facts.workload.ramp);
     if facts.prepared.stopped {
         let written = facts.prepared.rounds.last().map_or(0.0, |round| round.drive_writes);
@@ -185,13 +185,13 @@ fn ending(facts: &Facts<'_>) -> Option<String> {
     }
 }
 
-fn repairs(facts: &Facts<'_>) -> Vec<RepairSummary> {
+fn repairs(facts: &RunFacts<'_>) -> Vec<RepairSummary> {
     let run = &facts.scenario.run;
     match facts.ssd.array {
-        None => repair_report::of_drive(facts.ssd.first(), run, facts.recorder.end),
+        None => repair_report::drive_repairs(facts.ssd.first(), run, facts.recorder.end),
         Some(volume) => {
             let end = volume.went_on_until.unwrap_or(Nanos::ZERO).max(facts.recorder.end);
-            repair_report::of_array(volume, run, end)
+            repair_report::array_repairs(volume, run, end)
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What is kept of every single request where that is asked for: where its time went, and its row in the log.
 
 use crate::by_queue::ByQueue;
-use crate::splits::Splits;
-use crate::table::Table;
+use crate::splits::LatencySplits;
+use crate::table::ResultTable;
 use outlast_device::{Command, LatencyCause, LatencyParts, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
 
@@ -16,10 +16,10 @@ pub const REQUEST_OUTCOMES: [&str; 5] = ["ok", "out-of-range", "read-only", "med
 
 /// Takes rows of the log, in order of completion: columns of numbers. `kind` counts through [`REQUEST_KINDS`] and `outcome` through
 /// [`REQUEST_OUTCOMES`]; times and parts are nanoseconds.
-pub type OnRows<'a> = &'a mut dyn FnMut(Table);
+pub type OnRows<'a> = &'a mut dyn FnMut(ResultTable);
 
 /// A request that has completed.
-pub(crate) struct Ended<'a> {
+pub(crate) struct CompletedRequest<'a> {
     pub(crate) command: &'a Command,
     pub(crate) since: Nanos,
     pub(crate) at: Nanos,
@@ -31,21 +31,21 @@ pub(crate) struct Ended<'a> {
 const COLUMNS: [&str; 7] = ["submitted_ns", "completed_ns", "kind", "lba", "bytes", "queue", "outcome"];
 
 /// The log of requests: rows that have not left yet.
-pub(crate) struct Log {
-    full: Vec<Table>,
+pub(crate) struct RequestLog {
+    full: Vec<ResultTable>,
     columns: [Vec<u64>; COLUMNS.len()],
     /// A column for each cause; none where the time of requests is not split.
     parts: Vec<Vec<u64>>,
 }
 
-impl Log {
+impl RequestLog {
     pub(crate) fn new(splits: bool) -> Self {
         let causes = if splits { LatencyCause::COUNT } else { 0 };
         Self { full: Vec::new(), columns: Default::default(), parts: vec![Vec::new(); causes] }
     }
 
-    fn push(&mut self, request: &Ended<'_>) {
-        let Ended { command, since, at, outcome, parts } = request;
+    fn push(&mut self, request: &CompletedRequest<'_>) {
+        let CompletedRequest { command, since, at, outcome, parts } = request;
         let row = [
             since.0,
             at.0,
@@ -66,7 +66,7 @@ impl Log {
 
     /// The rows that there are may leave.
     fn close(&mut self) {
-        let mut table = Table::default();
+        let mut table = ResultTable::default();
         let full = |column: &mut Vec<u64>| std::mem::take(column).into_iter();
         for (name, column) in COLUMNS.iter().zip(&mut self.columns) {
             table.counts(name, full(column));
@@ -80,29 +80,29 @@ impl Log {
 
 /// What is kept of single requests.
 #[derive(Default)]
-pub(crate) struct Requests {
-    pub(crate) splits: Option<Splits>,
-    pub(crate) log: Option<Log>,
+pub(crate) struct RequestRecorder {
+    pub(crate) splits: Option<LatencySplits>,
+    pub(crate) log: Option<RequestLog>,
     pub(crate) queues: Option<ByQueue>,
 }
 
 /// What was kept of those that were measured.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct RequestRecords {
     /// Where their time went, if that was asked for.
-    pub(crate) splits: Option<Splits>,
+    pub(crate) splits: Option<LatencySplits>,
     /// By submission queue, where the drive tells queues apart.
     pub(crate) queues: Option<ByQueue>,
 }
 
-impl Requests {
+impl RequestRecorder {
     /// Measuring begins. The log has what came before, too.
     pub(crate) fn restart(&mut self) {
-        self.splits = self.splits.take().map(|_| Splits::default());
+        self.splits = self.splits.take().map(|_| LatencySplits::default());
         self.queues.iter_mut().for_each(ByQueue::restart);
     }
 
-    pub(crate) fn completed(&mut self, request: &Ended<'_>) {
+    pub(crate) fn completed(&mut self, request: &CompletedRequest<'_>) {
         let latency = (request.at - request.since).0;
         let is_served = request.outcome == Outcome::Ok;
         if let (true, Some(splits), Some(parts)) = (is_served, &mut self.splits, &request.parts) {
@@ -122,12 +122,12 @@ impl Requests {
     }
 
     /// No request follows.
-    pub(crate) fn finish(mut self, rows: Option<OnRows<'_>>) -> Kept {
+    pub(crate) fn finish(mut self, rows: Option<OnRows<'_>>) -> RequestRecords {
         // A log without requests has its columns, too.
-        self.log.iter_mut().for_each(Log::close);
+        self.log.iter_mut().for_each(RequestLog::close);
         if let Some(rows) = rows {
             self.hand_on(rows);
         }
-        Kept { splits: self.splits, queues: self.queues }
+        RequestRecords { splits: self.splits, queues: self.queues }
     }
 }

@@ -1,12 +1,12 @@
 //! A drive or an array that is used as it is, without a workload: prepared as the scenario says, its time begun.
 
 use crate::error::{EngineError, ServiceError};
-use crate::machine::Machine;
-use crate::member::Makings;
+use crate::member::MemberConfigs;
 use crate::progress::OnProgress;
+use crate::simulated_device::SimulatedDevice;
 use crate::simulation::{prepared, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
-use crate::volume::Volume;
+use crate::volume::ArrayVolume;
 use outlast_array::{Array, PowerCycle};
 use outlast_device::{Device, Tag};
 use outlast_media::{ConfigError, FaultSpec, Store, Tear};
@@ -20,50 +20,51 @@ use std::{io::Read, sync::Arc};
 #[derive(Clone, Debug)]
 pub struct InService {
     scenario: Arc<Scenario>,
-    kind: Kind,
+    kind: ServedDevice,
 }
 
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one")]
-enum Kind {
+enum ServedDevice {
     Drive(Ssd),
-    Array(Volume),
+    Array(ArrayVolume),
 }
 
 /// Does the same with a drive or an array.
 macro_rules! either {
-    ($self:expr, $own:ident => $do:expr) => {
+    ($self:expr, $device:ident => $do:expr) => {
         match $self {
-            Kind::Drive($own) => $do,
-            Kind::Array($own) => $do,
+            ServedDevice::Drive($device) => $do,
+            ServedDevice::Array($device) => $do,
         }
     };
 }
 
 mod device;
 
-impl Kind {
+impl ServedDevice {
     /// What `scenario` describes, new; `is_read`: of an array without its members' tables, since these are read whole.
     fn build(scenario: &Scenario, is_read: bool) -> Result<Self, ConfigError> {
         scenario.check_policies()?;
         Ok(match &scenario.array {
             None => Self::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
-            Some(array) if is_read => Self::Array(Volume::without_tables(scenario, array)?),
-            Some(array) => Self::Array(Volume::new(scenario, array)?),
+            Some(array) if is_read => Self::Array(ArrayVolume::without_tables(scenario, array)?),
+            Some(array) => Self::Array(ArrayVolume::new(scenario, array)?),
         })
     }
 }
 
 impl Restore for InService {
-    const SHAPE: u64 = shape("InService", &[("", <Ssd as Restore>::SHAPE), ("", <Volume as Restore>::SHAPE)]);
+    const SHAPE: u64 =
+        shape("InService", &[("", <Ssd as Restore>::SHAPE), ("", <ArrayVolume as Restore>::SHAPE)]);
 
     /// Whether it is a drive or an array follows from the settings.
     fn save(&self, to: &mut Writer<'_>) {
-        either!(&self.kind, own => own.save(to));
+        either!(&self.kind, device => device.save(to));
     }
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        either!(&mut self.kind, own => own.restore(from))
+        either!(&mut self.kind, device => device.restore(from))
     }
 }
 
@@ -80,8 +81,8 @@ impl InService {
                 ConfigError::new("run.timing", "none", "must be full: who is served needs time").into()
             );
         }
-        let mut kind = Kind::build(&scenario, scenario.precondition.from.is_some())?;
-        let is_prepared = either!(&mut kind, own => begin(&scenario, own, progress))?;
+        let mut kind = ServedDevice::build(&scenario, scenario.precondition.from.is_some())?;
+        let is_prepared = either!(&mut kind, device => begin(&scenario, device, progress))?;
         Ok(is_prepared.then(|| Self { scenario: Arc::new(scenario), kind }))
     }
 
@@ -97,20 +98,21 @@ impl InService {
         whole: impl FnOnce(Self) -> S,
     ) -> Result<S, EngineError> {
         scenario.validate()?;
-        let (settings, makings) = (settings_of(&scenario), Makings::of(&scenario, store.cloned()));
-        let kind = Kind::build(&scenario, true)?;
+        let (settings, member_configs) =
+            (settings_of(&scenario), MemberConfigs::of(&scenario, store.cloned()));
+        let kind = ServedDevice::build(&scenario, true)?;
         let mut service = Self { scenario: Arc::new(scenario), kind };
         if let Some(store) = store {
             service.keep_contents_in(store);
         }
         let mut state = whole(service);
-        read_snapshot(from, settings, &makings, &mut state).map_err(EngineError::Checkpoint)?;
+        read_snapshot(from, settings, &member_configs, &mut state).map_err(EngineError::Checkpoint)?;
         Ok(state)
     }
 
     /// Has `store` keep the bytes from now on.
     pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
-        either!(&mut self.kind, own => own.keep_contents_in(store));
+        either!(&mut self.kind, device => device.keep_contents_in(store));
     }
 
     /// The scenario.
@@ -121,43 +123,43 @@ impl InService {
     /// The drives: the one, or those that are or were in the array, members first.
     pub fn drives(&self) -> Vec<&Ssd> {
         match &self.kind {
-            Kind::Drive(ssd) => vec![ssd],
-            Kind::Array(volume) => volume.drives().collect(),
+            ServedDevice::Drive(ssd) => vec![ssd],
+            ServedDevice::Array(volume) => volume.drives().collect(),
         }
     }
 
     /// The drive in column `column` of the array; of a drive by itself, the drive is column 0. `None` where nothing is, or a stand-in.
     pub fn drive(&self, column: usize) -> Option<&Ssd> {
         match &self.kind {
-            Kind::Drive(ssd) => (column == 0).then_some(ssd),
-            Kind::Array(volume) => volume.array.member(column)?.drive(),
+            ServedDevice::Drive(ssd) => (column == 0).then_some(ssd),
+            ServedDevice::Array(volume) => volume.array.member(column)?.drive(),
         }
     }
 
     /// The array, if it is one.
     pub fn array(&self) -> Option<&Array<impl Device + PowerCycle + use<>>> {
         match &self.kind {
-            Kind::Drive(_) => None,
-            Kind::Array(volume) => Some(&volume.array),
+            ServedDevice::Drive(_) => None,
+            ServedDevice::Array(volume) => Some(&volume.array),
         }
     }
 
     /// What was to happen to the array and did not, in words.
     pub fn notes(&self) -> &[String] {
         match &self.kind {
-            Kind::Drive(_) => &[],
-            Kind::Array(volume) => &volume.notes,
+            ServedDevice::Drive(_) => &[],
+            ServedDevice::Array(volume) => &volume.notes,
         }
     }
 
     /// The latest simulated time that can be handled.
     pub fn latest(&self) -> Nanos {
-        either!(&self.kind, own => own.latest())
+        either!(&self.kind, device => device.latest())
     }
 
     /// Whether it takes commands: an array that did not start after a loss of power does not.
     pub fn is_up(&self) -> bool {
-        either!(&self.kind, own => own.is_up())
+        either!(&self.kind, device => device.is_up())
     }
 
     /// What is broken at `now`, as a `[[faults]]` entry of the scenario would break it. To be called with all done that was due until then.
@@ -166,7 +168,7 @@ impl InService {
     /// A place that is not there, or what the array refuses; after a loss of power that it refuses to start from, it is off.
     pub fn strike(&mut self, now: Nanos, fault: &FaultSpec) -> Result<(), ServiceError> {
         let strike = self.scenario.strike("fault", 0, fault)?;
-        either!(&mut self.kind, own => own.strike(now, strike))
+        either!(&mut self.kind, device => device.strike(now, strike))
     }
 
     /// Member `member` is exchanged for a new drive.
@@ -210,8 +212,8 @@ impl InService {
     /// An array that may give wrong data does not start, unless `force`; then it is off.
     pub fn power_cycle(&mut self, off: Nanos, on: Nanos, force: bool) -> Result<(), ServiceError> {
         match &mut self.kind {
-            Kind::Drive(ssd) => ssd.power_cycle(off, on),
-            Kind::Array(volume) => volume.power_cycle(off, on, force)?,
+            ServedDevice::Drive(ssd) => ssd.power_cycle(off, on),
+            ServedDevice::Array(volume) => volume.power_cycle(off, on, force)?,
         }
         Ok(())
     }
@@ -219,8 +221,8 @@ impl InService {
     /// From now on drives are ready as soon as their power is back: see [`Ssd::mount_at_once`].
     pub fn mount_at_once(&mut self) {
         match &mut self.kind {
-            Kind::Drive(ssd) => ssd.mount_at_once(),
-            Kind::Array(volume) => volume.array.with_devices(|_, member| {
+            ServedDevice::Drive(ssd) => ssd.mount_at_once(),
+            ServedDevice::Array(volume) => volume.array.with_devices(|_, member| {
                 if let Some(ssd) = member.drive_mut() {
                     ssd.mount_at_once();
                 }
@@ -238,7 +240,7 @@ impl InService {
 
     /// The next loss of power leaves `tear` of what is being programmed then.
     pub fn tear_next(&mut self, tear: Tear) {
-        either!(&mut self.kind, own => own.tear_next(tear));
+        either!(&mut self.kind, device => device.tear_next(tear));
     }
 
     /// Starts an array that did not start when power came back.
@@ -247,28 +249,28 @@ impl InService {
     /// It still does not, without `force`.
     pub fn start(&mut self, now: Nanos, force: bool) -> Result<(), ServiceError> {
         match &mut self.kind {
-            Kind::Drive(_) => Ok(()),
-            Kind::Array(volume) => Ok(volume.start(now, force)?),
+            ServedDevice::Drive(_) => Ok(()),
+            ServedDevice::Array(volume) => Ok(volume.start(now, force)?),
         }
     }
 
-    fn volume(&mut self) -> Result<&mut Volume, ServiceError> {
+    fn volume(&mut self) -> Result<&mut ArrayVolume, ServiceError> {
         match &mut self.kind {
-            Kind::Drive(_) => Err(ServiceError::NoArray),
-            Kind::Array(volume) => Ok(volume),
+            ServedDevice::Drive(_) => Err(ServiceError::NoArray),
+            ServedDevice::Array(volume) => Ok(volume),
         }
     }
 }
 
-/// Prepares `machine` and begins its time; false where `progress` stopped that.
-fn begin<M: Machine>(
+/// Prepares `device` and begins its time; false where `progress` stopped that.
+fn begin<M: SimulatedDevice>(
     scenario: &Scenario,
-    machine: &mut M,
+    device: &mut M,
     progress: OnProgress<'_>,
 ) -> Result<bool, EngineError> {
     let target = target_of(scenario)?;
-    let prepared = prepared(scenario, machine, &target, progress)?;
-    machine.begin(scenario)?;
-    machine.reset(Nanos::ZERO);
+    let prepared = prepared(scenario, device, &target, progress)?;
+    device.begin(scenario)?;
+    device.reset(Nanos::ZERO);
     Ok(!prepared.stopped)
 }

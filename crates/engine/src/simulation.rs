@@ -1,18 +1,18 @@
 //! A run from beginning to end.
 
-use crate::effort::{self, Estimate};
+use crate::effort::{self, RunEstimate};
 use crate::error::EngineError;
-use crate::machine::Machine;
-use crate::memory::{self, Memory};
-use crate::precondition::{Prepared, prepare};
+use crate::memory::{self, MemoryNeeds};
+use crate::precondition::{PreconditionRecord, prepare};
 use crate::progress::OnProgress;
 use crate::requests::OnRows;
-use crate::run::Goal;
+use crate::run::LegGoal;
+use crate::simulated_device::SimulatedDevice;
 use crate::snapshot;
-use crate::summary::Summary;
-use crate::table::Table;
-use crate::team::Team;
-use crate::volume::Volume;
+use crate::summary::RunSummary;
+use crate::table::ResultTable;
+use crate::team::ThreadTeam;
+use crate::volume::ArrayVolume;
 use outlast_device::Device;
 use outlast_media::ConfigError;
 use outlast_scenario::{Scenario, TimingMode};
@@ -22,50 +22,50 @@ use outlast_workload::{Pacing, Target, Workload};
 
 /// Does the same with a drive or an array.
 macro_rules! either {
-    ($built:expr, $own:ident => $do:expr) => {
+    ($built:expr, $device:ident => $do:expr) => {
         match $built {
-            Built::Drive($own) => $do,
-            Built::Array($own) => $do,
+            BuiltDevice::Drive($device) => $do,
+            BuiltDevice::Array($device) => $do,
         }
     };
 }
 
-mod keep;
-mod look;
+mod open_run;
 mod result;
+mod save_prepared;
+mod state_tables;
 mod steps;
-mod underway;
 
-pub use steps::Stand;
-use underway::Underway;
+use open_run::OpenRun;
+pub use steps::RunStatus;
 
 /// A scenario, checked and ready to run.
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
-    built: Built,
+    built: BuiltDevice,
     workload: Workload,
     target: Target,
-    underway: Option<Box<Underway>>,
+    current_run: Option<Box<OpenRun>>,
 }
 
 /// What the host has.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one")]
-enum Built {
+enum BuiltDevice {
     Drive(Ssd),
-    Array(Volume),
+    Array(ArrayVolume),
 }
 
 /// What a run found.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// `result.json`.
-    pub summary: Summary,
+    pub summary: RunSummary,
     /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a host with jobs `jobs`; of a drive that can fail `decisions`, of one whose flash
     /// errs `errors`, of an array `array_events`, `array_states` and
     /// `array_lost`.
-    pub tables: Vec<(String, Table)>,
+    pub tables: Vec<(String, ResultTable)>,
 }
 
 impl Simulation {
@@ -76,34 +76,36 @@ impl Simulation {
     pub fn new(scenario: Scenario) -> Result<Self, EngineError> {
         let (workload, target) = Self::open(&scenario)?;
         let built = match &scenario.array {
-            None => Built::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            None => BuiltDevice::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
             // Members are read whole, tables included.
             Some(array) if scenario.precondition.from.is_some() => {
-                Built::Array(Volume::without_tables(&scenario, array)?)
+                BuiltDevice::Array(ArrayVolume::without_tables(&scenario, array)?)
             }
-            Some(array) => Built::Array(Volume::new(&scenario, array)?),
+            Some(array) => BuiltDevice::Array(ArrayVolume::new(&scenario, array)?),
         };
-        Ok(Self { scenario, built, workload, target, underway: None })
+        Ok(Self { scenario, built, workload, target, current_run: None })
     }
 
     /// Checks the scenario as [`Simulation::new`] does, without building the drive; returns what running it will take.
     ///
     /// # Errors
     /// Those of [`Simulation::new`].
-    pub fn check(scenario: &Scenario) -> Result<Memory, EngineError> {
+    pub fn check(scenario: &Scenario) -> Result<MemoryNeeds, EngineError> {
         Self::open(scenario)?;
-        Self::without_tables(scenario, |drives, own| Ok(memory::of(scenario, drives, own)))
+        Self::without_tables(scenario, |drives, array_bytes| {
+            Ok(memory::memory_needs(scenario, drives, array_bytes))
+        })
     }
 
     /// As [`Simulation::check`], and estimates the processor time, too, from the first requests of the workload.
     ///
     /// # Errors
     /// Those of [`Simulation::new`], and what is wrong in the first records of a trace.
-    pub fn estimate(scenario: &Scenario) -> Result<Estimate, EngineError> {
+    pub fn estimate(scenario: &Scenario) -> Result<RunEstimate, EngineError> {
         let (mut workload, target) = Self::open(scenario)?;
-        Self::without_tables(scenario, |drives, own| {
-            let effort = effort::of(scenario, drives, &mut workload, &target)?;
-            Ok(Estimate { memory: memory::of(scenario, drives, own), effort })
+        Self::without_tables(scenario, |drives, array_bytes| {
+            let effort = effort::estimate_effort(scenario, drives, &mut workload, &target)?;
+            Ok(RunEstimate { memory: memory::memory_needs(scenario, drives, array_bytes), effort })
         })
     }
 
@@ -115,7 +117,7 @@ impl Simulation {
         match &scenario.array {
             None => ask(&[&Ssd::without_tables(scenario.device.clone(), scenario.seed)?], 0),
             Some(array) => {
-                let volume = Volume::without_tables(scenario, array)?;
+                let volume = ArrayVolume::without_tables(scenario, array)?;
                 let drives: Vec<&Ssd> = volume.drives().collect();
                 ask(&drives, volume.array.heap_bytes() as u64)
             }
@@ -129,7 +131,7 @@ impl Simulation {
         match (&scenario.precondition.from, &scenario.array) {
             (None, _) => {}
             (Some(path), None) => snapshot::check::<Ssd>(scenario, path)?,
-            (Some(path), Some(_)) => snapshot::check::<Volume>(scenario, path)?,
+            (Some(path), Some(_)) => snapshot::check::<ArrayVolume>(scenario, path)?,
         }
         // The workload before the drive: it costs little, and the drive may take gigabytes.
         let target = target_of(scenario)?;
@@ -170,8 +172,8 @@ impl Simulation {
     /// Never: an array has drives, and keeps those that leave.
     pub fn ssd(&self) -> &Ssd {
         match &self.built {
-            Built::Drive(ssd) => ssd,
-            Built::Array(volume) => volume.drives().next().expect("an array has drives"),
+            BuiltDevice::Drive(ssd) => ssd,
+            BuiltDevice::Array(volume) => volume.drives().next().expect("an array has drives"),
         }
     }
 
@@ -196,7 +198,7 @@ impl Simulation {
             Some(rows) => Some(&mut **rows),
             None => None,
         };
-        self.advance(&Goal::END, progress, again)?;
+        self.advance(&LegGoal::END, progress, again)?;
         self.finish(progress, rows)
     }
 
@@ -206,8 +208,8 @@ impl Simulation {
     /// The first broken invariant.
     pub fn self_check(&self) -> Result<(), String> {
         match &self.built {
-            Built::Drive(ssd) => ssd.self_check(),
-            Built::Array(volume) => volume.self_check(),
+            BuiltDevice::Drive(ssd) => ssd.self_check(),
+            BuiltDevice::Array(volume) => volume.self_check(),
         }
     }
 }
@@ -230,24 +232,24 @@ pub(crate) fn target_of(scenario: &Scenario) -> Result<Target, ConfigError> {
     let unit = scenario.device.ftl.mapping_unit;
     let capacity = match &scenario.array {
         None => scenario.device.ftl.user_capacity(&scenario.device.geometry),
-        Some(array) => Volume::capacity(scenario, array)?,
+        Some(array) => ArrayVolume::capacity(scenario, array)?,
     };
     let capacity = Bytes(capacity.0 / unit.0 * unit.0);
     Ok(Target { capacity, seed: scenario.seed, unit })
 }
 
-/// Prepares `machine`, or has it take over the state of one that was prepared.
-pub(crate) fn prepared<M: Machine>(
+/// Prepares `device`, or has it take over the state of one that was prepared.
+pub(crate) fn prepared<M: SimulatedDevice>(
     scenario: &Scenario,
-    machine: &mut M,
+    device: &mut M,
     target: &Target,
     progress: OnProgress<'_>,
-) -> Result<Prepared, EngineError> {
+) -> Result<PreconditionRecord, EngineError> {
     if let Some(path) = &scenario.precondition.from {
-        return Ok(snapshot::prepare_from(machine, scenario, path)?);
+        return Ok(snapshot::prepare_from(device, scenario, path)?);
     }
     let cores = scenario.device.controller.flash_cores;
-    let team = Team::new(scenario.run.threads, cores.into());
-    let prepared = prepare(machine, &scenario.precondition, &scenario.workload, target, team, progress)?;
-    machine.policy_failure().map_or(Ok(prepared), |failure| Err(failure.into()))
+    let team = ThreadTeam::new(scenario.run.threads, cores.into());
+    let prepared = prepare(device, &scenario.precondition, &scenario.workload, target, team, progress)?;
+    device.policy_failure().map_or(Ok(prepared), |failure| Err(failure.into()))
 }

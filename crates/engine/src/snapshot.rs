@@ -8,8 +8,8 @@
 //! from settings are marked `#[persist(skip)]`; one that changes nevertheless is found by tests that save and restore runs midway (decision 0043).
 
 use crate::clock::Stopwatch;
-use crate::member::Makings;
-use crate::precondition::Prepared;
+use crate::member::MemberConfigs;
+use crate::precondition::PreconditionRecord;
 use outlast_media::ConfigError;
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, restore_foreign, shape};
 use outlast_scenario::{OtherSetting, Scenario, other_setting, shape_of_machine};
@@ -105,7 +105,7 @@ pub fn read_snapshot<S: Restore>(
     context: &dyn Any,
     state: &mut S,
 ) -> Result<(), SnapshotError> {
-    let (head, mut reader) = begin(from, context)?;
+    let (head, mut reader) = read_head(from, context)?;
     // A machine that is under way goes on only as it would have.
     if head.version != VERSION || head.shape != S::SHAPE {
         return Err(SnapshotError::Version { found: head.version });
@@ -118,7 +118,7 @@ pub fn read_snapshot<S: Restore>(
 }
 
 /// What stands before the state.
-struct Head {
+struct SnapshotHead {
     version: String,
     /// As JSON; empty where it is kept elsewhere.
     scenario: String,
@@ -127,7 +127,10 @@ struct Head {
 }
 
 /// Reads up to where the state begins.
-fn begin<'a>(from: &'a mut dyn Read, context: &'a dyn Any) -> Result<(Head, Reader<'a>), SnapshotError> {
+fn read_head<'a>(
+    from: &'a mut dyn Read,
+    context: &'a dyn Any,
+) -> Result<(SnapshotHead, Reader<'a>), SnapshotError> {
     let mut head = [0; MAGIC.len() + size_of::<u32>()];
     from.read_exact(&mut head).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => SnapshotError::Foreign,
@@ -143,31 +146,31 @@ fn begin<'a>(from: &'a mut dyn Read, context: &'a dyn Any) -> Result<(Head, Read
     let mut reader = Reader::within(from, context);
     let (version, scenario) = <(String, String)>::read(&mut reader)?;
     let (shape, settings) = <(u64, u64)>::read(&mut reader)?;
-    Ok((Head { version, scenario, shape, settings }, reader))
+    Ok((SnapshotHead { version, scenario, shape, settings }, reader))
 }
 
 /// A machine and what preparing it came to.
-pub(crate) struct PreparedMachine<'a, M> {
-    pub(crate) prepared: &'a mut Prepared,
-    pub(crate) machine: &'a mut M,
+pub(crate) struct PreparedDevice<'a, M> {
+    pub(crate) prepared: &'a mut PreconditionRecord,
+    pub(crate) device: &'a mut M,
 }
 
-impl<M: Restore> Restore for PreparedMachine<'_, M> {
-    const SHAPE: u64 = shape("Prepared", &[("", <Prepared as Persist>::SHAPE), ("", M::SHAPE)]);
+impl<M: Restore> Restore for PreparedDevice<'_, M> {
+    const SHAPE: u64 = shape("Prepared", &[("", <PreconditionRecord as Persist>::SHAPE), ("", M::SHAPE)]);
 
     fn save(&self, to: &mut Writer<'_>) {
         self.prepared.write(to);
-        self.machine.save(to);
+        self.device.save(to);
     }
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
         *self.prepared = Persist::read(from)?;
-        self.machine.restore(from)
+        self.device.restore(from)
     }
 }
 
 /// The snapshot that `precondition.from` names.
-fn open(path: &str) -> Result<impl Read + use<>, ConfigError> {
+fn open_file(path: &str) -> Result<impl Read + use<>, ConfigError> {
     let refused = |error: io::Error| refusal(path, &SnapshotError::Read(error));
     // Opening a pipe that nobody writes to would wait for ever.
     let kind = std::fs::metadata(path).map_err(refused)?.file_type();
@@ -180,41 +183,45 @@ fn open(path: &str) -> Result<impl Read + use<>, ConfigError> {
 }
 
 /// Checks that `head` is of a prepared machine of type `M` that `scenario` may go on with.
-fn judge<M: Restore>(scenario: &Scenario, head: Head) -> Result<(), SnapshotError> {
-    match age(&head.version, VERSION) {
-        Age::Readable if head.shape == <PreparedMachine<'_, M> as Restore>::SHAPE => {}
-        Age::Newer => return Err(SnapshotError::Newer { found: head.version }),
-        Age::Readable | Age::Older => return Err(SnapshotError::Version { found: head.version }),
+fn check_head<M: Restore>(scenario: &Scenario, head: SnapshotHead) -> Result<(), SnapshotError> {
+    match version_age(&head.version, VERSION) {
+        VersionAge::Readable if head.shape == <PreparedDevice<'_, M> as Restore>::SHAPE => {}
+        VersionAge::Newer => return Err(SnapshotError::Newer { found: head.version }),
+        VersionAge::Readable | VersionAge::Older => {
+            return Err(SnapshotError::Version { found: head.version });
+        }
     }
     if head.settings == shape_of_machine(scenario) {
         return Ok(());
     }
-    let told = |OtherSetting { name, was, is }| SnapshotError::Setting { name, was, is };
-    Err(other_setting(&head.scenario, scenario).map_or(SnapshotError::Settings, told))
+    let differing_setting = |OtherSetting { name, was, is }| SnapshotError::Setting { name, was, is };
+    Err(other_setting(&head.scenario, scenario).map_or(SnapshotError::Settings, differing_setting))
 }
 
 /// How the version that wrote a prepared machine is to the one that reads it.
 #[derive(Debug, PartialEq, Eq)]
-enum Age {
+enum VersionAge {
     /// The same minor version, or the one before.
     Readable,
     Newer,
     Older,
 }
 
-/// Of a version `found` for one that is called `own`.
-fn age(found: &str, own: &str) -> Age {
+/// Of a version `found` for one that is called `reader_version`.
+fn version_age(found: &str, reader_version: &str) -> VersionAge {
     let numbers = |version: &str| -> Option<Vec<u64>> {
         let plain = version.split(['-', '+']).next()?;
         plain.split('.').map(|part| part.parse().ok()).collect()
     };
-    let (Some(found), Some(own)) = (numbers(found), numbers(own)) else { return Age::Older };
-    match (&found[..], &own[..]) {
-        _ if found > own => Age::Newer,
+    let (Some(found), Some(reader_version)) = (numbers(found), numbers(reader_version)) else {
+        return VersionAge::Older;
+    };
+    match (&found[..], &reader_version[..]) {
+        _ if found > reader_version => VersionAge::Newer,
         ([major, minor, ..], [own_major, own_minor, ..]) if major == own_major && minor + 1 >= *own_minor => {
-            Age::Readable
+            VersionAge::Readable
         }
-        _ => Age::Older,
+        _ => VersionAge::Older,
     }
 }
 
@@ -222,7 +229,7 @@ fn age(found: &str, own: &str) -> Age {
 pub(crate) fn write_prepared<M: Restore>(
     to: &mut dyn Write,
     scenario: &Scenario,
-    state: &PreparedMachine<'_, M>,
+    state: &PreparedDevice<'_, M>,
 ) -> io::Result<()> {
     let mut made = scenario.clone(); // where the state came from does not matter to it
     made.precondition.from = None;
@@ -234,32 +241,32 @@ pub(crate) fn write_prepared<M: Restore>(
 /// # Errors
 /// The file cannot be read, or is no snapshot.
 pub fn scenario_of(path: &str) -> Result<String, ConfigError> {
-    let mut file = open(path)?;
-    let head = begin(&mut file, &()).map(|(head, _)| head).map_err(|error| refusal(path, &error))?;
+    let mut file = open_file(path)?;
+    let head = read_head(&mut file, &()).map(|(head, _)| head).map_err(|error| refusal(path, &error))?;
     Ok(head.scenario)
 }
 
 /// Checks that the file is a snapshot of what `scenario` builds, as far as that can be told from its beginning.
 pub(crate) fn check<M: Restore>(scenario: &Scenario, path: &str) -> Result<(), ConfigError> {
-    let mut file = open(path)?;
-    let begun = begin(&mut file, &()).and_then(|(head, _)| judge::<M>(scenario, head));
+    let mut file = open_file(path)?;
+    let begun = read_head(&mut file, &()).and_then(|(head, _)| check_head::<M>(scenario, head));
     begun.map_err(|error| refusal(path, &error))
 }
 
-/// Has `machine`, which `scenario` built, take over the state that the snapshot of `precondition.from` holds; returns what preparing it
+/// Has `device`, which `scenario` built, take over the state that the snapshot of `precondition.from` holds; returns what preparing it
 /// came to.
 pub(crate) fn prepare_from<M: Restore>(
-    machine: &mut M,
+    device: &mut M,
     scenario: &Scenario,
     path: &str,
-) -> Result<Prepared, ConfigError> {
+) -> Result<PreconditionRecord, ConfigError> {
     let watch = Stopwatch::start();
-    let mut prepared = Prepared::default();
-    let context = Makings::of(scenario, None);
-    let mut file = open(path)?;
-    let read = begin(&mut file, &context).and_then(|(head, mut reader)| {
-        judge::<M>(scenario, head)?;
-        restore_foreign(&mut PreparedMachine { prepared: &mut prepared, machine }, &mut reader)?;
+    let mut prepared = PreconditionRecord::default();
+    let context = MemberConfigs::of(scenario, None);
+    let mut file = open_file(path)?;
+    let read = read_head(&mut file, &context).and_then(|(head, mut reader)| {
+        check_head::<M>(scenario, head)?;
+        restore_foreign(&mut PreparedDevice { prepared: &mut prepared, device }, &mut reader)?;
         Ok(reader.end()?)
     });
     read.map_err(|error| refusal(path, &error))?;
@@ -273,23 +280,23 @@ fn refusal(path: &str, error: &SnapshotError) -> ConfigError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Age, age};
+    use super::{VersionAge, version_age};
 
     #[test]
     fn the_next_minor_version_reads_and_newer_ones_are_refused() {
-        for (found, own, expected) in [
-            ("0.1.0", "0.1.0", Age::Readable),
-            ("0.1.7", "0.1.9", Age::Readable),
-            ("0.1.0", "0.2.0", Age::Readable),
-            ("1.8.3", "1.9.0-rc.1", Age::Readable),
-            ("0.1.0", "0.3.0", Age::Older),
-            ("0.9.0", "1.0.0", Age::Older),
-            ("0.1.1", "0.1.0", Age::Newer),
-            ("0.2.0", "0.1.0", Age::Newer),
-            ("1.0.0", "0.9.0", Age::Newer),
-            ("something", "0.1.0", Age::Older),
+        for (found, reader_version, expected) in [
+            ("0.1.0", "0.1.0", VersionAge::Readable),
+            ("0.1.7", "0.1.9", VersionAge::Readable),
+            ("0.1.0", "0.2.0", VersionAge::Readable),
+            ("1.8.3", "1.9.0-rc.1", VersionAge::Readable),
+            ("0.1.0", "0.3.0", VersionAge::Older),
+            ("0.9.0", "1.0.0", VersionAge::Older),
+            ("0.1.1", "0.1.0", VersionAge::Newer),
+            ("0.2.0", "0.1.0", VersionAge::Newer),
+            ("1.0.0", "0.9.0", VersionAge::Newer),
+            ("something", "0.1.0", VersionAge::Older),
         ] {
-            assert_eq!(age(found, own), expected, "{found} read by {own}");
+            assert_eq!(version_age(found, reader_version), expected, "{found} read by {reader_version}");
         }
     }
 }

@@ -11,7 +11,7 @@ const TOLD_FROM: f64 = 10.0;
 
 /// Requests whose latencies are nearly the same.
 #[derive(Clone, Copy, Debug, Default)]
-struct Bucket {
+struct LatencyBucket {
     requests: u64,
     /// Sums, in nanoseconds.
     parts: LatencyParts,
@@ -19,14 +19,14 @@ struct Bucket {
 
 /// Where the time of requests of one kind went.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Split {
+pub(crate) struct LatencySplit {
     /// By latency; as many as the longest needs.
-    buckets: Vec<Bucket>,
+    buckets: Vec<LatencyBucket>,
 }
 
 /// Requests from one percentile to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Band {
+pub(crate) struct LatencyBand {
     /// Shares of all requests.
     pub(crate) from: f64,
     pub(crate) to: f64,
@@ -43,12 +43,12 @@ fn bucket_of(latency: u64) -> usize {
     ((u64::from(shift) << BITS) + (latency >> shift)) as usize
 }
 
-impl Split {
+impl LatencySplit {
     #[inline]
     fn record(&mut self, latency: u64, parts: &LatencyParts) {
         let index = bucket_of(latency);
         if index >= self.buckets.len() {
-            self.buckets.resize(index + 1, Bucket::default());
+            self.buckets.resize(index + 1, LatencyBucket::default());
         }
         let bucket = &mut self.buckets[index];
         bucket.requests += 1;
@@ -69,7 +69,7 @@ impl Split {
 
     /// Requests in bands of percentiles, the fastest first. What is in one bucket is taken to be alike: a bucket that a boundary cuts is in
     /// two bands, in proportion.
-    pub(crate) fn bands(&self) -> Vec<Band> {
+    pub(crate) fn bands(&self) -> Vec<LatencyBand> {
         let all = self.requests() as f64;
         let told = |&&start: &&f64| start == 0.0 || all * (1.0 - start) >= TOLD_FROM;
         let starts: Vec<f64> = STARTS.iter().filter(told).copied().collect();
@@ -78,7 +78,7 @@ impl Split {
         bands.map(|(&from, to)| self.band(from, to, all)).filter(|band| band.requests > 0.0).collect()
     }
 
-    fn band(&self, from: f64, to: f64, all: f64) -> Band {
+    fn band(&self, from: f64, to: f64, all: f64) -> LatencyBand {
         let (first, last) = (from * all, to * all);
         let (mut below, mut requests) = (0.0, 0.0);
         let mut parts: Latencies<f64> = Latencies::default();
@@ -89,16 +89,21 @@ impl Split {
             requests += within;
             parts = parts + bucket.parts.map(|part| part as f64 * (within / own));
         }
-        Band { from, to, requests, parts: parts.map(|sum| sum / f64::max(requests, f64::MIN_POSITIVE)) }
+        LatencyBand {
+            from,
+            to,
+            requests,
+            parts: parts.map(|sum| sum / f64::max(requests, f64::MIN_POSITIVE)),
+        }
     }
 }
 
 /// Where the time of reads and writes went.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Splits([Split; 2]);
+pub(crate) struct LatencySplits([LatencySplit; 2]);
 
-impl Splits {
-    pub(crate) fn of(&self, op: Op) -> &Split {
+impl LatencySplits {
+    pub(crate) fn of(&self, op: Op) -> &LatencySplit {
         &self.0[usize::from(op != Op::Read)]
     }
 
@@ -140,7 +145,7 @@ mod tests {
     #[test]
     fn bands_are_those_of_the_sorted_requests() {
         let mut rng = SplitMix::new(7, "test.splits");
-        let (mut split, mut all) = (Split::default(), Vec::new());
+        let (mut split, mut all) = (LatencySplit::default(), Vec::new());
         for _ in 0..200_000 {
             let sensing = 50_000 + rng.below(10_000);
             // One in fifty meets a program.
@@ -172,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_band_above_which_hardly_any_request_lies_is_not_told_apart() {
-        let mut split = Split::default();
+        let mut split = LatencySplit::default();
         for latency in 0..1000 {
             let mut parts = LatencyParts::default();
             parts[LatencyCause::Link] = latency;
@@ -181,6 +186,6 @@ mod tests {
         let bands = split.bands();
         assert_eq!(bands.iter().map(|band| band.from).collect::<Vec<_>>(), [0.0, 0.5, 0.9, 0.99]);
         assert_eq!(bands.last().map(|band| band.to), Some(1.0));
-        assert!(Split::default().bands().is_empty());
+        assert!(LatencySplit::default().bands().is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 /// One column.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Column {
+pub enum ResultColumn {
     /// Counts.
     U64(Vec<u64>),
     /// Measures; NaN where there is none.
@@ -11,7 +11,7 @@ pub enum Column {
     Text(Vec<String>),
 }
 
-impl Column {
+impl ResultColumn {
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
@@ -29,28 +29,28 @@ impl Column {
 
 /// Columns of equal length, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct ResultTable {
     /// Name and values of each column.
-    pub columns: Vec<(String, Column)>,
+    pub columns: Vec<(String, ResultColumn)>,
 }
 
-impl Table {
-    pub(crate) fn push(&mut self, name: &str, column: Column) {
+impl ResultTable {
+    pub(crate) fn push(&mut self, name: &str, column: ResultColumn) {
         self.columns.push((name.to_owned(), column));
     }
 
     pub(crate) fn counts(&mut self, name: &str, values: impl Iterator<Item = u64>) {
-        self.push(name, Column::U64(values.collect()));
+        self.push(name, ResultColumn::U64(values.collect()));
     }
 
     pub(crate) fn measures(&mut self, name: &str, values: impl Iterator<Item = f64>) {
-        self.push(name, Column::F64(values.collect()));
+        self.push(name, ResultColumn::F64(values.collect()));
     }
 
     /// The values of a column of measures; empty where there is none of that name.
     pub fn f64(&self, name: &str) -> &[f64] {
         match self.columns.iter().find(|(column, _)| column == name) {
-            Some((_, Column::F64(values))) => values,
+            Some((_, ResultColumn::F64(values))) => values,
             _ => &[],
         }
     }
@@ -58,7 +58,7 @@ impl Table {
     /// The values of a column of counts; empty where there is none of that name.
     pub fn u64(&self, name: &str) -> &[u64] {
         match self.columns.iter().find(|(column, _)| column == name) {
-            Some((_, Column::U64(values))) => values,
+            Some((_, ResultColumn::U64(values))) => values,
             _ => &[],
         }
     }

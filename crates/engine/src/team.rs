@@ -10,11 +10,11 @@ use std::thread;
 
 /// Threads that share work: the caller's own and others that live as long as one call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Team {
+pub(crate) struct ThreadTeam {
     threads: usize,
 }
 
-impl Team {
+impl ThreadTeam {
     /// As many threads as `asked`, or as the process has processors, but no more than there are `parts` of work.
     pub(crate) fn new(asked: Option<u16>, parts: usize) -> Self {
         let threads = asked.map_or_else(processors, usize::from);
@@ -72,12 +72,12 @@ fn processors() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Team;
+    use super::ThreadTeam;
 
     #[test]
     fn every_item_is_worked_on_once_whatever_the_number_of_threads() {
         for threads in [1, 2, 3, 8, 64] {
-            let team = Team::new(Some(threads), 64);
+            let team = ThreadTeam::new(Some(threads), 64);
             for count in [0usize, 1, 2, 7, 1000] {
                 let mut items: Vec<usize> = (0..count).collect();
                 team.for_each(&mut items, |item| *item = *item * 2 + 1);
@@ -89,16 +89,16 @@ mod tests {
 
     #[test]
     fn there_are_no_more_threads_than_parts_and_at_least_one() {
-        assert_eq!(Team::new(Some(8), 3).threads(), 3);
-        assert_eq!(Team::new(Some(1), 3).threads(), 1);
-        assert_eq!(Team::new(Some(4), 0).threads(), 1);
-        assert!(Team::new(None, 64).threads() >= 1);
+        assert_eq!(ThreadTeam::new(Some(8), 3).threads(), 3);
+        assert_eq!(ThreadTeam::new(Some(1), 3).threads(), 1);
+        assert_eq!(ThreadTeam::new(Some(4), 0).threads(), 1);
+        assert!(ThreadTeam::new(None, 64).threads() >= 1);
     }
 
     #[test]
     #[should_panic(expected = "item 5")]
     fn a_panic_of_any_thread_reaches_the_caller() {
         let mut items: Vec<u32> = (0..10).collect();
-        Team::new(Some(4), 10).for_each(&mut items, |&mut item| assert!(item != 5, "item {item}"));
+        ThreadTeam::new(Some(4), 10).for_each(&mut items, |&mut item| assert!(item != 5, "item {item}"));
     }
 }

@@ -1,8 +1,8 @@
 //! An array's commands without time, carried out on several threads. Members do not depend on each other, so commands are kept for a while,
 //! then routed, and then each member carries out its own in their order: the same that it would have done command by command.
 
-use crate::member::Member;
-use crate::team::Team;
+use crate::member::ArrayMember;
+use crate::team::ThreadTeam;
 use outlast_array::{Array, ArrayCounters};
 use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ssd::Ssd;
@@ -16,22 +16,22 @@ const HINT: usize = 64;
 
 /// What one part of the commands kept gives to each member.
 #[derive(Clone, Debug, Default)]
-struct Part {
+struct RoutedPart {
     counters: ArrayCounters,
     orders: Vec<Vec<Command>>,
 }
 
 /// A member with its column and how its last commands went.
-struct Busy<'a> {
+struct BusyMember<'a> {
     column: usize,
-    member: &'a mut Member,
+    member: &'a mut ArrayMember,
     outcome: Outcome,
 }
 
 /// Commands that are kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Backlog {
-    team: Team,
+pub(crate) struct UntimedBacklog {
+    team: ThreadTeam,
     /// Sectors of the array.
     capacity: u64,
     commands: Vec<Command>,
@@ -41,12 +41,12 @@ pub(crate) struct Backlog {
     /// A member may wear out within a backlog: every command is carried out at once, so that it is known with which that happened.
     at_once: bool,
     /// One for each thread.
-    parts: Vec<Part>,
+    parts: Vec<RoutedPart>,
 }
 
-impl Backlog {
+impl UntimedBacklog {
     /// Of an array of `capacity` sectors.
-    pub(crate) fn new(team: Team, capacity: u64) -> Self {
+    pub(crate) fn new(team: ThreadTeam, capacity: u64) -> Self {
         Self {
             team,
             capacity,
@@ -54,12 +54,12 @@ impl Backlog {
             sectors: 0,
             host_sectors: 0,
             at_once: false,
-            parts: std::iter::repeat_with(Part::default).take(team.threads()).collect(),
+            parts: std::iter::repeat_with(RoutedPart::default).take(team.threads()).collect(),
         }
     }
 
     /// The threads that it has.
-    pub(crate) fn team(&self) -> Team {
+    pub(crate) fn team(&self) -> ThreadTeam {
         self.team
     }
 
@@ -69,7 +69,7 @@ impl Backlog {
     }
 
     /// Takes a command that `array` is to carry out. That a member has worn out meanwhile may be told with a later one.
-    pub(crate) fn push(&mut self, array: &mut Array<Member>, command: Command) -> Outcome {
+    pub(crate) fn push(&mut self, array: &mut Array<ArrayMember>, command: Command) -> Outcome {
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
@@ -88,23 +88,23 @@ impl Backlog {
     }
 
     /// Carries out what is kept.
-    pub(crate) fn carry_out(&mut self, array: &mut Array<Member>) -> Outcome {
+    pub(crate) fn carry_out(&mut self, array: &mut Array<ArrayMember>) -> Outcome {
         if self.commands.is_empty() {
             return Outcome::Ok;
         }
-        let team = if self.at_once { Team::alone() } else { self.team };
+        let team = if self.at_once { ThreadTeam::alone() } else { self.team };
         let share = self.commands.len().div_ceil(team.threads());
         let mut routed: Vec<_> = self.parts.iter_mut().zip(self.commands.chunks(share)).collect();
         let (whole, columns) = (&*array, usize::from(array.config().members));
         let drives: Vec<bool> =
-            (0..columns).map(|at| whole.member(at).is_some_and(Member::is_drive)).collect();
+            (0..columns).map(|at| whole.member(at).is_some_and(ArrayMember::is_drive)).collect();
         team.for_each(&mut routed, |(part, commands)| part.route(whole, commands, &drives));
         let parts = routed.len();
         let counters = self.parts[..parts].iter().map(|part| part.counters).sum();
         array.count_untimed(counters);
         let parts = &self.parts[..parts];
-        let busy = |(column, member)| Busy { column, member, outcome: Outcome::Ok };
-        let mut busy: Vec<Busy<'_>> = array.members_mut().map(busy).collect();
+        let busy = |(column, member)| BusyMember { column, member, outcome: Outcome::Ok };
+        let mut busy: Vec<BusyMember<'_>> = array.members_mut().map(busy).collect();
         team.for_each(&mut busy, |own| own.carry_out(parts));
         let outcome = busy.iter().map(|own| own.outcome).find(|&outcome| outcome != Outcome::Ok);
         self.commands.clear();
@@ -113,8 +113,8 @@ impl Backlog {
     }
 }
 
-impl Part {
-    fn route(&mut self, array: &Array<Member>, commands: &[Command], drives: &[bool]) {
+impl RoutedPart {
+    fn route(&mut self, array: &Array<ArrayMember>, commands: &[Command], drives: &[bool]) {
         self.counters = ArrayCounters::default();
         self.orders.resize_with(drives.len(), Vec::new);
         self.orders.iter_mut().for_each(Vec::clear);
@@ -129,8 +129,8 @@ impl Part {
     }
 }
 
-impl Busy<'_> {
-    fn carry_out(&mut self, parts: &[Part]) {
+impl BusyMember<'_> {
+    fn carry_out(&mut self, parts: &[RoutedPart]) {
         let Some(ssd) = self.member.drive_mut() else { return };
         for orders in parts.iter().flat_map(|part| part.orders[self.column].chunks(HINT)) {
             ssd.hint(orders);
@@ -145,11 +145,11 @@ impl Busy<'_> {
 }
 
 /// Whether some drive may take no more writes before a backlog has been carried out.
-fn may_wear_out(array: &mut Array<Member>) -> bool {
+fn may_wear_out(array: &mut Array<ArrayMember>) -> bool {
     // A command reaches a member at most twice for each of its sectors: reading and writing.
     let most = |ssd: &Ssd| KEPT_SECTORS * 2 / u64::from(ssd.sectors_per_unit());
     array
         .devices()
-        .filter_map(Member::drive)
+        .filter_map(ArrayMember::drive)
         .any(|ssd| ssd.ftls().any(|ftl| ftl.may_wear_out_within(most(ssd))))
 }

@@ -1,14 +1,14 @@
 //! An array of drives with what is to happen to its members.
 
-use crate::counts::{Snapshot, snapshot_of};
+use crate::counts::{DriveSnapshot, snapshot_of};
 use crate::error::ServiceError;
-use crate::machine::{Machine, unit_write};
-use crate::member::Member;
+use crate::member::ArrayMember;
 use crate::member_config::{as_new, config_of};
-use crate::progress::{Control, OnProgress, Phase, Progress};
-use crate::team::Team;
-use crate::untimed::Backlog;
-use outlast_array::{Array, ArrayCondition, ArrayCounters, ArrayError};
+use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
+use crate::simulated_device::{SimulatedDevice, unit_write};
+use crate::team::ThreadTeam;
+use crate::untimed::UntimedBacklog;
+use outlast_array::{Array, ArrayError, ArrayCondition, ArrayCounters};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, Outcome, Peek, SectorRun, Smart, Tag,
 };
@@ -33,12 +33,12 @@ const FILL_STEP: usize = 1 << 16;
 /// An array of drives.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[persist(check)]
-pub(crate) struct Volume {
-    pub(crate) array: Array<Member>,
+pub(crate) struct ArrayVolume {
+    pub(crate) array: Array<ArrayMember>,
     /// What is to happen to the array and to members as wholes, the next one last.
     pending: Vec<(Nanos, Happening)>,
     /// Drives that were exchanged on demand.
-    replaced: Vec<Member>,
+    replaced: Vec<ArrayMember>,
     /// Sums at the last reset.
     base: ArrayCounters,
     #[persist(skip)]
@@ -63,14 +63,14 @@ pub(crate) struct Volume {
     finish_rebuild: bool,
     /// Commands without time that are still to be carried out.
     #[persist(skip)]
-    backlog: Backlog,
+    backlog: UntimedBacklog,
     /// Where the drives keep their bytes, if not in memory.
     #[persist(skip)]
     store: Option<Arc<dyn Store>>,
 }
 
 /// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none. Stand-ins do not age.
-fn age_of(member: &Member) -> f64 {
+fn age_of(member: &ArrayMember) -> f64 {
     let Some(ssd) = member.drive() else { return 0.0 };
     ssd.used_percent().unwrap_or_else(|| ssd.mean_cycles())
 }
@@ -95,7 +95,7 @@ fn drive_seed(seed: u64, index: u64) -> u64 {
     mix(sub_seed(seed, "engine.drive") ^ index)
 }
 
-impl Volume {
+impl ArrayVolume {
     /// Whether state that has been read is that of an array.
     fn check_restored(&self) -> Result<(), String> {
         if self.off_since.is_none() != self.array.is_powered() {
@@ -112,18 +112,18 @@ impl Volume {
     /// # Errors
     /// The first setting that cannot work.
     pub(crate) fn new(scenario: &Scenario, config: &ArrayConfig) -> Result<Self, ConfigError> {
-        Self::of(scenario, config, Ssd::new)
+        Self::build(scenario, config, Ssd::new)
     }
 
-    /// The array over drives without tables ([`Ssd::without_tables`]): refused where [`Volume::new`] is.
+    /// The array over drives without tables ([`Ssd::without_tables`]): refused where [`ArrayVolume::new`] is.
     ///
     /// # Errors
-    /// Those of [`Volume::new`].
+    /// Those of [`ArrayVolume::new`].
     pub(crate) fn without_tables(scenario: &Scenario, config: &ArrayConfig) -> Result<Self, ConfigError> {
-        Self::of(scenario, config, Ssd::without_tables)
+        Self::build(scenario, config, Ssd::without_tables)
     }
 
-    fn of(
+    fn build(
         scenario: &Scenario,
         config: &ArrayConfig,
         drive: fn(SsdConfig, u64) -> Result<Ssd, ConfigError>,
@@ -142,7 +142,7 @@ impl Volume {
             let seed = drive_seed(scenario.seed, index.into());
             if let Some(light) = config.light.as_ref().filter(|_| config.is_light(index)) {
                 let capacity = own.ftl.user_capacity(&own.geometry);
-                drives.push(Member::light(light, capacity, seed)?);
+                drives.push(ArrayMember::light(light, capacity, seed)?);
                 continue;
             }
             let mut ssd = drive(own, seed).map_err(refused)?;
@@ -151,13 +151,13 @@ impl Volume {
             {
                 ssd.pre_wear(cycles);
             }
-            drives.push(Member::Drive(Box::new(ssd)));
+            drives.push(ArrayMember::Drive(Box::new(ssd)));
         }
-        let sectors_per_unit = drives.iter().find_map(Member::drive).map_or(1, Ssd::sectors_per_unit);
+        let sectors_per_unit = drives.iter().find_map(ArrayMember::drive).map_or(1, Ssd::sectors_per_unit);
         let array = Array::new(config.clone(), drives, scenario.device.bytes)?.with_age(age_of);
         let sectors = array.identify().capacity.0 / SECTOR_BYTES;
         let full = array.devices().filter(|member| member.is_drive()).count();
-        let team = Team::new(scenario.run.threads, full);
+        let team = ThreadTeam::new(scenario.run.threads, full);
         Ok(Self {
             array,
             pending: Vec::new(),
@@ -173,7 +173,7 @@ impl Volume {
             notes: Vec::new(),
             went_on_until: None,
             finish_rebuild: scenario.run.finish_rebuild,
-            backlog: Backlog::new(team, sectors),
+            backlog: UntimedBacklog::new(team, sectors),
             store: None,
         })
     }
@@ -206,7 +206,7 @@ impl Volume {
 
     /// Every drive that is or was in the array.
     pub(crate) fn drives(&self) -> impl Iterator<Item = &Ssd> {
-        self.array.devices().chain(&self.replaced).filter_map(Member::drive)
+        self.array.devices().chain(&self.replaced).filter_map(ArrayMember::drive)
     }
 
     /// Figures of the array since the last reset.
@@ -248,7 +248,7 @@ impl Volume {
 
     /// What is due at `now` happens.
     #[cold]
-    fn happen(&mut self, now: Nanos) {
+    fn apply_due(&mut self, now: Nanos) {
         while let Some(&(at, happening)) = self.pending.last()
             && at <= now
             && self.off_since.is_none()
@@ -305,7 +305,7 @@ impl Volume {
         self.start(on, force)
     }
 
-    /// As [`Volume::power_cycle`] at one moment, and member `member` is gone when power is back.
+    /// As [`ArrayVolume::power_cycle`] at one moment, and member `member` is gone when power is back.
     ///
     /// # Errors
     /// There is no such member, or the array does not start, and is off.
@@ -339,7 +339,7 @@ impl Volume {
         let light = self.array.config().light.as_ref().filter(|_| self.array.config().is_light(member));
         if let Some(light) = light {
             let capacity = self.config.ftl.user_capacity(&self.config.geometry);
-            let drive = Member::light(light, capacity, seed).map_err(unusable)?;
+            let drive = ArrayMember::light(light, capacity, seed).map_err(unusable)?;
             self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
             return Ok(());
         }
@@ -352,13 +352,13 @@ impl Volume {
             drive.split_latencies();
         }
         drive.reset_counters(now);
-        let drive = Member::Drive(Box::new(drive));
+        let drive = ArrayMember::Drive(Box::new(drive));
         self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
         Ok(())
     }
 }
 
-impl Volume {
+impl ArrayVolume {
     /// Whether the array, when the host has ended, is to go on by itself.
     fn is_unfinished(&self) -> bool {
         let failed = self.failure.is_some() || self.array.has_policy_failed();
@@ -366,7 +366,7 @@ impl Volume {
     }
 }
 
-impl Device for Volume {
+impl Device for ArrayVolume {
     #[inline]
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
         self.array.submit(now, command, tag);
@@ -409,7 +409,7 @@ impl Device for Volume {
         while self.next_happening() <= now {
             let at = self.next_happening();
             self.array.advance(at, completions);
-            self.happen(at);
+            self.apply_due(at);
         }
         self.array.advance(now, completions);
     }
@@ -425,7 +425,7 @@ impl Device for Volume {
             if completions.len() > before {
                 return reached;
             }
-            self.happen(due);
+            self.apply_due(due);
         }
     }
 
@@ -446,12 +446,12 @@ impl Device for Volume {
     }
 }
 
-impl Machine for Volume {
+impl SimulatedDevice for ArrayVolume {
     /// Of members that do something at one time the first in line depends on how far each was let go.
     const MAY_WAIT: bool = false;
 
     fn units(&self) -> u64 {
-        Volume::units(self)
+        ArrayVolume::units(self)
     }
 
     /// A stripe, so that its parity is written once.
@@ -472,7 +472,7 @@ impl Machine for Volume {
     fn fill_first(
         &mut self,
         units: u64,
-        _team: Team,
+        _team: ThreadTeam,
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<u64, Outcome> {
         let per_unit = u64::from(self.sectors_per_unit);
@@ -507,7 +507,7 @@ impl Machine for Volume {
     }
 
     /// On the backlog's threads: members are told apart by commands.
-    fn write_units(&mut self, units: &[u64], _team: Team) -> Result<(), usize> {
+    fn write_units(&mut self, units: &[u64], _team: ThreadTeam) -> Result<(), usize> {
         for (written, &unit) in units.iter().enumerate() {
             self.fill(unit, unit + 1).map_err(|_| written)?;
         }
@@ -530,8 +530,8 @@ impl Machine for Volume {
         });
     }
 
-    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl)) {
-        self.array.devices().filter_map(Member::drive).flat_map(Ssd::ftls).for_each(look);
+    fn each_ftl(&self, visit: &mut dyn FnMut(&Ftl)) {
+        self.array.devices().filter_map(ArrayMember::drive).flat_map(Ssd::ftls).for_each(visit);
     }
 
     fn host_units(&self) -> u64 {
@@ -594,12 +594,12 @@ impl Machine for Volume {
                 ssd.reset_counters(now);
             }
         });
-        for ssd in self.replaced.iter_mut().filter_map(Member::drive_mut) {
+        for ssd in self.replaced.iter_mut().filter_map(ArrayMember::drive_mut) {
             ssd.reset_counters(now);
         }
     }
 
-    fn snapshot(&self, now: Nanos) -> Snapshot {
+    fn snapshot(&self, now: Nanos) -> DriveSnapshot {
         let mut snapshot = snapshot_of(self.drives(), now);
         snapshot.counts.host_bytes = self.host_bytes();
         snapshot
@@ -610,11 +610,13 @@ impl Machine for Volume {
     }
 
     fn has_failed(&self) -> bool {
-        self.failure.is_some() || self.array.has_policy_failed() || self.drives().any(Machine::has_failed)
+        self.failure.is_some()
+            || self.array.has_policy_failed()
+            || self.drives().any(SimulatedDevice::has_failed)
     }
 
     fn policy_failure(&self) -> Option<ConfigError> {
-        self.array.policy_failure().or_else(|| self.drives().find_map(Machine::policy_failure))
+        self.array.policy_failure().or_else(|| self.drives().find_map(SimulatedDevice::policy_failure))
     }
 
     #[inline]
@@ -638,13 +640,13 @@ impl Machine for Volume {
             steps += 1;
             if steps.is_multiple_of(BETWEEN_CLOCKS) {
                 let done = self.array.progress(at);
-                let report = Progress {
-                    phase: Phase::Rebuild,
+                let report = RunProgress {
+                    phase: RunPhase::Rebuild,
                     fraction: done.map(|pass| pass.done.0 as f64 / pass.total.0.max(1) as f64),
                     requests: steps,
                     simulated: at,
                 };
-                if progress(&report) == Control::Stop {
+                if progress(&report) == RunControl::Stop {
                     return true;
                 }
             }

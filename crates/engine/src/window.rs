@@ -1,7 +1,7 @@
 //! The time series: windows of equal length, merged in pairs when there are too many.
 
-use crate::counts::{Counts, Snapshot};
-use crate::histogram::{ByOp, Distribution, OPS};
+use crate::counts::{DriveCounts, DriveSnapshot};
+use crate::histogram::{ByOp, LatencyHistogram, OPS};
 use outlast_device::Op;
 use outlast_ssd::RberLevels;
 use outlast_units::Nanos;
@@ -16,7 +16,7 @@ pub(crate) struct LatencySummary {
 
 /// One window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Window {
+pub(crate) struct TimeWindow {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
     /// Commands that were served.
@@ -31,7 +31,7 @@ pub(crate) struct Window {
     pub(crate) write: LatencySummary,
     /// ∫ (commands in flight) dt.
     pub(crate) area: u128,
-    pub(crate) counts: Counts,
+    pub(crate) counts: DriveCounts,
     /// At the end.
     pub(crate) rber: RberLevels,
     /// At the end.
@@ -40,9 +40,9 @@ pub(crate) struct Window {
 
 /// All windows. Each is as long as the others, except for the last, which ends with the run.
 #[derive(Clone, Debug)]
-pub(crate) struct Windows {
-    closed: Vec<Window>,
-    pub(crate) current: Window,
+pub(crate) struct TimeWindows {
+    closed: Vec<TimeWindow>,
+    pub(crate) current: TimeWindow,
     /// Latencies of the current window.
     pub(crate) latency: ByOp,
     /// When the current window ends.
@@ -50,14 +50,14 @@ pub(crate) struct Windows {
     width: Nanos,
     /// Closed windows at most; even, so that none is left over when they are merged in pairs.
     most: usize,
-    last_counts: Counts,
+    last_counts: DriveCounts,
     last_area: u128,
     digits: u8,
 }
 
-impl Windows {
+impl TimeWindows {
     /// Closed windows of equal length: all but a last, shorter one.
-    pub(crate) fn whole(&self) -> &[Window] {
+    pub(crate) fn whole(&self) -> &[TimeWindow] {
         let shorter = self.closed.last().is_some_and(|last| last.span() < self.width);
         &self.closed[..self.closed.len() - usize::from(shorter)]
     }
@@ -65,12 +65,12 @@ impl Windows {
     pub(crate) fn new(width: Nanos, most: u32, digits: u8) -> Self {
         Self {
             closed: Vec::new(),
-            current: Window::default(),
+            current: TimeWindow::default(),
             latency: ByOp::new(digits),
             end: width,
             width,
             most: (most as usize & !1).max(2),
-            last_counts: Counts::default(),
+            last_counts: DriveCounts::default(),
             last_area: 0,
             digits,
         }
@@ -81,7 +81,7 @@ impl Windows {
         self.width
     }
 
-    pub(crate) fn restarted(&self, at: Nanos, snapshot: &Snapshot) -> Self {
+    pub(crate) fn restarted(&self, at: Nanos, snapshot: &DriveSnapshot) -> Self {
         let mut fresh = Self::new(self.width, self.most as u32, self.digits);
         fresh.current.start = at;
         fresh.end = at + self.width;
@@ -95,7 +95,7 @@ impl Windows {
 
     /// The current window has lasted as long as the others: ends it, or, where there are as many as may be, merges those in pairs
     /// and lets it go on for as long again. `all` takes in the latencies of a window that has ended.
-    pub(crate) fn close(&mut self, area: u128, snapshot: &Snapshot, all: &mut ByOp) {
+    pub(crate) fn close(&mut self, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
         if self.merge_full() {
             self.end += self.width - (self.end - self.current.start);
         } else {
@@ -104,7 +104,7 @@ impl Windows {
     }
 
     /// The run has ended, and with it the last window.
-    pub(crate) fn finish(&mut self, end: Nanos, area: u128, snapshot: &Snapshot, all: &mut ByOp) {
+    pub(crate) fn finish(&mut self, end: Nanos, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
         self.merge_full();
         self.push(end, area, snapshot, all);
     }
@@ -119,8 +119,8 @@ impl Windows {
         full
     }
 
-    fn push(&mut self, end: Nanos, area: u128, snapshot: &Snapshot, all: &mut ByOp) {
-        self.closed.push(Window {
+    fn push(&mut self, end: Nanos, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
+        self.closed.push(TimeWindow {
             end,
             area: area - self.last_area,
             latency_ns: OPS.map(|op| self.latency.of(op).sum()),
@@ -134,16 +134,16 @@ impl Windows {
         all.take_in(&mut self.latency);
         self.last_area = area;
         self.last_counts = snapshot.counts;
-        self.current = Window { start: end, ..Window::default() };
+        self.current = TimeWindow { start: end, ..TimeWindow::default() };
         self.end = end + self.width;
     }
 
-    pub(crate) fn closed(&self) -> &[Window] {
+    pub(crate) fn closed(&self) -> &[TimeWindow] {
         &self.closed
     }
 }
 
-impl Window {
+impl TimeWindow {
     /// Commands that were served.
     pub(crate) fn served(&self) -> u64 {
         self.commands.iter().sum()
@@ -191,7 +191,7 @@ impl Window {
 }
 
 impl LatencySummary {
-    fn of(latencies: &Distribution) -> Self {
+    fn of(latencies: &LatencyHistogram) -> Self {
         if latencies.is_empty() {
             return Self::default();
         }

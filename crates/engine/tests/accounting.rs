@@ -8,7 +8,7 @@
 use crate::support;
 
 use outlast_device::Device;
-use outlast_engine::{Column, Latency, Scenario, Summary, TimingMode};
+use outlast_engine::{LatencyFigures, ResultColumn, RunSummary, Scenario, TimingMode};
 use outlast_ftl::{Ftl, ProgramCause, Programs, Reads};
 use outlast_media::BlockAddress;
 use outlast_settings::drive::WriteCache;
@@ -214,7 +214,7 @@ fn check_flash(run: &Run) {
 }
 
 /// `total` = 1 + all causes = bytes programmed (or about to be) over bytes written.
-fn check_amplification(summary: &Summary) {
+fn check_amplification(summary: &RunSummary) {
     let waf = summary.write_amplification.as_ref().expect("something was written");
     assert_close(
         "total",
@@ -292,13 +292,13 @@ fn check_latencies(run: &Run) {
     let summary = run.summary();
     let table = run.table("latency");
     let text = |name: &str| match table.columns.iter().find(|(column, _)| column == name) {
-        Some((_, Column::Text(values))) => values.clone(),
+        Some((_, ResultColumn::Text(values))) => values.clone(),
         other => panic!("{name}: {other:?}"),
     };
     let (ops, streams) = (text("op"), text("stream"));
     let (counts, quantiles, values) = (table.u64("count"), table.f64("quantile"), table.f64("latency_us"));
     let latency = &summary.latency_us;
-    let check = |op: &str, stream: &str, expected: Option<&Latency>| {
+    let check = |op: &str, stream: &str, expected: Option<&LatencyFigures>| {
         let rows: Vec<usize> =
             (0..ops.len()).filter(|&row| ops[row] == op && streams[row] == stream).collect();
         let counted: u64 = rows.iter().map(|&row| counts[row]).sum();
@@ -334,7 +334,7 @@ fn check_latencies(run: &Run) {
         return;
     }
     let host = &summary.host;
-    let count = |op: &Option<Latency>| op.as_ref().map_or(0, |latency| latency.count);
+    let count = |op: &Option<LatencyFigures>| op.as_ref().map_or(0, |latency| latency.count);
     assert_eq!(
         [host.reads, host.writes, host.trims, host.flushes],
         [count(&latency.read), count(&latency.write), count(&latency.trim), count(&latency.flush)]

@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_array::ArrayHealth;
-use outlast_engine::{Column, Control, RunResult, Scenario, Simulation, parse_text};
+use outlast_engine::{ResultColumn, RunControl, RunResult, Scenario, Simulation, parse_text};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
@@ -54,7 +54,7 @@ const CUT: &str = "[[faults]]\nat = \"700ms\"\nkind = \"power\"\n";
 
 fn run(scenario: Scenario) -> RunResult {
     let mut simulation = Simulation::new(scenario).unwrap();
-    let result = simulation.run(&mut |_| Control::Continue).unwrap();
+    let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
     simulation.self_check().unwrap();
     result
 }
@@ -62,7 +62,7 @@ fn run(scenario: Scenario) -> RunResult {
 fn events(result: &RunResult) -> Vec<String> {
     let (_, table) = result.tables.iter().find(|(name, _)| name == "array_events").unwrap();
     let (_, names) = table.columns.iter().find(|(name, _)| name == "event").unwrap();
-    let Column::Text(names) = names else { panic!("events have names") };
+    let ResultColumn::Text(names) = names else { panic!("events have names") };
     let mut names = names.clone();
     // Scrubs come again and again.
     names.dedup();

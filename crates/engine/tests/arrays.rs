@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_array::ArrayHealth;
-use outlast_engine::{Control, RebuildLimit, Scenario, Simulation, Summary, parse_text};
+use outlast_engine::{RebuildLimit, RunControl, RunSummary, Scenario, Simulation, parse_text};
 use outlast_ftl::{ProgramCause, ReadCause};
 use support::{TIMING, assert_close, run, scenario};
 
@@ -49,7 +49,7 @@ pattern = "uniform"
 const WRITES: &str = "read_percent = 0\nrequests = 4000";
 const MIXED: &str = "read_percent = 60\nrate_iops = 2000\nduration = \"4s\"";
 
-fn bytes(summary: &Summary) -> Vec<f64> {
+fn bytes(summary: &RunSummary) -> Vec<f64> {
     let array = summary.array.as_ref().unwrap();
     array.wear.iter().map(|own| own.bytes_written as f64).collect()
 }
@@ -83,9 +83,9 @@ fn filling_drive_by_drive_leaves_the_drives_as_filling_through_the_array_does() 
         let slow = run(scenario);
         let (fast, slow) = (fast.summary(), slow.summary());
         assert_eq!(fast.time.simulated_s.to_bits(), slow.time.simulated_s.to_bits(), "{level}");
-        let waf = |summary: &Summary| summary.write_amplification.as_ref().unwrap().total.to_bits();
+        let waf = |summary: &RunSummary| summary.write_amplification.as_ref().unwrap().total.to_bits();
         assert_eq!(waf(fast), waf(slow), "{level}");
-        let wear = |summary: &Summary| {
+        let wear = |summary: &RunSummary| {
             let array = summary.array.as_ref().unwrap();
             array.wear.iter().map(|own| (own.mean_pe.unwrap().to_bits(), own.programs)).collect::<Vec<_>>()
         };
@@ -141,7 +141,7 @@ fn filling_writes_parity_once_for_each_stripe() {
     let mut filled = array("level = \"raid5\"\nmembers = 4", WRITES);
     filled.precondition.overwrite = outlast_engine::Overwrite::None;
     let mut simulation = Simulation::new(filled).unwrap();
-    let result = simulation.run(&mut |_| Control::Continue).unwrap();
+    let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
     // Everything was written before the counters began; the pages of the fill are what blocks hold.
     assert!(result.summary.steady_state.precondition.reached.is_none());
     assert_eq!(result.summary.host.unmapped_reads, 0, "read-modify-write finds what the fill has written");
@@ -214,7 +214,7 @@ fn a_worn_member_gives_way_to_a_spare_by_itself() {
     let array = run.summary().array.as_ref().unwrap();
     let events = run.table("array_events");
     let (_, names) = events.columns.iter().find(|(name, _)| name == "event").unwrap();
-    let outlast_engine::Column::Text(names) = names else { panic!("events have names") };
+    let outlast_engine::ResultColumn::Text(names) = names else { panic!("events have names") };
     assert_eq!(names.as_slice(), ["replaced", "rebuild started", "rebuilt"]);
     assert_eq!((array.state, array.spares_left, run.summary().host.errors), (ArrayHealth::Clean, 0, 0));
     let spare = array.wear[2].mean_pe.unwrap();
@@ -251,7 +251,7 @@ fn the_only_copy_is_not_replaced_without_force() {
             + &format!("[[faults]]\nat = \"1s\"\ndevice = 1\nkind = \"replace\"\n{force}")
     };
     let attempt =
-        |text: &str| Simulation::new(parse_text(text).unwrap().0).unwrap().run(&mut |_| Control::Continue);
+        |text: &str| Simulation::new(parse_text(text).unwrap().0).unwrap().run(&mut |_| RunControl::Continue);
     let refused = attempt(&only("")).unwrap_err().to_string();
     assert!(refused.starts_with("faults[0].device = 1: ") && refused.contains("only copy"), "{refused}");
     let forced = attempt(&only("force = true\n")).unwrap().summary;
@@ -267,7 +267,7 @@ fn one_seed_gives_one_result_and_members_differ() {
         )
     };
     let once = |scenario: Scenario| {
-        let result = Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap();
+        let result = Simulation::new(scenario).unwrap().run(&mut |_| RunControl::Continue).unwrap();
         let mut json = serde_json::to_value(&result.summary).unwrap();
         for key in ["time", "throughput", "memory"] {
             json.as_object_mut().unwrap().remove(key);
@@ -489,7 +489,8 @@ fn latencies_are_told_apart_by_the_state_of_the_array() {
     let array = summary.array.as_ref().unwrap();
     let by = &array.latency_us_by_state;
     let counts = |own: &outlast_engine::LatencyInState| {
-        let count = |latency: &Option<outlast_engine::Latency>| latency.as_ref().map_or(0, |own| own.count);
+        let count =
+            |latency: &Option<outlast_engine::LatencyFigures>| latency.as_ref().map_or(0, |own| own.count);
         (count(&own.read), count(&own.write))
     };
     let rebuild = array.rebuild.as_ref().unwrap();

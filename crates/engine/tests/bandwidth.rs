@@ -10,7 +10,7 @@
 
 use crate::support;
 
-use outlast_engine::Summary;
+use outlast_engine::RunSummary;
 use outlast_models::bandwidth::{Bottleneck, Flash, Limits};
 use support::{assert_close, run, scenario};
 
@@ -74,7 +74,7 @@ impl Drive {
     }
 
     /// Moves 1 GiB from the beginning; writes go into an empty drive that is larger, so nothing is ever collected.
-    fn measured(&self, read_percent: u32, fill: &str) -> Summary {
+    fn measured(&self, read_percent: u32, fill: &str) -> RunSummary {
         let dies = self.channels * self.dies_per_channel;
         // 2 GiB raw in all.
         let blocks = 2048 / 4 / (dies * self.planes);

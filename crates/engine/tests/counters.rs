@@ -5,7 +5,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, Scenario, Simulation, Summary, parse_text};
+use outlast_engine::{RunControl, RunSummary, Scenario, Simulation, parse_text};
 use outlast_ftl::{ProgramCause, Programs, ReadCause, Reads};
 use serde_json::Value;
 use support::{Run, TIMING, assert_close, run, scenario};
@@ -48,7 +48,7 @@ fn array(array: &str, workload: &str) -> Scenario {
     scenario(&array_text(array, workload, ""))
 }
 
-fn json(summary: &Summary) -> Value {
+fn json(summary: &RunSummary) -> Value {
     serde_json::to_value(summary).unwrap()
 }
 
@@ -261,7 +261,7 @@ fn a_rebuild_takes_the_time_that_it_has_left() {
     let workload = "read_percent = 100\nrate_iops = 20\nduration = \"1500ms\"";
     let with = |more: &str| run(scenario(&array_text(settings, workload, more))).result.summary;
     let (cut, whole) = (with("[run]\nfinish_rebuild = false"), with(""));
-    let of = |summary: &Summary| summary.array.as_ref().unwrap().rebuild.clone().unwrap();
+    let of = |summary: &RunSummary| summary.array.as_ref().unwrap().rebuild.clone().unwrap();
     let (halfway, done) = (of(&cut), of(&whole));
     assert!(halfway.done > 0.3 && halfway.done < 0.7, "{halfway:?}");
     // At a constant rate: the rest over what is done, times the time so far.
@@ -277,7 +277,7 @@ fn a_rebuild_takes_the_time_that_it_has_left() {
 fn a_run_without_writes_has_every_figure() {
     let text = array_text("level = \"raid5\"\nmembers = 3", "read_percent = 100\nrequests = 100", "");
     let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
-    let result = simulation.run(&mut |_| Control::Continue).unwrap();
+    let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
     let (own, series) = (json(&result.summary), &result.tables[0].1);
     assert!(own["write_amplification"].is_null() && own["after_host"].is_null());
     assert!(

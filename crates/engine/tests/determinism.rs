@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, Phase, RunResult, Scenario, Simulation, Table};
+use outlast_engine::{ResultTable, RunControl, RunPhase, RunResult, Scenario, Simulation};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_units::Nanos;
 use serde_json::Value;
@@ -54,7 +54,7 @@ requests = {requests}
 }
 
 fn once(scenario: Scenario) -> RunResult {
-    Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap()
+    Simulation::new(scenario).unwrap().run(&mut |_| RunControl::Continue).unwrap()
 }
 
 /// `result.json` without what depends on the machine and the moment.
@@ -74,7 +74,7 @@ fn stripped(result: &RunResult) -> Value {
 
 /// Tables as text: NaN equals NaN, and every bit of a number counts.
 fn tables(result: &RunResult) -> String {
-    let bits = |(name, table): &(String, Table)| format!("{name}: {table:?}\n");
+    let bits = |(name, table): &(String, ResultTable)| format!("{name}: {table:?}\n");
     result.tables.iter().map(bits).collect()
 }
 
@@ -126,7 +126,7 @@ fn being_watched_changes_nothing() {
         .run(&mut |progress| {
             calls += 1;
             assert!(progress.fraction.is_none_or(|fraction| (0.0..=1.0).contains(&fraction)), "{progress:?}");
-            Control::Continue
+            RunControl::Continue
         })
         .unwrap();
     assert!(calls > 0);
@@ -134,18 +134,18 @@ fn being_watched_changes_nothing() {
 }
 
 /// Stops at the first progress report in `phase`.
-fn stopped_in(phase: Phase, scenario: Scenario) -> (RunResult, u64) {
+fn stopped_in(phase: RunPhase, scenario: Scenario) -> (RunResult, u64) {
     let mut simulation = Simulation::new(scenario).unwrap();
     let (mut stopped, mut done) = (false, 0);
     let result = simulation
         .run(&mut |progress| {
             assert!(!stopped, "asked again after it was told to stop");
             if progress.phase != phase {
-                return Control::Continue;
+                return RunControl::Continue;
             }
             stopped = true;
             done = progress.requests;
-            Control::Stop
+            RunControl::Stop
         })
         .unwrap();
     assert!(stopped, "there was no report in {phase}");
@@ -156,7 +156,7 @@ fn stopped_in(phase: Phase, scenario: Scenario) -> (RunResult, u64) {
 #[test]
 fn a_stopped_run_keeps_what_was_measured() {
     for timing in ["full", "none"] {
-        let (result, done) = stopped_in(Phase::Run, mixed(timing, 100_000_000));
+        let (result, done) = stopped_in(RunPhase::Run, mixed(timing, 100_000_000));
         let summary = &result.summary;
         assert!(summary.partial);
         assert!(summary.notes.iter().any(|note| note.contains("stopped")), "{:?}", summary.notes);
@@ -177,7 +177,7 @@ fn a_stopped_run_keeps_what_was_measured() {
 
 #[test]
 fn a_run_can_be_stopped_while_it_prepares() {
-    let (result, done) = stopped_in(Phase::Precondition, mixed("full", 1000));
+    let (result, done) = stopped_in(RunPhase::Precondition, mixed("full", 1000));
     assert!(result.summary.partial && done > 0);
     assert_eq!(result.summary.host.reads + result.summary.host.writes, 0);
     assert!(result.summary.write_amplification.is_none());
@@ -191,7 +191,7 @@ fn a_run_can_be_stopped_while_it_prepares() {
 fn a_run_can_be_stopped_while_it_warms_up() {
     let mut scenario = mixed("full", 100_000_000);
     scenario.run.warm_up = outlast_units::Nanos::secs(100_000);
-    let (result, _) = stopped_in(Phase::WarmUp, scenario);
+    let (result, _) = stopped_in(RunPhase::WarmUp, scenario);
     assert!(result.summary.partial);
 }
 
@@ -200,7 +200,7 @@ fn a_run_can_be_stopped_while_it_warms_up() {
 fn a_stopped_run_agrees_with_a_shorter_one() {
     let mut scenario = mixed("full", 100_000_000);
     scenario.workload.synthetic.as_mut().unwrap().rate_iops = Some(100.0);
-    let (stopped, done) = stopped_in(Phase::Run, scenario.clone());
+    let (stopped, done) = stopped_in(RunPhase::Run, scenario.clone());
     scenario.workload.synthetic.as_mut().unwrap().requests = Some(done);
     let whole = once(scenario);
     let (a, b) = (stopped.summary.latency_us.read.unwrap(), whole.summary.latency_us.read.unwrap());

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, Simulation};
+use outlast_engine::{RunControl, Simulation};
 use support::scenario;
 
 /// 60 000 dies: time and source of an event share 64 bits, so that time ends after 2^64 ns / 2^16 = 3.26 days. Each read takes a second
@@ -37,7 +37,8 @@ queue_depth = 1
 requests = 1000000
 "#;
     let mut simulation = Simulation::new(scenario(text)).unwrap();
-    let error = simulation.run(&mut |_| Control::Continue).expect_err("the horizon is reached").to_string();
+    let error =
+        simulation.run(&mut |_| RunControl::Continue).expect_err("the horizon is reached").to_string();
     assert!(
         !error.contains('\n') && error.contains("a drive with this many dies can be simulated only until"),
         "{error}"

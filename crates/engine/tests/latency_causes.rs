@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_engine::{
-    BandOfLatencies, CausesOfKind, Control, LatencyCause, RunResult, Scenario, Simulation, Table,
+    BandOfLatencies, CausesOfKind, LatencyCause, ResultTable, RunControl, RunResult, Scenario, Simulation,
 };
 use support::{TIMING, assert_close, scenario};
 
@@ -40,15 +40,15 @@ requests = 20000
 }
 
 /// The result, and all rows of the log in one table.
-fn run(scenario: Scenario) -> (RunResult, Vec<Table>) {
+fn run(scenario: Scenario) -> (RunResult, Vec<ResultTable>) {
     let mut rows = Vec::new();
     let mut simulation = Simulation::new(scenario).unwrap();
-    let result = simulation.run_logged(&mut |_| Control::Continue, Some(&mut |part| rows.push(part)));
+    let result = simulation.run_logged(&mut |_| RunControl::Continue, Some(&mut |part| rows.push(part)));
     simulation.self_check().unwrap();
     (result.unwrap(), rows)
 }
 
-fn column(rows: &[Table], name: &str) -> Vec<u64> {
+fn column(rows: &[ResultTable], name: &str) -> Vec<u64> {
     rows.iter().flat_map(|part| part.u64(name).iter().copied()).collect()
 }
 

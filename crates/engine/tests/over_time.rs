@@ -89,7 +89,7 @@ fn spans_of_an_open_loop_add_up_too() {
     let (table, own) = (run.table("controller_over_time"), run.summary().queue.controller.as_ref().unwrap());
     let spans = table.f64("start_s").iter().zip(table.f64("end_s")).map(|(start, end)| end - start);
     let names = match &table.columns.iter().find(|(name, _)| name == "part").unwrap().1 {
-        outlast_engine::Column::Text(names) => names,
+        outlast_engine::ResultColumn::Text(names) => names,
         other => panic!("{other:?}"),
     };
     let all: Vec<_> = spans.zip(table.f64("busy")).zip(names).collect();
@@ -133,7 +133,7 @@ fn what_is_off_is_absent_and_what_is_on_changes_nothing_else() {
     }
     let text = |run: &Run| {
         let summary = run.summary();
-        let queue = outlast_engine::Queue { controller: None, ..summary.queue.clone() };
+        let queue = outlast_engine::LoadFigures { controller: None, ..summary.queue.clone() };
         format!("{:?} {queue:?} {:?} {:?}", summary.latency_us, summary.flash, summary.wear)
     };
     assert_eq!(text(&off), text(&on));

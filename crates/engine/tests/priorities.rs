@@ -4,11 +4,11 @@
 
 use crate::support;
 
-use outlast_engine::Summary;
+use outlast_engine::RunSummary;
 use support::{run, scenario};
 
 /// A mixed load on a filled drive at about half of what its dies can do; `suspend` and `workload` are further TOML.
-fn mixed(suspend: &str, workload: &str) -> Summary {
+fn mixed(suspend: &str, workload: &str) -> RunSummary {
     let text = format!(
         r#"
 [device.timing]
@@ -45,11 +45,11 @@ size = "4KiB"
 const BOTH: &str = "suspend = { program = true, erase = true, overhead = \"5us\", limit = 20 }";
 const PROGRAM: &str = "suspend = { program = true, erase = false, overhead = \"5us\", limit = 20 }";
 
-fn read_p99(summary: &Summary) -> f64 {
+fn read_p99(summary: &RunSummary) -> f64 {
     summary.latency_us.read.as_ref().unwrap().p99
 }
 
-fn read_mean(summary: &Summary) -> f64 {
+fn read_mean(summary: &RunSummary) -> f64 {
     summary.latency_us.read.as_ref().unwrap().mean
 }
 

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, Scenario, Simulation};
+use outlast_engine::{RunControl, Scenario, Simulation};
 use outlast_models::queueing::md1_mean_wait;
 use outlast_units::Nanos;
 use support::{Run, assert_close, run, scenario};
@@ -229,7 +229,7 @@ fn littles_law_is_exact_after_a_warm_up() {
     let warm_up = format!("{}ns", (5.5 * SERVICE_S * 1e9) as u64);
     let mut scenario = one_die("queue_depth = 8\nrequests = 8");
     scenario.run.warm_up = warm_up.parse().unwrap();
-    let result = Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap();
+    let result = Simulation::new(scenario).unwrap().run(&mut |_| RunControl::Continue).unwrap();
     let summary = &result.summary;
     let law = &summary.queue.littles_law;
     assert_eq!(summary.host.reads, 3, "{:?}", summary.host);
@@ -248,7 +248,7 @@ fn littles_law_of_a_stopped_run_is_exact() {
     let result = simulation
         .run(&mut |progress| {
             calls += u32::from(progress.simulated > Nanos::ZERO);
-            if calls >= 2 { Control::Stop } else { Control::Continue }
+            if calls >= 2 { RunControl::Stop } else { RunControl::Continue }
         })
         .unwrap();
     let summary = &result.summary;

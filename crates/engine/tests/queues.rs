@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, RunResult, Simulation, Table};
+use outlast_engine::{ResultTable, RunControl, RunResult, Simulation};
 use support::{TIMING, assert_close, scenario};
 
 const JOBS: &str = r#"
@@ -30,7 +30,7 @@ number_ios=400
 """
 "#;
 
-fn run(controller: &str, workload: &str) -> (RunResult, Vec<Table>) {
+fn run(controller: &str, workload: &str) -> (RunResult, Vec<ResultTable>) {
     let scenario = scenario(&format!(
         r#"
 {TIMING}
@@ -56,12 +56,12 @@ warm_up = "5ms"
     ));
     let mut rows = Vec::new();
     let mut simulation = Simulation::new(scenario).unwrap();
-    let result = simulation.run_logged(&mut |_| Control::Continue, Some(&mut |part| rows.push(part)));
+    let result = simulation.run_logged(&mut |_| RunControl::Continue, Some(&mut |part| rows.push(part)));
     simulation.self_check().unwrap();
     (result.unwrap(), rows)
 }
 
-fn column(rows: &[Table], name: &str) -> Vec<u64> {
+fn column(rows: &[ResultTable], name: &str) -> Vec<u64> {
     rows.iter().flat_map(|part| part.u64(name).iter().copied()).collect()
 }
 

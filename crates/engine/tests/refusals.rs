@@ -9,7 +9,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, Scenario, Simulation, parse_text};
+use outlast_engine::{RunControl, Scenario, Simulation, parse_text};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -76,7 +76,7 @@ fn the_base_works() {
         "device.ftl.over_provisioning = 0.5\ndevice.controller.write_buffer = \"1MiB\"\nworkload.synthetic.requests = 100\n{TIMING}{GEOMETRY}"
     );
     let scenario = parse_text(&text).unwrap().0;
-    Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap();
+    Simulation::new(scenario).unwrap().run(&mut |_| RunControl::Continue).unwrap();
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn fate(scenario: Scenario) -> Fate {
             Ok(simulation) => simulation,
             Err(error) => return Fate::Refused(error.to_string()),
         };
-        let result = match simulation.run(&mut |_| Control::Continue) {
+        let result = match simulation.run(&mut |_| RunControl::Continue) {
             Ok(result) => result,
             Err(error) if wears_out && error.to_string().contains("wore out") => return Fate::Ran,
             Err(error) => return Fate::Broken(format!("failed midway: {error}")),

@@ -8,7 +8,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, EngineError, RunResult, Scenario, Simulation, Table};
+use outlast_engine::{EngineError, ResultTable, RunControl, RunResult, Scenario, Simulation};
 use std::path::PathBuf;
 use support::{TIMING, scenario, stripped};
 
@@ -128,7 +128,7 @@ fn build(scenario: Scenario) -> Result<Simulation, EngineError> {
 
 fn once(scenario: Scenario) -> RunResult {
     let mut simulation = build(scenario).unwrap();
-    let result = simulation.run(&mut |_| Control::Continue).unwrap();
+    let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
     simulation.self_check().unwrap();
     result
 }
@@ -136,7 +136,7 @@ fn once(scenario: Scenario) -> RunResult {
 /// The snapshot of what `scenario` prepares, in a file of this name.
 fn snapshot(scenario: &Scenario, name: &str) -> (Vec<u8>, PathBuf) {
     let mut bytes = Vec::new();
-    assert!(build(scenario.clone()).unwrap().snapshot(&mut bytes, &mut |_| Control::Continue).unwrap());
+    assert!(build(scenario.clone()).unwrap().snapshot(&mut bytes, &mut |_| RunControl::Continue).unwrap());
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, &bytes).unwrap();
     (bytes, path)
@@ -149,7 +149,7 @@ fn from(scenario: &Scenario, path: &std::path::Path) -> Scenario {
 }
 
 fn tables(result: &RunResult) -> String {
-    let bits = |(name, table): &(String, Table)| format!("{name}: {table:?}\n");
+    let bits = |(name, table): &(String, ResultTable)| format!("{name}: {table:?}\n");
     result.tables.iter().map(bits).collect()
 }
 
@@ -200,7 +200,7 @@ fn what_happens_later_is_not_part_of_a_snapshot() {
 
 #[track_caller]
 fn refused(scenario: Scenario, words: &str) {
-    let error = build(scenario).and_then(|mut made| made.run(&mut |_| Control::Continue));
+    let error = build(scenario).and_then(|mut made| made.run(&mut |_| RunControl::Continue));
     let message = error.map(|_| ()).unwrap_err().to_string();
     assert!(message.starts_with("precondition.from = ") && message.contains(words), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");

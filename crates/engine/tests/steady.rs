@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use outlast_engine::{Control, RunResult, Simulation, parse_text};
+use outlast_engine::{RunControl, RunResult, Simulation, parse_text};
 use proptest::prelude::*;
 
 /// A drive of four dies with two planes of `superblocks` blocks of 16 pages, of whose raw flash the user has 1 / (1 + `spare`).
@@ -22,7 +22,7 @@ fn scenario(workload: &str, superblocks: u32, spare: f64, seed: u64, preconditio
 
 fn run(text: &str) -> RunResult {
     let (scenario, _) = parse_text(text).unwrap();
-    Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap()
+    Simulation::new(scenario).unwrap().run(&mut |_| RunControl::Continue).unwrap()
 }
 
 /// Whether it is steady, after how many drive writes, at which write amplification.
@@ -94,7 +94,7 @@ fn what_to_do_is_said() {
 fn a_run_that_was_stopped_did_not_give_up() {
     let (scenario, _) = parse_text(&scenario(HOT, 256, 0.45, 1, "overwrite = \"workload\"")).unwrap();
     let mut simulation = Simulation::new(scenario).unwrap();
-    let mut stop = |_: &outlast_engine::Progress| Control::Stop;
+    let mut stop = |_: &outlast_engine::RunProgress| RunControl::Stop;
     let summary = simulation.run(&mut stop).unwrap().summary;
     assert!(summary.partial);
     assert!(summary.notes.iter().any(|note| note.contains("was stopped while")), "{:?}", summary.notes);

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_engine::{Goal, OnRows, RunResult, Scenario, Simulation, Table};
+use outlast_engine::{LegGoal, OnRows, ResultTable, RunResult, Scenario, Simulation};
 use outlast_units::Nanos;
 use support::steps::{ARRAY, CLOSED, DRIVE, FinishAtEnd, LANES, OPEN, go, made, once, stand, step};
 use support::stripped;
@@ -75,14 +75,14 @@ fn lanes_come_to_the_same_in_steps() {
 #[test]
 fn the_log_of_requests_is_the_same_in_steps() {
     let logged = made(&[DRIVE, OPEN, "[run]\nlog = \"requests.parquet\"\n"]);
-    let (mut whole, mut pieces): (Vec<Table>, Vec<Table>) = (Vec::new(), Vec::new());
+    let (mut whole, mut pieces): (Vec<ResultTable>, Vec<ResultTable>) = (Vec::new(), Vec::new());
     let mut one = Simulation::new(logged.clone()).unwrap();
     one.run_logged(&mut go, Some(&mut |rows| whole.push(rows))).unwrap();
     let mut other = Simulation::new(logged).unwrap();
     let mut keep = |rows| pieces.push(rows);
     for requests in [10, 4096, 4097, u64::MAX] {
         let rows: OnRows<'_> = &mut keep;
-        other.advance(&Goal { requests, ..Goal::END }, &mut go, Some(rows)).unwrap();
+        other.advance(&LegGoal { requests, ..LegGoal::END }, &mut go, Some(rows)).unwrap();
     }
     other.finish(&mut go, Some(&mut keep)).unwrap();
     assert_eq!(whole.iter().map(|table| table.u64("lba").len()).sum::<usize>(), 9000);
@@ -123,7 +123,7 @@ fn what_is_stopped_early_is_partial() {
 #[test]
 fn without_time_there_are_no_steps() {
     let mut simulation = Simulation::new(made(&[DRIVE, NO_TIME])).unwrap();
-    let refused = simulation.advance(&Goal { requests: 10, ..Goal::END }, &mut go, None).unwrap_err();
+    let refused = simulation.advance(&LegGoal { requests: 10, ..LegGoal::END }, &mut go, None).unwrap_err();
     assert!(refused.to_string().starts_with("run.timing = none: must be full"), "{refused}");
     assert!(!simulation.finish_at_end().summary.partial);
 }

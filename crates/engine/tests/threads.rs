@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, RunResult, Simulation, Table, parse_text};
+use outlast_engine::{ResultTable, RunControl, RunResult, Simulation, parse_text};
 use support::TIMING;
 
 /// Drives of 16 MiB behind `array`, prepared and written to as `rest` says.
@@ -32,7 +32,7 @@ threads = {threads}
 "#
     );
     let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
-    let result = simulation.run(&mut |_| Control::Continue).unwrap();
+    let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
     simulation.self_check().unwrap();
     result
 }
@@ -50,7 +50,8 @@ fn found(result: &RunResult) -> String {
             assert!(json[group].as_object_mut().unwrap().remove(*key).is_some(), "no {group}.{key}");
         }
     }
-    let tables = result.tables.iter().map(|(name, table): &(String, Table)| format!("{name}: {table:?}\n"));
+    let tables =
+        result.tables.iter().map(|(name, table): &(String, ResultTable)| format!("{name}: {table:?}\n"));
     std::iter::once(json.to_string()).chain(tables).collect()
 }
 
@@ -141,7 +142,7 @@ queue_depth = 16
         );
         let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
         simulation
-            .run(&mut |_| Control::Continue)
+            .run(&mut |_| RunControl::Continue)
             .map(|result| found(&result))
             .map_err(|error| error.to_string())
     };

@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_engine::{Control, Simulation};
+use outlast_engine::{RunControl, Simulation};
 use outlast_ftl::ProgramCause;
 use support::{Run, TIMING, run, scenario};
 
@@ -160,7 +160,8 @@ fn a_drive_that_wears_out_while_it_is_prepared_says_so() {
     scenario.precondition.overwrite = outlast_engine::Overwrite::Random;
     scenario.precondition.min_drive_writes = 50.0;
     scenario.precondition.max_drive_writes = 50.0;
-    let error = Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap_err().to_string();
+    let error =
+        Simulation::new(scenario).unwrap().run(&mut |_| RunControl::Continue).unwrap_err().to_string();
     assert!(error.contains("wore out") && error.contains("units"), "{error}");
 }
 

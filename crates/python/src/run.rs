@@ -5,7 +5,7 @@ use crate::guard::{guarded, unlocked};
 use crate::policies::{self, Given, load_form, load_whole};
 use crate::scenario::{Override, RawLayer};
 use crate::tables;
-use outlast_engine::{Control, Progress, Provenance, Scenario, Simulation, Table, scenario_of};
+use outlast_engine::{Provenance, ResultTable, RunControl, RunProgress, Scenario, Simulation, scenario_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -148,18 +148,18 @@ impl Watch {
         Self { progress, last: wall_clock(), stopping: false, failure: None }
     }
 
-    pub(crate) fn look(&mut self, now: &Progress) -> Control {
+    pub(crate) fn look(&mut self, now: &RunProgress) -> RunControl {
         self.stopping |= policies::was_interrupted();
         let time = wall_clock();
         if time.duration_since(self.last) >= PERIOD {
             self.last = time;
             Python::attach(|py| self.ask(py, now));
         }
-        if self.stopping { Control::Stop } else { Control::Continue }
+        if self.stopping { RunControl::Stop } else { RunControl::Continue }
     }
 
     /// Hands rows of the log to Python's `rows`.
-    pub(crate) fn pass_on(&mut self, part: Table, rows: &Py<PyAny>) {
+    pub(crate) fn pass_on(&mut self, part: ResultTable, rows: &Py<PyAny>) {
         if self.failure.is_some() {
             return;
         }
@@ -170,7 +170,7 @@ impl Watch {
         }
     }
 
-    fn ask(&mut self, py: Python<'_>, now: &Progress) {
+    fn ask(&mut self, py: Python<'_>, now: &RunProgress) {
         let answer = py.check_signals().and_then(|()| match &self.progress {
             None => Ok(None),
             Some(progress) => {

@@ -7,7 +7,7 @@ use crate::run::Watch;
 use crate::scenario::{Override, RawLayer};
 use crate::tables;
 use outlast_device::{Command, Op};
-use outlast_engine::{Goal, Provenance, RunResult, Simulation as Core, Stand};
+use outlast_engine::{LegGoal, Provenance, RunResult, RunStatus, Simulation as Core};
 use outlast_serve::fault_of;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
@@ -77,7 +77,7 @@ impl Simulation {
         let by = by.map(str::parse::<Nanos>).transpose();
         let by = by.map_err(|error| DeviceError::new_err(format!("seconds: {error}")))?;
         let (now, done, _) = self.stand(py)?;
-        let goal = Goal {
+        let goal = LegGoal {
             requests: requests.map_or(u64::MAX, |more| done.saturating_add(more)),
             time: by.map_or(Nanos::MAX, |by| Nanos(now.saturating_add(by.0))),
         };
@@ -173,7 +173,7 @@ impl Simulation {
 impl Open {
     fn stand(&self) -> PyResult<Stood> {
         let stand = self.core.stand().ok_or_else(|| DeviceError::new_err("the simulation is over"))?;
-        let Stand { now, requests, ended } = stand;
+        let RunStatus { now, requests, ended } = stand;
         Ok((now.0, requests, ended))
     }
 }

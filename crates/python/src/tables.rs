@@ -1,7 +1,7 @@
 //! Result tables as numpy arrays, without copying a column twice.
 
 use numpy::IntoPyArray;
-use outlast_engine::{Column, Table};
+use outlast_engine::{ResultColumn, ResultTable};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,7 +22,7 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Tables by name, columns by name.
-pub(crate) fn to_python(py: Python<'_>, tables: Vec<(String, Table)>) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn to_python(py: Python<'_>, tables: Vec<(String, ResultTable)>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for (name, table) in tables {
         all.set_item(name, columns_of(py, table)?)?;
@@ -31,13 +31,13 @@ pub(crate) fn to_python(py: Python<'_>, tables: Vec<(String, Table)>) -> PyResul
 }
 
 /// Columns by name.
-pub(crate) fn columns_of(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn columns_of(py: Python<'_>, table: ResultTable) -> PyResult<Bound<'_, PyDict>> {
     let columns = PyDict::new(py);
     for (column, values) in table.columns {
         match values {
-            Column::U64(values) => columns.set_item(column, values.into_pyarray(py))?,
-            Column::F64(values) => columns.set_item(column, values.into_pyarray(py))?,
-            Column::Text(values) => columns.set_item(column, values)?,
+            ResultColumn::U64(values) => columns.set_item(column, values.into_pyarray(py))?,
+            ResultColumn::F64(values) => columns.set_item(column, values.into_pyarray(py))?,
+            ResultColumn::Text(values) => columns.set_item(column, values)?,
         }
     }
     Ok(columns)

@@ -3,7 +3,7 @@
 use crate::errors::OutlastError;
 use crate::guard::unlocked;
 use crate::serve::Served;
-use outlast_engine::{Control, OnProgress};
+use outlast_engine::{OnProgress, RunControl};
 use outlast_serve::ListenError;
 use outlast_torture::source::list::export_list;
 use outlast_torture::source::log_writes;
@@ -51,7 +51,7 @@ fn stoppable<T: Send>(
         let mut interrupted = None;
         let done = work(&mut |_| {
             interrupted = Python::attach(|py| py.check_signals().err());
-            if interrupted.is_some() { Control::Stop } else { Control::Continue }
+            if interrupted.is_some() { RunControl::Stop } else { RunControl::Continue }
         });
         interrupted.map_or(done, Err)
     })?;

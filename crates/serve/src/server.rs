@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-use outlast_engine::{Control, EngineError, Progress, Scenario, check_name};
+use outlast_engine::{EngineError, RunControl, RunProgress, Scenario, check_name};
 use outlast_units::Nanos;
 use thiserror::Error;
 
@@ -150,9 +150,9 @@ impl Server {
 
     fn serve(self) -> Result<(), ServeError> {
         let Self { config, export, doors, tls, poller, messages, board } = self;
-        let mut progress = |now: &Progress| {
+        let mut progress = |now: &RunProgress| {
             board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
-            if board.is_asked() { Control::Stop } else { Control::Continue }
+            if board.is_asked() { RunControl::Stop } else { RunControl::Continue }
         };
         let scenario = config.scenario.as_ref();
         let opened = match &config.image {

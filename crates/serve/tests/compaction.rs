@@ -7,7 +7,7 @@
 
 use crate::support;
 
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::{ContentsIn, Image};
 use outlast_units::Nanos;
 use std::fs;
@@ -87,7 +87,7 @@ fn a_checkpoint_and_the_rest_of_the_log_are_the_machine() {
 #[test]
 fn the_past_is_there_as_far_as_the_log_is() {
     let at =
-        |image: &PathBuf, at| Image::as_it_was(image, at, ContentsIn::Memory, &mut |_| Control::Continue);
+        |image: &PathBuf, at| Image::as_it_was(image, at, ContentsIn::Memory, &mut |_| RunControl::Continue);
     for keep_log in [true, false] {
         let to = folder(&format!("past-{keep_log}"));
         let mut load = Load::with(to.clone(), DRIVE, UNITS, 8, options(keep_log));

@@ -10,7 +10,7 @@
 use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome};
-use outlast_engine::{Control, InService};
+use outlast_engine::{InService, RunControl};
 use outlast_serve::log::Reader;
 use outlast_serve::{
     ClockMode, ImageConfig, ImageOptions, Input, Listen, ServeConfig, Server, ServerHandle, Status,
@@ -222,7 +222,7 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
         server.wait(&server.status(), Duration::from_millis(50));
     }
     scenario.device.bytes = true;
-    let machine = InService::new(scenario, &mut |_| Control::Continue).unwrap().unwrap();
+    let machine = InService::new(scenario, &mut |_| RunControl::Continue).unwrap().unwrap();
     let mut twin = Twin { machine, commands: Vec::new(), flying: BTreeMap::new() };
     let at = twin.follow(&image);
     assert_eq!(at.0, state["machine"]["now_ns"].as_u64().unwrap());

@@ -9,7 +9,7 @@
 use crate::support;
 
 use outlast_device::{Op, Tag};
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::log::VERSION;
 use outlast_serve::{ContentsIn, Image, ImageError, ImageOptions, Input, Power, Recorder};
 use outlast_units::Nanos;
@@ -20,7 +20,7 @@ use support::{DRIVE, scenario};
 
 fn reopen(folder: &Path, salvage: bool) -> Result<Image, ImageError> {
     let options = ImageOptions { salvage, ..ImageOptions::default() };
-    Image::open(folder, None, options, &mut |_| Control::Continue).map(|opened| opened.unwrap().0)
+    Image::open(folder, None, options, &mut |_| RunControl::Continue).map(|opened| opened.unwrap().0)
 }
 
 /// Why the image in `folder` is refused, without its path.
@@ -146,7 +146,7 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
     assert_eq!(refusal(&to), ": is in use by another server");
     drop(image);
     let other = scenario(&DRIVE.replace("seed = 7", "seed = 8"));
-    let refused = Image::open(&to, Some(&other), ImageOptions::default(), &mut |_| Control::Continue);
+    let refused = Image::open(&to, Some(&other), ImageOptions::default(), &mut |_| RunControl::Continue);
     assert!(refused.unwrap_err().to_string().contains("made from another scenario"));
     open(&to, Some(DRIVE));
     assert!(Image::scenario(&to).unwrap().device.bytes);
@@ -157,7 +157,7 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
     );
     fs::create_dir_all(&none).unwrap();
     fs::write(none.join("thesis.tex"), "").unwrap();
-    let refused = Image::open(&none, Some(&other), ImageOptions::default(), &mut |_| Control::Continue);
+    let refused = Image::open(&none, Some(&other), ImageOptions::default(), &mut |_| RunControl::Continue);
     assert!(
         refused
             .unwrap_err()
@@ -171,7 +171,7 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
 fn the_past_can_be_looked_at() {
     let (_, to) = killed("past");
     let at = |at: Nanos| {
-        Image::as_it_was(&to, at, ContentsIn::Memory, &mut |_| Control::Continue).unwrap().unwrap()
+        Image::as_it_was(&to, at, ContentsIn::Memory, &mut |_| RunControl::Continue).unwrap().unwrap()
     };
     let before = fs::read(to.join("log/00000001")).unwrap();
     assert_eq!(at(Nanos(0)).in_flight(), 0);

@@ -8,7 +8,7 @@
 
 use crate::support;
 
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::{ContentsIn, Image, Input, Power, fault_of};
 use outlast_units::rng::SplitMix;
 use std::path::Path;
@@ -114,7 +114,7 @@ fn the_log_gives_the_machine_that_is() {
             if turn % 20 == 0 {
                 let again =
                     Image::as_it_was(&load.folder, load.machine.now(), ContentsIn::Memory, &mut |_| {
-                        Control::Continue
+                        RunControl::Continue
                     });
                 let is = load.now_as_replayed();
                 let (is, again) = (format!("{is:?}"), format!("{:?}", again.unwrap().unwrap()));

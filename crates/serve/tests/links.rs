@@ -16,7 +16,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::{ContentsIn, Image, ImageOptions, Input, Power, Recorder, Records};
 use outlast_units::{Bytes, Nanos};
 use support::DRIVE;
@@ -53,7 +53,7 @@ fn options(every: u64) -> ImageOptions {
 
 /// What comes of each way to use an image: why it is refused, if it is.
 fn uses(image: &Path) -> Vec<Option<String>> {
-    let go_on = &mut |_: &_| Control::Continue;
+    let go_on = &mut |_: &_| RunControl::Continue;
     let records = || -> Result<(), outlast_serve::ImageError> {
         let mut records = Records::of(image)?;
         while records.next()?.is_some() {}
@@ -143,7 +143,7 @@ fn what_has_a_second_name_is_not_written() {
     for entry in ["clock", &format!("log/{segment}")] {
         let (victim, evil) = link(entry);
         let before = all(&victim);
-        let refused = Image::open(&evil, None, options(64 << 10), &mut |_| Control::Continue);
+        let refused = Image::open(&evil, None, options(64 << 10), &mut |_| RunControl::Continue);
         let refused = refused.err().unwrap_or_else(|| panic!("{entry} is written")).to_string();
         assert!(refused.contains("a hard link") && !refused.contains('\n'), "{refused}");
         assert_eq!(all(&victim), before, "{entry}");
@@ -151,7 +151,7 @@ fn what_has_a_second_name_is_not_written() {
     for entry in ["image", "scenario.toml", "lock", "log/00000001", &format!("checkpoints/{segment}")] {
         let (victim, evil) = link(entry);
         let before = all(&victim);
-        let opened = Image::open(&evil, None, options(64 << 10), &mut |_| Control::Continue);
+        let opened = Image::open(&evil, None, options(64 << 10), &mut |_| RunControl::Continue);
         let (mut image, mut machine) = opened.unwrap().unwrap();
         let now = machine.now();
         image.record(now, &Input::Mark("here"));
@@ -187,7 +187,7 @@ fn a_new_image_is_not_made_over_links() {
         symlink(victim.join(entry), evil.join(entry)).unwrap();
         let scenario = support::scenario(DRIVE);
         let refused =
-            Image::open(&evil, Some(&scenario), ImageOptions::default(), &mut |_| Control::Continue);
+            Image::open(&evil, Some(&scenario), ImageOptions::default(), &mut |_| RunControl::Continue);
         let refused = refused.err().unwrap_or_else(|| panic!("{entry} is followed")).to_string();
         assert!(refused.contains("is a symbolic link"), "{refused}");
         assert_eq!(all(&victim), before, "{entry}");
@@ -202,14 +202,14 @@ fn what_is_refused_has_made_nothing() {
     let image = parent.join("deep/image");
     let own = DRIVE.to_owned() + "\n[policies]\ngc = \"/nowhere/p.py:choose\"\n";
     let refused = Image::open(&image, Some(&support::scenario(&own)), ImageOptions::default(), &mut |_| {
-        Control::Continue
+        RunControl::Continue
     });
     assert!(refused.unwrap_err().to_string().contains("policies.gc"));
     assert!(!parent.exists(), "neither the image nor the folders above it");
     fs::create_dir_all(&image).unwrap();
     fs::write(image.join("thesis.tex"), "").unwrap();
     let refused = Image::open(&image, Some(&support::scenario(DRIVE)), ImageOptions::default(), &mut |_| {
-        Control::Continue
+        RunControl::Continue
     });
     assert!(refused.unwrap_err().to_string().contains("holds thesis.tex"));
     assert_eq!(fs::read_dir(&image).unwrap().count(), 1);

@@ -176,7 +176,8 @@ fn a_log_of_several_segments() {
     // A segment that is missing its end is missing what replies have promised.
     let path = to.join("log/00000002");
     File::options().write(true).open(&path).unwrap().set_len(5000).unwrap();
-    let refused = Image::open(&to, None, ImageOptions::default(), &mut |_| outlast_engine::Control::Continue);
+    let refused =
+        Image::open(&to, None, ImageOptions::default(), &mut |_| outlast_engine::RunControl::Continue);
     assert!(refused.unwrap_err().to_string().ends_with("log/00000002: is damaged at byte 28"));
     fs::remove_dir_all(&to).unwrap();
 }

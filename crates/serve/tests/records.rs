@@ -8,7 +8,7 @@
 use crate::support;
 
 use outlast_device::Op;
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::{ContentsIn, Image, ImageError, Input, Machine, Records};
 use outlast_units::Nanos;
 use std::fs;
@@ -31,7 +31,7 @@ fn loaded(name: &str, turns: u32) -> std::path::PathBuf {
 }
 
 fn from_the_start(folder: &Path) -> (Machine, Records) {
-    Image::from_the_start(folder, |_| (), &mut |_| Control::Continue).unwrap().unwrap()
+    Image::from_the_start(folder, |_| (), &mut |_| RunControl::Continue).unwrap().unwrap()
 }
 
 /// All records given to the machine; how many writes were among them, whose bytes are where the record says.
@@ -78,7 +78,7 @@ fn all_records_give_the_machine_that_was() {
     assert!(play(&mut machine, &mut records).unwrap() > 100);
     let at = machine.now();
     let expected =
-        Image::as_it_was(&folder, at, ContentsIn::Memory, &mut |_| Control::Continue).unwrap().unwrap();
+        Image::as_it_was(&folder, at, ContentsIn::Memory, &mut |_| RunControl::Continue).unwrap().unwrap();
     assert!(records.end() >= at);
     come_to(&mut machine, at);
     assert!(written(&machine) == written(&expected));
@@ -88,7 +88,8 @@ fn all_records_give_the_machine_that_was() {
 fn a_changed_setting_makes_another_machine_of_the_same_log() {
     let folder = loaded("changed", 100);
     let change = |scenario: &mut outlast_engine::Scenario| scenario.name = "changed".to_owned();
-    let (machine, _) = Image::from_the_start(&folder, change, &mut |_| Control::Continue).unwrap().unwrap();
+    let (machine, _) =
+        Image::from_the_start(&folder, change, &mut |_| RunControl::Continue).unwrap().unwrap();
     assert_eq!(machine.scenario().name, "changed");
     assert_eq!(from_the_start(&folder).0.scenario().name, "served");
 }

@@ -7,7 +7,7 @@ use crate::id::StateId;
 use crate::plan::{Plan, PlanFacts, Spec};
 use crate::source::{history_of_image, history_of_list, history_of_log_writes, list, log_writes};
 use crate::state::CrashState;
-use outlast_engine::{Control, OnProgress, Progress};
+use outlast_engine::{OnProgress, RunControl, RunProgress};
 use outlast_serve::Image;
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
@@ -186,8 +186,8 @@ fn in_any_order<T>(draws: &[(Nanos, T)], seed: u64) -> Vec<u64> {
     keyed.into_iter().map(|(_, at)| at).collect()
 }
 
-fn go_on(_: &Progress) -> Control {
-    Control::Continue
+fn go_on(_: &RunProgress) -> RunControl {
+    RunControl::Continue
 }
 
 #[cfg(test)]

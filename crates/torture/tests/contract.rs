@@ -151,7 +151,7 @@ fn pieces_that_touch_are_joined() {
 #[test]
 fn what_is_no_recording_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let mut go_on = |_: &outlast_engine::Progress| outlast_engine::Control::Continue;
+    let mut go_on = |_: &outlast_engine::RunProgress| outlast_engine::RunControl::Continue;
     let refused = Recording::open(folder.path(), &mut go_on).unwrap_err().to_string();
     assert!(refused.contains("is not an Outlast image"), "{refused}");
 }

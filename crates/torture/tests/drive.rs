@@ -6,7 +6,7 @@ use crate::machines;
 use crate::recorded;
 
 use machines::{all, class_of, drive, leaves_what_it_promised, live, sectors};
-use outlast_engine::{Control, Scenario};
+use outlast_engine::{RunControl, Scenario};
 use outlast_torture::drive::{Found, Request, What, classes};
 use outlast_torture::{CrashState, Spec};
 use outlast_units::Nanos;
@@ -68,7 +68,7 @@ fn of_too_many_instants_some_are_drawn_uniformly_in_time() {
     let history = recorded.recording.history();
     let draw = |limit, seed| {
         let request = Request { limit: Some(limit), seed, ..request.clone() };
-        classes(recorded.recording.path(), history, &request, &mut |_| Control::Continue).unwrap().unwrap()
+        classes(recorded.recording.path(), history, &request, &mut |_| RunControl::Continue).unwrap().unwrap()
     };
     let some = draw(12, 1);
     assert_eq!((some.draws.len(), some.instants), (12, whole.instants));
@@ -92,7 +92,7 @@ fn of_too_many_instants_some_are_drawn_uniformly_in_time() {
     let all_times: Vec<Nanos> = (0..25)
         .flat_map(|seed| {
             let request = Request { seed, ..narrow.clone() };
-            let found = classes(recorded.recording.path(), history, &request, &mut |_| Control::Continue);
+            let found = classes(recorded.recording.path(), history, &request, &mut |_| RunControl::Continue);
             times(&found.unwrap().unwrap())
         })
         .collect();
@@ -106,7 +106,7 @@ fn a_recording_gives_the_states_of_its_machine() {
     let recorded = live(&drive("volatile", ""), 8, 40);
     let plan = |models: &str, more: &str| {
         let spec: Spec = serde_json::from_str(&format!("{{\"models\": [{models}]{more}}}")).unwrap();
-        let planned = recorded.recording.plan(&spec, &mut |_| Control::Continue);
+        let planned = recorded.recording.plan(&spec, &mut |_| RunControl::Continue);
         planned.map(Option::unwrap).map_err(|error| error.to_string())
     };
     let history = recorded.recording.history();
@@ -129,7 +129,10 @@ fn a_recording_gives_the_states_of_its_machine() {
     .unwrap();
     assert!(both.facts["fault"].distinct > 1 && both.facts["late:2ms"].distinct > 1);
     let spec: Spec = serde_json::from_str("{\"models\": [\"drive\"]}").unwrap();
-    assert!(recorded.recording.plan(&spec, &mut |_| Control::Stop).unwrap().is_none(), "it can be stopped");
+    assert!(
+        recorded.recording.plan(&spec, &mut |_| RunControl::Stop).unwrap().is_none(),
+        "it can be stopped"
+    );
     let refused = plan("\"floods\"", "").unwrap_err();
     assert!(refused.starts_with("model = floods: must be contract, drive"), "{refused}");
 }

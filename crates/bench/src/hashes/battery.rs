@@ -3,7 +3,7 @@
 use super::{digest, layers, published, random};
 use crate::case::Case;
 use crate::{case, data, errors, protection, scale};
-use outlast_engine::{Control, Scenario, Simulation, parse_text};
+use outlast_engine::{RunControl, Scenario, Simulation, parse_text};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
@@ -34,7 +34,8 @@ impl Named {
             Work::Data(case) => Ok(case.run()?.text),
             Work::Scenario(scenario) => {
                 let mut simulation = Simulation::new(*scenario).map_err(|error| error.to_string())?;
-                let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+                let result =
+                    simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
                 simulation.self_check()?;
                 digest::text(&result)
             }

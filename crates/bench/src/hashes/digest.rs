@@ -1,6 +1,6 @@
 //! A result as text, without what differs from run to run, and its hash.
 
-use outlast_engine::{Column, RunResult};
+use outlast_engine::{ResultColumn, RunResult};
 use outlast_ftl::{ProgramCause, UnitsWritten};
 use outlast_units::rng::mix;
 use serde_json::Value;
@@ -59,8 +59,7 @@ pub(crate) fn text(result: &RunResult) -> Result<String, String> {
     prune(&mut summary);
     let mut text = serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?;
     for (name, table) in &result.tables {
-        let has_come =
-            |column: &Column| !matches!(column, Column::U64(all) if all.iter().all(|&own| own == 0));
+        let has_come = |column: &ResultColumn| !matches!(column, ResultColumn::U64(all) if all.iter().all(|&own| own == 0));
         for (column, values) in
             table.columns.iter().filter(|(name, values)| !is_young(name) || has_come(values))
         {

@@ -107,13 +107,13 @@ mod tests {
     const FOUND: &str = "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\n\
         fn=(1) bench::main\n12 5\n\
         cfn=(2) outlast_engine::precondition::prepare\ncalls=1 60\n13 1000 200 100 0 7 3 1 2 1\n\
-        cfn=(3) outlast_engine::run::Runner<M>::run\ncalls=1 70\n+1 5000 900\n\n\
-        fn=(3)\n70 20\ncfn=(4) outlast_engine::run::Runner<M>::run_untimed\ncalls=3 9\n+2 77\n\
+        cfn=(3) outlast_engine::run::LegRunner<M>::run\ncalls=1 70\n+1 5000 900\n\n\
+        fn=(3)\n70 20\ncfn=(4) outlast_engine::run::LegRunner<M>::run_untimed\ncalls=3 9\n+2 77\n\
         fn=(5) other\n9 9\ncfn=(3)\ncalls=2 70\n* 50\n";
 
     #[test]
     fn the_cost_of_a_marker_is_that_of_all_its_calls() {
-        let run = inclusive(FOUND, "run::Runner::run").unwrap();
+        let run = inclusive(FOUND, "run::LegRunner::run").unwrap();
         assert_eq!(run, Costs { instructions: 5050.0, misses: Some(Misses { d1: 0.0, ll: 0.0 }) });
         let prepared = inclusive(FOUND, "precondition::prepare").unwrap();
         assert_eq!(prepared, Costs { instructions: 1000.0, misses: Some(Misses { d1: 10.0, ll: 4.0 }) });
@@ -129,7 +129,7 @@ mod tests {
         for name in ["a::play", "a::play::<b::Ssd>", "a::play'2", "outlast::a::play::<x::Y<Z>>"] {
             assert!(is_marker(name, "a::play"), "{name}");
         }
-        assert!(is_marker("run::Runner<M>::run", "run::Runner::run"));
-        assert!(is_marker("<run::Runner<_>>::run", "run") && !is_marker("a::player", "a::play"));
+        assert!(is_marker("run::LegRunner<M>::run", "run::LegRunner::run"));
+        assert!(is_marker("<run::LegRunner<_>>::run", "run") && !is_marker("a::player", "a::play"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::hashes::digest;
 use crate::{array, case, data, errors, protection, traces};
-use outlast_engine::{Control, RunResult, Simulation, parse_text};
+use outlast_engine::{RunControl, RunResult, Simulation, parse_text};
 use outlast_units::rng::mix;
 use outlast_workload::Format;
 
@@ -40,8 +40,8 @@ pub(super) struct Done {
 }
 
 /// The run loop, with time and without.
-const RUN: &str = "run::Runner::run";
-const UNTIMED: &str = "run::Runner::run_untimed";
+const RUN: &str = "run::LegRunner::run";
+const UNTIMED: &str = "run::LegRunner::run_untimed";
 const PREPARE: &str = "precondition::prepare";
 
 pub(super) fn all() -> Vec<Case> {
@@ -115,7 +115,7 @@ impl Case {
 fn scenario(text: &str) -> Result<Done, String> {
     let (scenario, _) = parse_text(text).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
-    let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+    let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     let host = &result.summary.host;
     let counts = vec![host.reads + host.writes, prepared(&result)];
     Ok(Done { hash: digest::hash(&digest::text(&result)?), counts })

@@ -1,25 +1,25 @@
-//! How many commands of members a request of an array becomes.
+//! Member commands that one host request of an array causes.
 
-use super::sample::Sample;
+use super::sample::WorkloadSample;
 use outlast_settings::array::{ArrayConfig, Level};
 
-/// Commands of members for one of the host.
+/// Member operations for one host operation, by size of the write.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fan {
+pub(super) struct FanOut {
     /// Members that hold data; 1 without an array.
     pub(super) members: f64,
-    /// Writes for a write of less than a stripe, and reads for it.
+    /// Member writes for a host write of less than a stripe, and member reads for it.
     pub(super) small_writes: f64,
     small_reads: f64,
-    /// Writes for a unit of a whole stripe.
+    /// Member writes for each unit of a write of whole stripes.
     pub(super) large_writes: f64,
-    /// Share of the members whose flash is carried.
+    /// Share of the members that are simulated in full, not as stand-ins.
     pub(super) carried: f64,
     /// Bytes of data in a stripe; 0 without an array.
     stripe: f64,
 }
 
-impl Fan {
+impl FanOut {
     pub(super) fn of(array: Option<&ArrayConfig>) -> Self {
         let Some(array) = array else {
             return Self {
@@ -44,6 +44,7 @@ impl Fan {
         Self {
             members,
             small_writes: copies + parities,
+            // Read-modify-write reads the old data and every old parity.
             small_reads: if parities > 0.0 { 1.0 + parities } else { 0.0 },
             large_writes: copies * members / data,
             carried: 1.0
@@ -56,22 +57,22 @@ impl Fan {
         self.stripe > 0.0
     }
 
-    fn is_large(&self, sample: &Sample) -> bool {
+    fn is_large(&self, sample: &WorkloadSample) -> bool {
         self.is_array() && sample.write_bytes >= self.stripe
     }
 
-    /// Units that members write for one that the host writes.
-    pub(super) fn writes(&self, sample: &Sample) -> f64 {
+    /// Units that members write for each unit that the host writes.
+    pub(super) fn writes(&self, sample: &WorkloadSample) -> f64 {
         if self.is_large(sample) { self.large_writes } else { self.small_writes }
     }
 
-    /// Units that members read for one that the host writes.
-    pub(super) fn reads(&self, sample: &Sample) -> f64 {
+    /// Units that members read for each unit that the host writes.
+    pub(super) fn reads(&self, sample: &WorkloadSample) -> f64 {
         if self.is_large(sample) { 0.0 } else { self.small_reads }
     }
 
-    /// Commands of members for one of the host; none without an array.
-    pub(super) fn commands(&self, sample: &Sample) -> f64 {
+    /// Member commands for each host command; 0 without an array.
+    pub(super) fn commands(&self, sample: &WorkloadSample) -> f64 {
         if !self.is_array() {
             return 0.0;
         }

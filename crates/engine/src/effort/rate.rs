@@ -1,13 +1,13 @@
-//! Requests a second of a closed loop.
+//! Estimated throughput of a closed loop.
 
-use super::Flash;
-use super::sample::Sample;
+use super::FlashEstimate;
+use super::sample::WorkloadSample;
 
-/// Requests a second with `depth` in flight: what dies, channels and the link let through.
+/// Requests a second with `depth` in flight: the least of what dies, channels, the link and the master core let through.
 ///
 /// Dies are taken as a closed network of equal stations over which requests fall evenly, whose throughput by mean value analysis is
-/// `q / (D · (1 + (q − 1) / dies))` for a demand of D seconds of dies in all; what the write buffer holds counts as in flight.
-pub(super) fn closed_loop(flash: &Flash<'_>, sample: &Sample, depth: f64) -> f64 {
+/// `q / (D · (1 + (q − 1) / dies))` for a demand of D die-seconds a request; writes in the write buffer count as in flight.
+pub(super) fn closed_loop(flash: &FlashEstimate<'_>, sample: &WorkloadSample, depth: f64) -> f64 {
     let config = flash.drive.config();
     let (timing, geometry, controller) = (&config.timing, &config.geometry, &config.controller);
     let planes = if config.ftl.multi_plane { f64::from(geometry.planes_per_die) } else { 1.0 };
@@ -16,10 +16,12 @@ pub(super) fn closed_loop(flash: &Flash<'_>, sample: &Sample, depth: f64) -> f64
     let page = (geometry.page_size.0 + geometry.spare_per_page.0) as f64 / bus;
     let sense = timing.read.mean_ns() * 1e-9;
     let program = timing.program.mean_ns() * 1e-9 / (f64::from(config.ftl.one_shot) * planes);
+    // A million requests, so that a fresh drive's free space, which is counted once, weighs little.
     let (reads, programs) = flash.operations(sample, 1e6);
     let (reads, programs) = (reads / 1e6, programs / 1e6);
-    let read_bytes = page.min(sample.bytes.max(512.0) / bus);
-    let on_channel = reads * (command + read_bytes) + programs * (command / planes + page);
+    // Only the bytes asked for cross the channel, at least a sector.
+    let read_transfer = page.min(sample.bytes.max(512.0) / bus);
+    let on_channel = reads * (command + read_transfer) + programs * (command / planes + page);
     let on_die = on_channel + reads * sense + programs * program;
     let dies = f64::from(geometry.dies()) * flash.fan.members;
     let channels = f64::from(geometry.channels) * flash.fan.members;

@@ -1,38 +1,40 @@
-//! The first requests of a workload: what the others will be like.
+//! Means over the first requests of a workload, taken for those of the whole.
 
 use crate::error::EngineError;
 use outlast_device::Op;
 use outlast_units::SECTOR_BYTES;
 use outlast_workload::{Target, Workload};
 
-/// Requests drawn: few milliseconds, of a trace, too.
+/// Requests drawn; takes a few milliseconds, even from a trace.
 const REQUESTS: usize = 1 << 14;
 
 /// Means over the first requests.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
-    /// How many there were.
+pub(super) struct WorkloadSample {
+    /// Requests in the sample.
     pub(super) requests: f64,
-    /// How many the whole workload has, by how far these brought it; infinite where nothing but the engine ends it.
+    /// Requests of the whole workload, extrapolated from its progress after the sample; infinite where only the engine ends it.
     pub(super) whole: f64,
-    /// Mapping units written by a request.
+    /// Mapping units written, per request.
     pub(super) written_units: f64,
-    /// Pages that a request reads.
+    /// Pages read, per request.
     pub(super) read_pages: f64,
-    /// Bytes that a request moves, and those of a write.
+    /// Bytes read or written, per request.
     pub(super) bytes: f64,
+    /// Bytes of a write.
     pub(super) write_bytes: f64,
-    /// Requests that are reads, and those that are writes.
+    /// Share of requests that are reads.
     pub(super) reads: f64,
+    /// Share of requests that are writes.
     pub(super) writes: f64,
     /// Share of the capacity that the workload addresses.
     pub(super) share: f64,
-    /// Share of the bytes written that go where the write before ended.
+    /// Share of the bytes written that continue the previous write.
     pub(super) sequential: f64,
 }
 
-impl Sample {
-    /// Draws from `workload`, which is used up by that.
+impl WorkloadSample {
+    /// Draws the sample from `workload`, which must not be run afterwards.
     pub(super) fn of(workload: &mut Workload, target: &Target, page: u64) -> Result<Self, EngineError> {
         let mut requests = Vec::with_capacity(REQUESTS);
         while requests.len() < REQUESTS {

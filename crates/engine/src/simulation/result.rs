@@ -1,24 +1,24 @@
 //! What a run comes to.
 
-use super::underway::Underway;
-use super::{Built, RunResult, Simulation};
+use super::open_run::OpenRun;
+use super::{BuiltDevice, RunResult, Simulation};
 use crate::array_report::array_tables;
 use crate::clock::Stopwatch;
 use crate::columns::time_table;
-use crate::drives::AsDrives;
+use crate::drives::AsDriveSet;
 use crate::error::EngineError;
-use crate::facts::Facts;
-use crate::machine::Machine;
-use crate::measured::Measured;
-use crate::precondition::Prepared;
+use crate::facts::RunFacts;
+use crate::measured::MeasuredCounts;
+use crate::precondition::PreconditionRecord;
 use crate::progress::OnProgress;
-use crate::recorder::Recorder;
+use crate::recorder::RunRecorder;
 use crate::reliability::reliability_tables;
 use crate::report::summarise;
 use crate::requests::OnRows;
-use crate::run::Ending;
+use crate::run::RunEnding;
+use crate::simulated_device::SimulatedDevice;
 use crate::summary::{latency_table, precondition_table, wear_table};
-use crate::table::Table;
+use crate::table::ResultTable;
 use outlast_scenario::TimingMode;
 
 impl Simulation {
@@ -37,39 +37,39 @@ impl Simulation {
         self.open_logged(progress, rows.is_some())?;
         self.stop(progress)?;
         let watch = Stopwatch::start();
-        let Underway { prepared, twin, course, mut ending, by_hand, cost } =
-            *self.underway.take().expect("a run is open");
-        let mut course = course.expect("no leg goes on");
+        let OpenRun { prepared, twin, state, mut ending, by_hand, cost } =
+            *self.current_run.take().expect("a run is open");
+        let mut state = state.expect("no leg goes on");
         let Self { scenario, built, workload, .. } = self;
-        if !course.has_begun {
-            either!(built, own => own.begin(scenario))?;
+        if !state.has_begun {
+            either!(built, device => device.begin(scenario))?;
         }
-        if let Built::Array(volume) = built
+        if let BuiltDevice::Array(volume) = built
             && let Some(failure) = volume.take_failure()
         {
             return Err(failure.into());
         }
-        let has_begun = course.has_begun;
-        if course.warming && has_begun {
-            either!(built, own => course.forget(own));
+        let has_begun = state.has_begun;
+        if state.warming && has_begun {
+            either!(built, device => state.discard_warm_up(device));
         }
-        let recorder = course.recorder;
-        let kept = course.requests.map(|requests| requests.finish(rows)).unwrap_or_default();
-        let drives = either!(built, own => own.as_drives());
-        let mut measured = Measured::of(&drives, recorder.end, recorder.span());
+        let recorder = state.recorder;
+        let kept = state.requests.map(|requests| requests.finish(rows)).unwrap_or_default();
+        let drives = either!(built, device => device.as_drives());
+        let mut measured = MeasuredCounts::of(&drives, recorder.end, recorder.span());
         if scenario.run.utilisation {
             measured = measured.with_controller(&drives, recorder.end, recorder.span());
         }
-        if ending == Ending::Stopped && has_begun {
+        if ending == RunEnding::Stopped && has_begun {
             measured.cut_off();
         }
         let timed = scenario.run.timing == TimingMode::Full;
-        if timed && ending == Ending::Complete && either!(built, own => own.finish(progress)) {
-            ending = Ending::Stopped;
+        if timed && ending == RunEnding::Complete && either!(built, device => device.finish(progress)) {
+            ending = RunEnding::Stopped;
         }
-        let facts = Facts {
+        let facts = RunFacts {
             scenario,
-            ssd: &either!(built, own => own.as_drives()),
+            ssd: &either!(built, device => device.as_drives()),
             measured: &measured,
             workload,
             recorder: &recorder,
@@ -77,8 +77,8 @@ impl Simulation {
             prepared: &prepared,
             twin: twin.as_ref(),
             by_hand: &by_hand,
-            warming: course.warming && has_begun,
-            partial: ending == Ending::Stopped,
+            warming: state.warming && has_begun,
+            partial: ending == RunEnding::Stopped,
             run_cpu_s: cost.run_cpu + watch.cpu_s(),
             cpu_s: cost.cpu + watch.cpu_s(),
             wall_s: cost.wall + watch.wall_s(),
@@ -88,7 +88,11 @@ impl Simulation {
     }
 }
 
-fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(String, Table)> {
+fn tables(
+    facts: &RunFacts<'_>,
+    prepared: &PreconditionRecord,
+    recorder: &RunRecorder,
+) -> Vec<(String, ResultTable)> {
     let mut tables = vec![
         ("timeseries".to_owned(), time_table(recorder.windows.closed())),
         ("precondition".to_owned(), precondition_table(prepared)),

@@ -2,15 +2,15 @@
 //!
 //! What a run comes to does not depend on its steps: [`Simulation::run`] is one step to the end.
 
-use super::underway::{Cost, Underway};
-use super::{Built, Simulation, prepared};
+use super::open_run::{OpenRun, RunCost};
+use super::{BuiltDevice, Simulation, prepared};
 use crate::clock::Stopwatch;
-use crate::drives::AsDrives;
+use crate::drives::AsDriveSet;
 use crate::error::EngineError;
-use crate::machine::Machine;
 use crate::progress::OnProgress;
 use crate::requests::OnRows;
-use crate::run::{Course, Ending, Goal, OwnRequest, Runner};
+use crate::run::{ExtraRequest, LegGoal, LegRunner, RunEnding, RunState};
+use crate::simulated_device::SimulatedDevice;
 use outlast_device::Command;
 use outlast_media::{ConfigError, FaultSpec};
 use outlast_scenario::{Scenario, Strike, TimingMode};
@@ -19,7 +19,7 @@ use outlast_workload::Workload;
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stand {
+pub struct RunStatus {
     /// Simulated time.
     pub now: Nanos,
     /// Requests of the workload that have completed, those of the warm-up included.
@@ -29,7 +29,7 @@ pub struct Stand {
 }
 
 /// What is done between two looks at a run.
-enum Act {
+enum LegAction {
     Advance,
     Strike(Strike),
     Submit(Command),
@@ -50,7 +50,7 @@ impl Simulation {
     /// # Errors
     /// Those of [`Simulation::open_run`].
     pub fn open_logged(&mut self, progress: OnProgress<'_>, log: bool) -> Result<(), EngineError> {
-        if self.underway.is_some() {
+        if self.current_run.is_some() {
             return Ok(());
         }
         let watch = Stopwatch::start();
@@ -59,21 +59,25 @@ impl Simulation {
         } else {
             None
         };
-        let course = Some(self.course(log));
+        let state = Some(self.new_run_state(log));
         let Self { scenario, built, target, .. } = self;
-        let prepared = either!(built, own => prepared(scenario, own, target, progress))?;
-        let ending = if prepared.stopped { Ending::Stopped } else { Ending::Paused };
-        let cost = Cost { cpu: watch.cpu_s(), wall: watch.wall_s(), run_cpu: 0.0 };
-        self.underway =
-            Some(Box::new(Underway { prepared, twin, course, ending, by_hand: Vec::new(), cost }));
+        let prepared = either!(built, device => prepared(scenario, device, target, progress))?;
+        let ending = if prepared.stopped { RunEnding::Stopped } else { RunEnding::Paused };
+        let cost = RunCost { cpu: watch.cpu_s(), wall: watch.wall_s(), run_cpu: 0.0 };
+        self.current_run =
+            Some(Box::new(OpenRun { prepared, twin, state, ending, by_hand: Vec::new(), cost }));
         Ok(())
     }
 
     /// Where the run that is open stands.
-    pub fn stand(&self) -> Option<Stand> {
-        let underway = self.underway.as_ref()?;
-        let course = underway.course.as_ref()?;
-        Some(Stand { now: course.clock, requests: course.done, ended: underway.ending != Ending::Paused })
+    pub fn stand(&self) -> Option<RunStatus> {
+        let current_run = self.current_run.as_ref()?;
+        let state = current_run.state.as_ref()?;
+        Some(RunStatus {
+            now: state.clock,
+            requests: state.done,
+            ended: current_run.ending != RunEnding::Paused,
+        })
     }
 
     /// Goes on with the run until `goal` is reached or the workload has ended.
@@ -85,15 +89,15 @@ impl Simulation {
     /// The trace turns out to be unreadable midway, or the run goes on later than the drive can count time.
     pub fn advance(
         &mut self,
-        goal: &Goal,
+        goal: &LegGoal,
         progress: OnProgress<'_>,
         rows: Option<OnRows<'_>>,
     ) -> Result<(), EngineError> {
-        if *goal != Goal::END {
-            self.is_timed()?;
+        if *goal != LegGoal::END {
+            self.check_timed()?;
         }
         self.open_logged(progress, rows.is_some())?;
-        self.act(Act::Advance, goal, progress, rows)
+        self.carry_out(LegAction::Advance, goal, progress, rows)
     }
 
     /// Something breaks now, as an entry of `[[faults]]` breaks it at its time.
@@ -101,12 +105,12 @@ impl Simulation {
     /// # Errors
     /// A place that is not there, or what the array refuses. Nothing has changed then, unless the power was cut: after that the array is off.
     pub fn inject(&mut self, fault: &FaultSpec, progress: OnProgress<'_>) -> Result<(), EngineError> {
-        self.is_timed()?;
+        self.check_timed()?;
         let strike = self.scenario.strike("fault", 0, fault)?;
         self.open_run(progress)?;
-        let done = self.act(Act::Strike(strike), &Goal::END, progress, None);
+        let done = self.carry_out(LegAction::Strike(strike), &LegGoal::END, progress, None);
         let refused = done.as_ref().err().map(|error| format!(": {error}")).unwrap_or_default();
-        self.note(|now| format!("At {now} a fault was injected, {:?}{refused}.", fault.kind));
+        self.note_by_hand(|now| format!("At {now} a fault was injected, {:?}{refused}.", fault.kind));
         done
     }
 
@@ -120,33 +124,35 @@ impl Simulation {
         command: Command,
         progress: OnProgress<'_>,
         rows: Option<OnRows<'_>>,
-    ) -> Result<Option<OwnRequest>, EngineError> {
-        self.is_timed()?;
+    ) -> Result<Option<ExtraRequest>, EngineError> {
+        self.check_timed()?;
         self.open_logged(progress, rows.is_some())?;
-        self.act(Act::Submit(command), &Goal::END, progress, None)?;
-        self.act(Act::Advance, &Goal::END, progress, rows)?;
-        let course = self.underway.as_mut().and_then(|underway| underway.course.as_mut());
-        let own = course.and_then(|course| course.own.take());
-        self.note(|_| "Requests were submitted beside the workload: figures of flash include them, figures of the host do not.".to_owned());
-        Ok(own)
+        self.carry_out(LegAction::Submit(command), &LegGoal::END, progress, None)?;
+        self.carry_out(LegAction::Advance, &LegGoal::END, progress, rows)?;
+        let state = self.current_run.as_mut().and_then(|current_run| current_run.state.as_mut());
+        let extra = state.and_then(|state| state.extra.take());
+        self.note_by_hand(|_| "Requests were submitted beside the workload: figures of flash include them, figures of the host do not.".to_owned());
+        Ok(extra)
     }
 
     /// Ends the run that is open where it stands, if it has not ended.
     pub(super) fn stop(&mut self, progress: OnProgress<'_>) -> Result<(), EngineError> {
-        self.act(Act::Finish, &Goal::END, progress, None)
+        self.carry_out(LegAction::Finish, &LegGoal::END, progress, None)
     }
 
     /// What was done to the run by hand is told once.
-    fn note(&mut self, words: impl FnOnce(Nanos) -> String) {
+    fn note_by_hand(&mut self, words: impl FnOnce(Nanos) -> String) {
         let now = self.stand().map_or(Nanos::ZERO, |stand| stand.now);
         let note = words(now);
-        if let Some(underway) = self.underway.as_mut().filter(|underway| !underway.by_hand.contains(&note)) {
-            underway.by_hand.push(note);
+        if let Some(current_run) =
+            self.current_run.as_mut().filter(|current_run| !current_run.by_hand.contains(&note))
+        {
+            current_run.by_hand.push(note);
         }
     }
 
     /// Steps, and what is done between them, need time.
-    fn is_timed(&self) -> Result<(), EngineError> {
+    fn check_timed(&self) -> Result<(), EngineError> {
         if self.scenario.run.timing == TimingMode::Full {
             return Ok(());
         }
@@ -155,70 +161,70 @@ impl Simulation {
     }
 
     /// Carries out `act` on the run that is open, unless it has ended.
-    fn act(
+    fn carry_out(
         &mut self,
-        act: Act,
-        goal: &Goal,
+        act: LegAction,
+        goal: &LegGoal,
         progress: OnProgress<'_>,
         rows: Option<OnRows<'_>>,
     ) -> Result<(), EngineError> {
-        let Some(underway) = &mut self.underway else { return Ok(()) };
-        let Some(course) = underway.course.take() else { return Ok(()) };
-        if underway.ending != Ending::Paused || matches!(act, Act::Advance) && course.is_at(goal) {
-            underway.course = Some(course);
+        let Some(current_run) = &mut self.current_run else { return Ok(()) };
+        let Some(state) = current_run.state.take() else { return Ok(()) };
+        if current_run.ending != RunEnding::Paused || matches!(act, LegAction::Advance) && state.is_at(goal) {
+            current_run.state = Some(state);
             return Ok(());
         }
         let watch = Stopwatch::start();
         let Self { scenario, built, workload, .. } = self;
-        let leg = Leg { scenario, workload, course, goal: *goal, act };
-        let (course, outcome) = either!(built, own => leg.of(own, progress, rows));
-        underway.course = Some(course);
-        underway.cost.cpu += watch.cpu_s();
-        underway.cost.wall += watch.wall_s();
-        underway.cost.run_cpu += watch.cpu_s();
+        let leg = RunLeg { scenario, workload, state, goal: *goal, act };
+        let (state, outcome) = either!(built, device => leg.run_on(device, progress, rows));
+        current_run.state = Some(state);
+        current_run.cost.cpu += watch.cpu_s();
+        current_run.cost.wall += watch.wall_s();
+        current_run.cost.run_cpu += watch.cpu_s();
         match outcome {
-            Ok(ending) => underway.ending = ending,
+            Ok(ending) => current_run.ending = ending,
             Err(EngineError::Refused(_)) => {}
-            Err(_) => underway.ending = Ending::Stopped,
+            Err(_) => current_run.ending = RunEnding::Stopped,
         }
         outcome.map(|_| ())
     }
 }
 
 /// A leg of a run.
-struct Leg<'a> {
+struct RunLeg<'a> {
     scenario: &'a Scenario,
     workload: &'a mut Workload,
-    course: Course,
-    goal: Goal,
-    act: Act,
+    state: RunState,
+    goal: LegGoal,
+    act: LegAction,
 }
 
-impl Leg<'_> {
-    fn of<M: Machine + AsDrives>(
+impl RunLeg<'_> {
+    fn run_on<M: SimulatedDevice + AsDriveSet>(
         self,
-        machine: &mut M,
+        device: &mut M,
         progress: OnProgress<'_>,
         rows: Option<OnRows<'_>>,
-    ) -> (Course, Result<Ending, EngineError>) {
-        let Self { scenario, workload, course, goal, act } = self;
-        if !course.has_begun
-            && let Err(error) = machine.begin(scenario)
+    ) -> (RunState, Result<RunEnding, EngineError>) {
+        let Self { scenario, workload, state, goal, act } = self;
+        if !state.has_begun
+            && let Err(error) = device.begin(scenario)
         {
-            return (course, Err(error.into()));
+            return (state, Err(error.into()));
         }
-        let mut runner = Runner::new(machine, workload, course, goal, progress, rows);
+        let mut runner = LegRunner::new(device, workload, state, goal, progress, rows);
         let outcome = match (act, scenario.run.timing) {
-            (Act::Advance, TimingMode::Full) => runner.run(),
-            (Act::Advance, TimingMode::None) => runner.run_untimed(),
-            (Act::Strike(strike), _) => runner.strike(strike).map(|()| Ending::Paused),
-            (Act::Submit(command), _) => runner.submit(command).map(|()| Ending::Paused),
-            (Act::Finish, _) => runner.stop().map(|()| Ending::Stopped),
+            (LegAction::Advance, TimingMode::Full) => runner.run(),
+            (LegAction::Advance, TimingMode::None) => runner.run_untimed(),
+            (LegAction::Strike(strike), _) => runner.strike(strike).map(|()| RunEnding::Paused),
+            (LegAction::Submit(command), _) => runner.submit(command).map(|()| RunEnding::Paused),
+            (LegAction::Finish, _) => runner.stop().map(|()| RunEnding::Stopped),
         };
-        let course = runner.end();
+        let state = runner.end();
         let outcome = outcome.and_then(|ending| {
-            machine.policy_failure().map_or(Ok(ending), |failure| Err(EngineError::from(failure)))
+            device.policy_failure().map_or(Ok(ending), |failure| Err(EngineError::from(failure)))
         });
-        (course, outcome)
+        (state, outcome)
     }
 }

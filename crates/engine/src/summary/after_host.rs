@@ -1,7 +1,7 @@
 //! What drives did after the host had ended.
 
-use crate::facts::Facts;
-use crate::summary::{Flash, flash::flash_of};
+use crate::facts::RunFacts;
+use crate::summary::{FlashOperations, flash::flash_of};
 use serde::Serialize;
 
 /// What an array went on to do when the host had ended: rebuilding, moving parity, recovering what was on failed dies.
@@ -12,11 +12,11 @@ pub struct AfterHost {
     /// Bytes written to drives in that time.
     pub bytes_written: u64,
     /// Flash operations in that time.
-    pub flash: Flash,
+    pub flash: FlashOperations,
 }
 
 /// `None` where nothing went on.
-pub(crate) fn after_host(facts: &Facts<'_>) -> Option<AfterHost> {
+pub(crate) fn after_host(facts: &RunFacts<'_>) -> Option<AfterHost> {
     let until = facts.ssd.array?.went_on_until?;
     let counts = facts.ssd.counts() - facts.measured.counts;
     Some(AfterHost {

@@ -1,6 +1,6 @@
 //! Closed forms beside the measurement.
 
-use crate::facts::Facts;
+use crate::facts::RunFacts;
 use crate::sequential::{flash_of, link_of};
 use outlast_device::Op;
 use outlast_ftl::ProgramCause;
@@ -29,7 +29,7 @@ pub struct ClosedForm {
     pub note: String,
 }
 
-pub(crate) fn closed_form(facts: &Facts<'_>, spare: Option<f64>) -> ClosedForm {
+pub(crate) fn closed_form(facts: &RunFacts<'_>, spare: Option<f64>) -> ClosedForm {
     let config = facts.ssd.config();
     let policy = facts.ssd.ftls().next().and_then(outlast_ftl::Ftl::victim_policy);
     let waf = match policy {
@@ -67,11 +67,11 @@ pub(crate) fn closed_form(facts: &Facts<'_>, spare: Option<f64>) -> ClosedForm {
 }
 
 /// Whether the host writes anywhere in the capacity with the same probability.
-pub(crate) fn writes_uniformly(facts: &Facts<'_>) -> bool {
+pub(crate) fn writes_uniformly(facts: &RunFacts<'_>) -> bool {
     why_not_drawn_uniformly(facts).is_none() && covers_all(facts)
 }
 
-fn why_not_drawn_uniformly(facts: &Facts<'_>) -> Option<&'static str> {
+fn why_not_drawn_uniformly(facts: &RunFacts<'_>) -> Option<&'static str> {
     let Some(synthetic) = &facts.scenario.workload.synthetic else {
         return Some("the workload is recorded or a fio job");
     };
@@ -79,7 +79,7 @@ fn why_not_drawn_uniformly(facts: &Facts<'_>) -> Option<&'static str> {
     (!is_uniform).then_some("the workload is skewed, sequential or has phases")
 }
 
-fn covers_all(facts: &Facts<'_>) -> bool {
+fn covers_all(facts: &RunFacts<'_>) -> bool {
     facts.workload.footprint.as_ref().is_none_or(|range| {
         let sectors = facts.ssd.units() * u64::from(facts.ssd.sectors_per_unit());
         // An alignment may leave a rest of less than a unit at the end.
@@ -88,7 +88,7 @@ fn covers_all(facts: &Facts<'_>) -> bool {
 }
 
 /// Why the workload is not uniform random writing of whole mapping units over the whole capacity, if it is not.
-fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
+fn why_not_uniform(facts: &RunFacts<'_>) -> Option<&'static str> {
     if facts.ssd.array.is_some() {
         return Some("an array adds writes of its own");
     }

@@ -1,6 +1,6 @@
 //! The drive in figures.
 
-use crate::drives::{Drives, effective_spare_factor};
+use crate::drives::{DriveSet, effective_spare_factor};
 use outlast_device::Device;
 use serde::Serialize;
 
@@ -25,14 +25,14 @@ pub struct DeviceFacts {
 
 /// Memory.
 #[derive(Clone, Debug, Serialize)]
-pub struct Memory {
+pub struct MemoryFigures {
     /// Resident bytes of all tables for each mapping unit.
     pub mapping_bytes_per_unit: f64,
     /// Peak resident memory of the process; filled in by the front end.
     pub peak_rss_mib: Option<f64>,
 }
 
-pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
+pub(crate) fn device_facts(ssd: &DriveSet<'_>) -> DeviceFacts {
     let identity = ssd.identify();
     let config = ssd.config();
     let drive = ssd.first();

@@ -1,9 +1,9 @@
 //! Flash operations by cause, write amplification, garbage collection.
 
-use crate::batch_means::{Interval, interval};
-use crate::counts::Counts;
-use crate::facts::Facts;
-use crate::window::Window;
+use crate::batch_means::{ConfidenceInterval, interval};
+use crate::counts::DriveCounts;
+use crate::facts::RunFacts;
+use crate::window::TimeWindow;
 use outlast_ftl::{PagesRead, ProgramCause, Programs};
 use outlast_settings::drive::SsdConfig;
 use serde::Serialize;
@@ -61,7 +61,7 @@ impl Serialize for WriteAmplification {
 /// Flash operations.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Flash {
+pub struct FlashOperations {
     pub reads: u64,
     pub programs: u64,
     pub erases: u64,
@@ -97,7 +97,7 @@ impl Serialize for FlashByCause {
 
 /// Garbage collection and wear levelling.
 #[derive(Clone, Debug, Serialize)]
-pub struct Gc {
+pub struct GcFigures {
     /// Superblocks relocated.
     pub victims: u64,
     /// Mean share of valid units in them when chosen; absent where there were none.
@@ -106,11 +106,11 @@ pub struct Gc {
     pub blocked_s: f64,
     /// 95 % confidence interval of the write amplification, from batch means over the run; absent where the run is too short for what it
     /// remembers.
-    pub write_amplification_interval: Option<Interval>,
+    pub write_amplification_interval: Option<ConfidenceInterval>,
 }
 
 /// `None` where the host wrote nothing.
-pub(crate) fn amplification(facts: &Facts<'_>) -> Option<WriteAmplification> {
+pub(crate) fn amplification(facts: &RunFacts<'_>) -> Option<WriteAmplification> {
     let counts = &facts.measured.counts;
     // Members count a write when it reaches their buffer, an array when all of it is done. Without redundancy left, the array may so have
     // counted a little more than its members since the measurement began: then its writes are those that members have taken.
@@ -138,14 +138,14 @@ pub(crate) fn amplification(facts: &Facts<'_>) -> Option<WriteAmplification> {
     })
 }
 
-pub(crate) fn flash(facts: &Facts<'_>) -> Flash {
+pub(crate) fn flash(facts: &RunFacts<'_>) -> FlashOperations {
     flash_of(&facts.measured.counts, facts.ssd.config())
 }
 
-pub(super) fn flash_of(counts: &Counts, config: &SsdConfig) -> Flash {
+pub(super) fn flash_of(counts: &DriveCounts, config: &SsdConfig) -> FlashOperations {
     let per_unit = config.ftl.mapping_unit.0 as f64 / config.geometry.page_size.0 as f64;
     let drives = &counts.drives;
-    Flash {
+    FlashOperations {
         reads: drives.reads.total(),
         programs: drives.programs,
         erases: drives.erases,
@@ -159,18 +159,18 @@ pub(super) fn flash_of(counts: &Counts, config: &SsdConfig) -> Flash {
 }
 
 /// Whether the host wrote to flash while nothing was collected: what was measured then tells nothing of collection.
-pub(crate) fn is_without_collection(facts: &Facts<'_>) -> bool {
+pub(crate) fn is_without_collection(facts: &RunFacts<'_>) -> bool {
     let counts = &facts.measured.counts;
     counts.host_bytes != 0 && counts.drives.programs != 0 && counts.victims == 0
 }
 
-pub(crate) fn gc(facts: &Facts<'_>) -> Gc {
+pub(crate) fn gc(facts: &RunFacts<'_>) -> GcFigures {
     let counts = &facts.measured.counts;
     let per_superblock = facts.ssd.ftls().next().map_or(0, |ftl| ftl.layout().units_per_superblock());
     let slots = counts.victims as f64 * f64::from(per_superblock);
-    let sums = |window: &Window| (window.counts.programmed_bytes as f64, window.counts.host_bytes as f64);
+    let sums = |window: &TimeWindow| (window.counts.programmed_bytes as f64, window.counts.host_bytes as f64);
     let parts: Vec<_> = facts.recorder.windows.whole().iter().map(sums).collect();
-    Gc {
+    GcFigures {
         victims: counts.victims,
         mean_valid: (counts.victims != 0).then(|| counts.victim_units as f64 / slots),
         blocked_s: counts.drives.blocked_ns as f64 * 1e-9,

@@ -1,8 +1,8 @@
 //! Commands that the host saw completed: counts, rates, times.
 
-use crate::facts::Facts;
+use crate::facts::RunFacts;
 use crate::jobs::JobFigures;
-use crate::recorder::Completed;
+use crate::recorder::CompletedCounts;
 use outlast_device::{Op, Outcome};
 use outlast_units::Bytes;
 use serde::Serialize;
@@ -15,7 +15,7 @@ fn is_zero(count: &u64) -> bool {
 /// Commands that ended in an error, by kind of command and by error.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Failed {
+pub struct FailedCommands {
     pub reads: u64,
     pub writes: u64,
     pub trims: u64,
@@ -33,7 +33,7 @@ pub struct Failed {
 /// Commands served while measured, and those that were not.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Host {
+pub struct HostFigures {
     pub reads: u64,
     pub writes: u64,
     pub trims: u64,
@@ -45,7 +45,7 @@ pub struct Host {
     pub errors: u64,
     /// What these were; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed: Option<Failed>,
+    pub failed: Option<FailedCommands>,
     /// Mapping units read that were never written: they cost no flash read and flatter throughput.
     pub unmapped_reads: u64,
     /// Mapping units read from the write buffer.
@@ -66,7 +66,7 @@ pub struct Host {
 /// Times, in seconds.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Time {
+pub struct TimeFigures {
     pub simulated_s: f64,
     pub warm_up_s: f64,
     pub wall_s: f64,
@@ -78,7 +78,7 @@ pub struct Time {
 /// Rates over simulated time, of commands that were served; absent where no time passed, as in a run without time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Throughput {
+pub struct ThroughputFigures {
     pub iops: Option<f64>,
     pub read_iops: Option<f64>,
     pub write_iops: Option<f64>,
@@ -88,12 +88,12 @@ pub struct Throughput {
     pub requests_per_cpu_s: f64,
 }
 
-pub(crate) fn host(facts: &Facts<'_>) -> Host {
+pub(crate) fn host(facts: &RunFacts<'_>) -> HostFigures {
     let completed = &facts.recorder.completed;
     let counters = &facts.measured.counts.drives;
     let count = |op: Op| completed.commands[op as usize];
     let bytes = |op: Op| completed.bytes[op as usize];
-    Host {
+    HostFigures {
         reads: count(Op::Read),
         writes: count(Op::Write),
         trims: count(Op::Trim),
@@ -112,9 +112,9 @@ pub(crate) fn host(facts: &Facts<'_>) -> Host {
     }
 }
 
-fn failed(completed: &Completed) -> Option<Failed> {
+fn failed(completed: &CompletedCounts) -> Option<FailedCommands> {
     let of = |op: Op| completed.failed[op as usize];
-    (completed.errors() != 0).then(|| Failed {
+    (completed.errors() != 0).then(|| FailedCommands {
         reads: of(Op::Read),
         writes: of(Op::Write),
         trims: of(Op::Trim),
@@ -126,8 +126,8 @@ fn failed(completed: &Completed) -> Option<Failed> {
     })
 }
 
-pub(crate) fn time(facts: &Facts<'_>) -> Time {
-    Time {
+pub(crate) fn time(facts: &RunFacts<'_>) -> TimeFigures {
+    TimeFigures {
         simulated_s: facts.recorder.span().as_secs_f64(),
         warm_up_s: facts.recorder.start.as_secs_f64(),
         wall_s: facts.wall_s,
@@ -142,13 +142,13 @@ pub(super) fn per(value: f64, span: f64) -> f64 {
     if span > 0.0 { value / span } else { 0.0 }
 }
 
-pub(crate) fn throughput(facts: &Facts<'_>) -> Throughput {
+pub(crate) fn throughput(facts: &RunFacts<'_>) -> ThroughputFigures {
     let span = facts.recorder.span().as_secs_f64();
     let completed = &facts.recorder.completed;
     let over_time = |value: f64| (span > 0.0).then(|| value / span);
     let rate = |op: Op| over_time(completed.commands[op as usize] as f64);
     let mib = |op: Op| over_time(Bytes(completed.bytes[op as usize]).as_mib());
-    Throughput {
+    ThroughputFigures {
         iops: over_time(completed.served() as f64),
         read_iops: rate(Op::Read),
         write_iops: rate(Op::Write),

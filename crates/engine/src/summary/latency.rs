@@ -2,10 +2,10 @@
 
 use crate::batch_means::interval;
 use crate::histogram::{ByOp, OPS};
-use crate::latency::Latency;
-use crate::recorder::Recorder;
-use crate::table::{Column, Table};
-use crate::window::Window;
+use crate::latency::LatencyFigures;
+use crate::recorder::RunRecorder;
+use crate::table::{ResultColumn, ResultTable};
+use crate::window::TimeWindow;
 use outlast_device::Op;
 use serde::Serialize;
 
@@ -13,10 +13,10 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct LatencyByOp {
-    pub read: Option<Latency>,
-    pub write: Option<Latency>,
-    pub trim: Option<Latency>,
-    pub flush: Option<Latency>,
+    pub read: Option<LatencyFigures>,
+    pub write: Option<LatencyFigures>,
+    pub trim: Option<LatencyFigures>,
+    pub flush: Option<LatencyFigures>,
     pub by_stream: Vec<StreamLatency>,
 }
 
@@ -25,11 +25,11 @@ pub struct LatencyByOp {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct StreamLatency {
     pub stream: u8,
-    pub read: Option<Latency>,
-    pub write: Option<Latency>,
+    pub read: Option<LatencyFigures>,
+    pub write: Option<LatencyFigures>,
 }
 
-fn streams(recorder: &Recorder) -> Vec<(u8, ByOp)> {
+fn streams(recorder: &RunRecorder) -> Vec<(u8, ByOp)> {
     if recorder.by_stream.is_empty() {
         return Vec::new();
     }
@@ -40,14 +40,15 @@ fn streams(recorder: &Recorder) -> Vec<(u8, ByOp)> {
     streams
 }
 
-pub(crate) fn latency(recorder: &Recorder) -> LatencyByOp {
+pub(crate) fn latency(recorder: &RunRecorder) -> LatencyByOp {
     let windows = recorder.windows.whole();
     let of = |op: Op| {
-        let sums = |window: &Window| {
+        let sums = |window: &TimeWindow| {
             (window.latency_ns[op as usize] as f64 * 1e-3, window.commands[op as usize] as f64)
         };
         let parts: Vec<_> = windows.iter().map(sums).collect();
-        Latency::of(recorder.latency.of(op)).map(|own| Latency { mean_interval: interval(&parts), ..own })
+        LatencyFigures::of(recorder.latency.of(op))
+            .map(|own| LatencyFigures { mean_interval: interval(&parts), ..own })
     };
     LatencyByOp {
         read: of(Op::Read),
@@ -58,15 +59,15 @@ pub(crate) fn latency(recorder: &Recorder) -> LatencyByOp {
             .iter()
             .map(|(stream, by_op)| StreamLatency {
                 stream: *stream,
-                read: Latency::of(by_op.of(Op::Read)),
-                write: Latency::of(by_op.of(Op::Write)),
+                read: LatencyFigures::of(by_op.of(Op::Read)),
+                write: LatencyFigures::of(by_op.of(Op::Write)),
             })
             .collect(),
     }
 }
 
 /// Cumulative distributions: one row for each latency that occurred, at the histogram's resolution.
-pub(crate) fn latency_table(recorder: &Recorder) -> Table {
+pub(crate) fn latency_table(recorder: &RunRecorder) -> ResultTable {
     let (mut ops, mut names, mut latencies, mut quantiles, mut counts) =
         (vec![], vec![], vec![], vec![], vec![]);
     let mut add = |name: &str, by_op: &ByOp| {
@@ -87,11 +88,11 @@ pub(crate) fn latency_table(recorder: &Recorder) -> Table {
     for (stream, by_op) in streams(recorder) {
         add(&stream.to_string(), &by_op);
     }
-    let mut table = Table::default();
-    table.push("op", Column::Text(ops));
-    table.push("stream", Column::Text(names));
-    table.push("latency_us", Column::F64(latencies));
-    table.push("quantile", Column::F64(quantiles));
-    table.push("count", Column::U64(counts));
+    let mut table = ResultTable::default();
+    table.push("op", ResultColumn::Text(ops));
+    table.push("stream", ResultColumn::Text(names));
+    table.push("latency_us", ResultColumn::F64(latencies));
+    table.push("quantile", ResultColumn::F64(quantiles));
+    table.push("count", ResultColumn::U64(counts));
     table
 }

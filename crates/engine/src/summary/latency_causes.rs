@@ -1,6 +1,6 @@
 //! Where the time of requests went, over all of them and by percentile.
 
-use crate::splits::{Band, Split, Splits, named};
+use crate::splits::{LatencyBand, LatencySplit, LatencySplits, named};
 use outlast_device::{Latencies, Op};
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -46,13 +46,13 @@ fn by_name<S: Serializer>(parts: &Latencies<f64>, serializer: S) -> Result<S::Ok
     serializer.collect_map(named(parts))
 }
 
-pub(crate) fn latency_causes(splits: &Splits) -> LatencyCauses {
+pub(crate) fn latency_causes(splits: &LatencySplits) -> LatencyCauses {
     LatencyCauses { read: of_kind(splits.of(Op::Read)), write: of_kind(splits.of(Op::Write)) }
 }
 
-fn of_kind(split: &Split) -> Option<CausesOfKind> {
+fn of_kind(split: &LatencySplit) -> Option<CausesOfKind> {
     let count = split.requests();
-    let band = |Band { from, to, requests, parts }: Band| BandOfLatencies {
+    let band = |LatencyBand { from, to, requests, parts }: LatencyBand| BandOfLatencies {
         from: 100.0 * from,
         to: 100.0 * to,
         requests,

@@ -20,19 +20,20 @@ pub use array::{
     StateTimes,
 };
 pub use closed_form::ClosedForm;
-pub use device::{DeviceFacts, Memory};
-pub use flash::{Flash, FlashByCause, Gc, WriteAmplification};
-pub use host::{Failed, Host, Throughput, Time};
+pub use device::{DeviceFacts, MemoryFigures};
+pub use flash::{FlashByCause, FlashOperations, GcFigures, WriteAmplification};
+pub use host::{FailedCommands, HostFigures, ThroughputFigures, TimeFigures};
 pub use latency::{LatencyByOp, StreamLatency};
 pub use latency_causes::{BandOfLatencies, CausesOfKind, LatencyCauses};
-pub use power::Power;
-pub use queue::{Controller, DieWork, LittlesLaw, Queue, Spread};
+pub use power::MountFigures;
+pub use queue::{ControllerLoad, DieWork, LittlesLaw, LoadFigures, UtilisationSpread};
 pub use reliability::{
-    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Redundancy, RedundancyLost, Reliability,
-    Scrubbed, StripeRecovery, Tail, Twin,
+    ChangeMade, ClassFigures, CorrectedBy, ExactProbabilities, ProtectionFigures, RberFigures,
+    RedundancyFigures, RedundancyLost, ReliabilityFigures, ScrubFigures, StripeRecovery, TailProbability,
+    TwinComparison,
 };
 pub use steady::{MeasuredState, PreconditionState, SteadyState};
-pub use wear::Wear;
+pub use wear::WearFigures;
 
 pub(crate) use after_host::after_host;
 pub(crate) use closed_form::{closed_form, writes_uniformly};
@@ -57,7 +58,7 @@ pub const SCHEMA: &str = "outlast-result/1";
 
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct RunSummary {
     /// [`SCHEMA`].
     pub schema: &'static str,
     /// Version of the program.
@@ -74,11 +75,11 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beyond_range: Vec<String>,
     /// What the host asked and got.
-    pub host: Host,
+    pub host: HostFigures,
     /// Simulated time and what the run cost.
-    pub time: Time,
+    pub time: TimeFigures,
     /// Commands and bytes per simulated second.
-    pub throughput: Throughput,
+    pub throughput: ThroughputFigures,
     /// Latencies from submission (closed loop) or arrival (open loop) to completion, in microseconds.
     pub latency_us: LatencyByOp,
     /// Where the time of requests went, by cause; absent unless `run.causes` asks for it.
@@ -87,18 +88,18 @@ pub struct Summary {
     /// Bytes programmed over bytes that the host wrote, by cause; absent where it wrote nothing.
     pub write_amplification: Option<WriteAmplification>,
     /// Pages read and programmed, blocks erased.
-    pub flash: Flash,
+    pub flash: FlashOperations,
     /// What drives did after the host had ended, which no other figure of flash includes; absent where nothing went on.
     pub after_host: Option<AfterHost>,
     /// Garbage collection.
-    pub gc: Gc,
+    pub gc: GcFigures,
     /// What errors did and what was done about them.
-    pub reliability: Reliability,
+    pub reliability: ReliabilityFigures,
     /// Parity in the drive; absent where there is none.
-    pub protection: Option<Protection>,
+    pub protection: Option<ProtectionFigures>,
     /// Losses of power of drives that mount from flash; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub power: Option<Power>,
+    pub power: Option<MountFigures>,
     /// The array; absent for a drive by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArraySummary>,
@@ -106,11 +107,11 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repair: Vec<RepairSummary>,
     /// Wear over the drive's life, preconditioning included.
-    pub wear: Wear,
+    pub wear: WearFigures,
     /// What the drive itself tells about its health, over its life.
     pub smart: Smart,
     /// Queues and utilisation.
-    pub queue: Queue,
+    pub queue: LoadFigures,
     /// What came through each submission queue of the host; absent unless the drive tells them apart and more than one was used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueFigures>,
@@ -121,7 +122,7 @@ pub struct Summary {
     /// The drive in figures.
     pub device: DeviceFacts,
     /// Memory.
-    pub memory: Memory,
+    pub memory: MemoryFigures,
     /// The scenario, resolved.
     pub scenario: Scenario,
 }

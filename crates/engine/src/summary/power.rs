@@ -1,11 +1,11 @@
 //! Losses of power, and the mounts after them.
 
-use crate::drives::Drives;
+use crate::drives::DriveSet;
 use serde::Serialize;
 
 /// What drives with `device.mount` did when power was back.
 #[derive(Clone, Debug, Serialize)]
-pub struct Power {
+pub struct MountFigures {
     /// Mounts, over all drives.
     pub mounts: u64,
     /// From the return of power until a drive takes commands, in milliseconds: the mean.
@@ -21,7 +21,7 @@ pub struct Power {
 }
 
 /// `None` where no drive has mounted from flash.
-pub(crate) fn power(drives: &Drives<'_>) -> Option<Power> {
+pub(crate) fn power(drives: &DriveSet<'_>) -> Option<MountFigures> {
     let each = || drives.all().iter().map(|ssd| ssd.mounts());
     let mounts: u64 = each().map(|own| own.mounts).sum();
     if mounts == 0 {
@@ -30,7 +30,7 @@ pub(crate) fn power(drives: &Drives<'_>) -> Option<Power> {
     let ms = |time: outlast_units::Nanos| time.as_secs_f64() * 1e3;
     let checkpoints = drives.all().iter().map(|ssd| ssd.checkpoints());
     let (made, pages) = checkpoints.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-    Some(Power {
+    Some(MountFigures {
         mounts,
         mount_ms: each().map(|own| ms(own.time)).sum::<f64>() / mounts as f64,
         mount_ms_max: each().map(|own| ms(own.longest)).fold(0.0, f64::max),

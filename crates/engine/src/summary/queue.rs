@@ -1,16 +1,16 @@
 //! Queues and utilisation.
 
 use crate::by_queue::QueueFigures;
-use crate::facts::Facts;
-use crate::overload::{Arrivals, Overload, Stretch, overload};
+use crate::facts::RunFacts;
+use crate::overload::{ArrivalTotals, OverloadRates, QueueWindow, overload};
 use crate::summary::host::per;
-use crate::window::Window;
+use crate::window::TimeWindow;
 use outlast_workload::Pacing;
 use serde::Serialize;
 
 /// Queues and utilisation.
 #[derive(Clone, Debug, Serialize)]
-pub struct Queue {
+pub struct LoadFigures {
     /// Mean commands in flight.
     pub mean_in_flight: f64,
     /// Most commands in flight.
@@ -20,7 +20,7 @@ pub struct Queue {
     /// Share of the measured time for which each channel was booked.
     pub channel_utilisation: Vec<f64>,
     /// Share of the measured time for which dies were busy.
-    pub die_utilisation: Spread,
+    pub die_utilisation: UtilisationSpread,
     /// What dies spent this time on: programming and erasing, in shares of the measured time; the mean over them.
     pub die_work: DieWork,
     /// Utilisation of each die of a drive by itself, channel by channel; absent of arrays.
@@ -28,16 +28,16 @@ pub struct Queue {
     pub utilisation_by_die: Vec<f64>,
     /// How busy the controller was; absent unless `run.utilisation` asks for it, and of arrays.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub controller: Option<Controller>,
+    pub controller: Option<ControllerLoad>,
     /// Queue depth of a closed loop; absent in an open one.
     pub host_queue_depth: Option<u32>,
     /// An open loop asked for more than was served, so that the queue grew through the run; absent where it did not.
-    pub overload: Option<Overload>,
+    pub overload: Option<OverloadRates>,
 }
 
 /// Shares of the measured time for which parts of the controller were busy.
 #[derive(Clone, Debug, Serialize)]
-pub struct Controller {
+pub struct ControllerLoad {
     /// The link to the drive; absent where there is none.
     pub link_in: Option<f64>,
     /// The link from the drive.
@@ -72,13 +72,13 @@ pub struct DieWork {
 /// A spread of values.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Spread {
+pub struct UtilisationSpread {
     pub mean: f64,
     pub min: f64,
     pub max: f64,
 }
 
-pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
+pub(crate) fn queue(facts: &RunFacts<'_>) -> LoadFigures {
     let recorder = facts.recorder;
     let span = recorder.span();
     let l = per(recorder.in_flight.area_until(recorder.end) as f64, span.0 as f64);
@@ -86,12 +86,12 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
     let dies = &facts.measured.die_utilisation;
     let works = &facts.measured.die_work;
     let mean = dies.iter().sum::<f64>() / dies.len() as f64;
-    Queue {
+    LoadFigures {
         mean_in_flight: l,
         max_in_flight: recorder.in_flight.most,
         littles_law: LittlesLaw { l, lambda_w, relative_error: per((l - lambda_w).abs(), l) },
         channel_utilisation: facts.measured.channel_utilisation.clone(),
-        die_utilisation: Spread {
+        die_utilisation: UtilisationSpread {
             mean,
             min: dies.iter().copied().fold(f64::INFINITY, f64::min),
             max: dies.iter().copied().fold(0.0, f64::max),
@@ -111,25 +111,25 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
 }
 
 /// Whether an open loop asked for more than was served.
-pub(crate) fn overloaded(facts: &Facts<'_>) -> Option<Overload> {
+pub(crate) fn overloaded(facts: &RunFacts<'_>) -> Option<OverloadRates> {
     if matches!(facts.workload.pacing, Pacing::Closed { .. }) {
         return None;
     }
-    let stretch = |window: &Window| {
+    let stretch = |window: &TimeWindow| {
         let seconds = window.span().as_secs_f64();
-        Stretch {
+        QueueWindow {
             seconds,
             completed: window.ended() as f64,
             in_flight: per(window.area as f64 * 1e-9, seconds),
         }
     };
     let (commands, time) = facts.recorder.arrivals();
-    let arrivals = Arrivals { commands: commands as f64, seconds: time.as_secs_f64() };
+    let arrivals = ArrivalTotals { commands: commands as f64, seconds: time.as_secs_f64() };
     overload(&facts.recorder.windows.closed().iter().map(stretch).collect::<Vec<_>>(), arrivals)
 }
 
 /// The same in words.
-pub(crate) fn overload_note(facts: &Facts<'_>) -> Option<String> {
+pub(crate) fn overload_note(facts: &RunFacts<'_>) -> Option<String> {
     overloaded(facts).map(|found| {
         format!(
             "Overload: {:.0} requests a second arrived and {:.0} were served. The queue grew through the run, so latencies grow with \
@@ -140,7 +140,7 @@ pub(crate) fn overload_note(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// What came through each submission queue.
-pub(crate) fn queues(facts: &Facts<'_>) -> Vec<QueueFigures> {
+pub(crate) fn queues(facts: &RunFacts<'_>) -> Vec<QueueFigures> {
     let config = facts.scenario.device.controller.queues.as_ref();
     let kept = facts.kept.queues.as_ref();
     config.zip(kept).map(|(config, kept)| kept.figures(config)).unwrap_or_default()

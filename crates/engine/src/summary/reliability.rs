@@ -1,18 +1,18 @@
 //! What errors did, and parity in the drive.
 
-use crate::drives::Drives;
-use crate::latency::Latency;
+use crate::drives::DriveSet;
+use crate::latency::LatencyFigures;
 use outlast_ssd::Reason;
 use serde::Serialize;
 
 /// Errors, what was done about them, and the exact probability that it would not have sufficed.
 #[derive(Clone, Debug, Serialize)]
-pub struct Reliability {
+pub struct ReliabilityFigures {
     /// Uncorrectable units expected over bits that the host read: the exact probabilities of all host reads, after ECC, re-reads and
     /// stripes. Absent where the flash never errs or nothing was read.
     pub uber_exact: Option<f64>,
     /// The same after each mechanism.
-    pub exact: Option<Exact>,
+    pub exact: Option<ExactProbabilities>,
     /// Units that host reads asked for and did not get, as sampled.
     pub uncorrectable_reads: u64,
     /// Pages re-read for each page read.
@@ -26,7 +26,7 @@ pub struct Reliability {
     /// Pages that scrubbing moved or patrol read.
     pub scrub_pages: u64,
     /// Superblocks that scrubbing moved, by reason.
-    pub scrubbed: Scrubbed,
+    pub scrubbed: ScrubFigures,
     /// Bytes whose only copy could not be read when it had to be moved.
     pub data_loss_bytes: u64,
     /// Bytes lost and not written or trimmed since, at the end.
@@ -38,24 +38,24 @@ pub struct Reliability {
     /// Faults that happened, scheduled or by chance, over the drive's life.
     pub faults: u64,
     /// Raw bit error rate over blocks with data, at the end.
-    pub rber: Option<Rber>,
+    pub rber: Option<RberFigures>,
     /// The drive beside its twin without errors; absent unless asked for.
-    pub twin: Option<Twin>,
+    pub twin: Option<TwinComparison>,
 }
 
 /// Exact probabilities after each mechanism.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Exact {
+pub struct ExactProbabilities {
     pub units_read: u64,
-    pub after_ecc: Tail,
-    pub after_rereads: Tail,
-    pub after_stripe: Tail,
+    pub after_ecc: TailProbability,
+    pub after_rereads: TailProbability,
+    pub after_stripe: TailProbability,
 }
 
 /// A mean probability of a host read's mapping unit being unreadable.
 #[derive(Clone, Debug, Serialize)]
-pub struct Tail {
+pub struct TailProbability {
     /// For each unit.
     pub per_unit: f64,
     /// For each bit.
@@ -85,7 +85,7 @@ pub struct StripeRecovery {
 /// Superblocks moved by scrubbing.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Scrubbed {
+pub struct ScrubFigures {
     pub superblocks: u64,
     /// Of these, the ones that scrubbing itself had written.
     pub again: u64,
@@ -104,9 +104,9 @@ pub struct Scrubbed {
     pub by_evacuation: u64,
 }
 
-impl Scrubbed {
+impl ScrubFigures {
     /// Since the last reset.
-    pub(crate) fn of(ssd: &Drives<'_>) -> Self {
+    pub(crate) fn of(ssd: &DriveSet<'_>) -> Self {
         let count = |reason| ssd.moved_for(reason);
         let (by_reads, by_age, by_expected_errors, by_rereads, by_patrol) = (
             count(Reason::Reads),
@@ -156,7 +156,7 @@ impl Scrubbed {
 
 /// Parity in the drive, class by class.
 #[derive(Clone, Debug, Serialize)]
-pub struct Protection {
+pub struct ProtectionFigures {
     /// In order.
     pub by_class: Vec<ClassFigures>,
     /// Partial parity, in pages, that had to be written again because the superblock that held it was full.
@@ -169,12 +169,12 @@ pub struct Protection {
     pub changes: Vec<ChangeMade>,
     /// What failures of dies have taken of redundancy; absent where none has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub redundancy: Option<Redundancy>,
+    pub redundancy: Option<RedundancyFigures>,
 }
 
 /// The redundancy of data after failures of dies.
 #[derive(Clone, Debug, Serialize)]
-pub struct Redundancy {
+pub struct RedundancyFigures {
     /// Dies that may still fail at the end, whichever they are, before data is lost by it; of an array, of the drive that bears least.
     pub data_survives: u32,
     /// Superblocks whose stripes lack members at the end, and bytes in them.
@@ -236,7 +236,7 @@ pub struct ChangeMade {
 
 /// Raw bit error rates.
 #[derive(Clone, Debug, Serialize)]
-pub struct Rber {
+pub struct RberFigures {
     /// Over blocks.
     pub mean: f64,
     #[allow(missing_docs, reason = "the names say it")]
@@ -254,9 +254,9 @@ pub struct Rber {
 /// The twin without errors, and how much longer this drive took.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Twin {
-    pub read_us: Option<Latency>,
-    pub write_us: Option<Latency>,
+pub struct TwinComparison {
+    pub read_us: Option<LatencyFigures>,
+    pub write_us: Option<LatencyFigures>,
     pub write_amplification: Option<f64>,
     /// Over the twin's: 1 is no overhead.
     pub read_mean_ratio: Option<f64>,

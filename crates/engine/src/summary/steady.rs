@@ -1,10 +1,10 @@
 //! Whether the drive, and the measurement, were steady.
 
-use crate::facts::Facts;
-use crate::precondition::Prepared;
-use crate::steady::{Round, is_steady};
+use crate::facts::RunFacts;
+use crate::precondition::PreconditionRecord;
+use crate::steady::{OverwriteRound, is_steady};
 use crate::summary::is_without_collection;
-use crate::table::Table;
+use crate::table::ResultTable;
 use outlast_workload::Pacing;
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub struct MeasuredState {
     pub why: String,
 }
 
-pub(crate) fn precondition_state(prepared: &Prepared) -> PreconditionState {
+pub(crate) fn precondition_state(prepared: &PreconditionRecord) -> PreconditionState {
     PreconditionState {
         reached: prepared.steady,
         drive_writes: prepared.rounds.last().map_or(0.0, |round| round.drive_writes),
@@ -60,7 +60,7 @@ pub(crate) fn precondition_state(prepared: &Prepared) -> PreconditionState {
 
 /// The measured time cut into five rounds of equal length: completions per second in a closed loop, mean latency in an open
 /// one (where the rate is the workload's, not the drive's).
-pub(crate) fn measured_state(facts: &Facts<'_>) -> MeasuredState {
+pub(crate) fn measured_state(facts: &RunFacts<'_>) -> MeasuredState {
     let windows = facts.recorder.windows.closed();
     let span = facts.recorder.span();
     let unknown = |why: &str| MeasuredState { reached: None, why: why.to_owned() };
@@ -97,16 +97,16 @@ pub(crate) fn measured_state(facts: &Facts<'_>) -> MeasuredState {
     }
 }
 
-pub(crate) fn precondition_table(prepared: &Prepared) -> Table {
-    let mut table = Table::default();
+pub(crate) fn precondition_table(prepared: &PreconditionRecord) -> ResultTable {
+    let mut table = ResultTable::default();
     table.counts("round", 1..=prepared.rounds.len() as u64);
-    let mut measures = |name, value: fn(&Round) -> f64| {
+    let mut measures = |name, value: fn(&OverwriteRound) -> f64| {
         table.measures(name, prepared.rounds.iter().map(value));
     };
     measures("drive_writes", |round| round.drive_writes);
     measures("write_amplification", |round| round.amplification);
     measures("spare_drift", |round| round.drift);
-    measures("first_written", |round| round.first);
-    measures("expected_drive_writes", |round| round.expected);
+    measures("first_written", |round| round.first_written);
+    measures("expected_drive_writes", |round| round.expected_drive_writes);
     table
 }

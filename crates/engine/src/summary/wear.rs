@@ -1,8 +1,8 @@
 //! Wear of blocks.
 
-use crate::drives::Drives;
-use crate::member::Member;
-use crate::table::{Column, Table};
+use crate::drives::DriveSet;
+use crate::member::ArrayMember;
+use crate::table::{ResultColumn, ResultTable};
 use outlast_ftl::Ftl;
 use outlast_ssd::Ssd;
 use outlast_units::CoreId;
@@ -14,7 +14,7 @@ const WEAR_ROWS: usize = 4_000_000;
 /// Wear, over the drive's life: of the blocks in use, which are the good ones of superblocks that take data.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Wear {
+pub struct WearFigures {
     pub mean_pe: f64,
     pub max_pe: u32,
     pub min_pe: u32,
@@ -22,9 +22,9 @@ pub struct Wear {
     pub spare_blocks_left: u64,
 }
 
-pub(crate) fn wear(ssd: &Drives<'_>) -> Wear {
+pub(crate) fn wear(ssd: &DriveSet<'_>) -> WearFigures {
     let in_use: outlast_ftl::Wear = ssd.ftls().map(Ftl::worn).sum();
-    Wear {
+    WearFigures {
         mean_pe: in_use.mean(),
         max_pe: in_use.most,
         min_pe: in_use.least.min(in_use.most),
@@ -34,7 +34,7 @@ pub(crate) fn wear(ssd: &Drives<'_>) -> Wear {
 }
 
 /// One row for each block; `None` for a drive with more than so many that nobody could look at them.
-pub(crate) fn wear_table(drives: &Drives<'_>) -> Option<Table> {
+pub(crate) fn wear_table(drives: &DriveSet<'_>) -> Option<ResultTable> {
     let rows = |ssd: &Ssd| ssd.config().geometry.planes() * ssd.config().geometry.blocks_per_plane as usize;
     if drives.all().iter().map(|ssd| rows(ssd)).sum::<usize>() > WEAR_ROWS {
         return None;
@@ -44,17 +44,17 @@ pub(crate) fn wear_table(drives: &Drives<'_>) -> Option<Table> {
         None => wear_rows(drives.first(), 0, &mut columns),
         Some(volume) => {
             for device in 0..usize::from(volume.array.config().members) {
-                if let Some(ssd) = volume.array.member(device).and_then(Member::drive) {
+                if let Some(ssd) = volume.array.member(device).and_then(ArrayMember::drive) {
                     wear_rows(ssd, device as u64, &mut columns);
                 }
             }
         }
     }
-    let mut table = Table::default();
+    let mut table = ResultTable::default();
     let names = ["core", "die", "channel", "plane", "block", "cycles", "bad", "device"];
     let shown = if drives.array.is_some() { 8 } else { 7 };
     for (name, column) in names.into_iter().zip(columns).take(shown) {
-        table.push(name, Column::U64(column));
+        table.push(name, ResultColumn::U64(column));
     }
     Some(table)
 }

@@ -2,11 +2,11 @@
 
 #![allow(clippy::float_cmp, reason = "neighbouring windows share the very same number")]
 
-use super::Windows;
-use crate::columns::{Join, time_columns, time_table};
-use crate::counts::Snapshot;
-use crate::recorder::Recorder;
-use crate::table::{Column, Table};
+use super::TimeWindows;
+use crate::columns::{ColumnJoin, time_columns, time_table};
+use crate::counts::DriveSnapshot;
+use crate::recorder::RunRecorder;
+use crate::table::{ResultColumn, ResultTable};
 use outlast_device::{Command, Op, Outcome};
 use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_units::rng::SplitMix;
@@ -23,14 +23,14 @@ struct Sample {
     since: Nanos,
     at: Nanos,
     outcome: Outcome,
-    snapshot: Snapshot,
+    snapshot: DriveSnapshot,
 }
 
 /// Commands that complete one after another, with latencies over three decades, pauses of several windows, and counters that grow.
 fn samples(seed: u64, count: usize) -> Vec<Sample> {
     let mut rng = SplitMix::new(seed, "test.samples");
     let mut up_to = |most: u64| rng.next_u64() % (most + 1);
-    let (mut at, mut snapshot) = (0u64, Snapshot::default());
+    let (mut at, mut snapshot) = (0u64, DriveSnapshot::default());
     let mut all = Vec::with_capacity(count);
     for _ in 0..count {
         at += if up_to(20) == 0 { up_to(5 * WIDTH) } else { up_to(WIDTH / 8) };
@@ -61,8 +61,8 @@ fn samples(seed: u64, count: usize) -> Vec<Sample> {
 }
 
 /// What the run loop does with completions.
-fn recorded(samples: &[Sample], width: u64, most: u32) -> Recorder {
-    let mut recorder = Recorder::new(DIGITS, Windows::new(Nanos(width), most, DIGITS), None);
+fn recorded(samples: &[Sample], width: u64, most: u32) -> RunRecorder {
+    let mut recorder = RunRecorder::new(DIGITS, TimeWindows::new(Nanos(width), most, DIGITS), None);
     let mut submitted: Vec<Nanos> = samples.iter().map(|sample| sample.since).collect();
     submitted.sort();
     let mut submitted = submitted.into_iter().peekable();
@@ -75,14 +75,14 @@ fn recorded(samples: &[Sample], width: u64, most: u32) -> Recorder {
         }
         recorder.completed(&sample.command, sample.since, sample.at, sample.outcome);
     }
-    recorder.finish(&samples.last().map_or(Snapshot::default(), |sample| sample.snapshot));
+    recorder.finish(&samples.last().map_or(DriveSnapshot::default(), |sample| sample.snapshot));
     recorder
 }
 
-fn values(table: &Table, name: &str) -> Vec<f64> {
+fn values(table: &ResultTable, name: &str) -> Vec<f64> {
     match table.columns.iter().find(|(column, _)| column == name) {
-        Some((_, Column::U64(values))) => values.iter().map(|&value| value as f64).collect(),
-        Some((_, Column::F64(values))) => values.clone(),
+        Some((_, ResultColumn::U64(values))) => values.iter().map(|&value| value as f64).collect(),
+        Some((_, ResultColumn::F64(values))) => values.clone(),
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -95,7 +95,7 @@ fn mean(values: &[f64], weights: &[f64]) -> f64 {
 }
 
 /// The rows of `table` joined by the rule of each column, `group` at a time.
-fn joined(table: &Table, group: usize, name: &str, join: Join) -> Vec<f64> {
+fn joined(table: &ResultTable, group: usize, name: &str, join: ColumnJoin) -> Vec<f64> {
     let own = values(table, name);
     let span: Vec<f64> =
         values(table, "end_s").iter().zip(values(table, "start_s")).map(|(end, start)| end - start).collect();
@@ -104,13 +104,13 @@ fn joined(table: &Table, group: usize, name: &str, join: Join) -> Vec<f64> {
     };
     let each = |f: fn(&[f64]) -> f64| own.chunks(group).map(f).collect::<Vec<f64>>();
     match join {
-        Join::First => each(|values| values[0]),
-        Join::Last => each(|values| values[values.len() - 1]),
-        Join::Sum => each(|values| values.iter().sum()),
-        Join::Max => each(|values| values.iter().copied().fold(f64::NAN, f64::max)),
-        Join::OverTime => over(&span),
-        Join::Over(weight) => over(&values(table, weight)),
-        Join::Ratio(part, whole) => {
+        ColumnJoin::First => each(|values| values[0]),
+        ColumnJoin::Last => each(|values| values[values.len() - 1]),
+        ColumnJoin::Sum => each(|values| values.iter().sum()),
+        ColumnJoin::Max => each(|values| values.iter().copied().fold(f64::NAN, f64::max)),
+        ColumnJoin::OverTime => over(&span),
+        ColumnJoin::Over(weight) => over(&values(table, weight)),
+        ColumnJoin::Ratio(part, whole) => {
             let of = |name: &str| {
                 let column = time_columns().into_iter().find(|column| column.name == name).expect("a column");
                 joined(table, group, name, column.join)
@@ -152,7 +152,7 @@ proptest! {
             let (own, union) = (joined(&fine, group, &column.name, column.join), values(&coarse, &column.name));
             if !is_percentile(&column.name) {
                 assert_same(&column.name, &own, &union);
-            } else if column.join == Join::Max {
+            } else if column.join == ColumnJoin::Max {
                 let bound = own.iter().zip(&union).all(|(own, union)| own >= union || union.is_nan());
                 prop_assert!(bound, "{}: {own:?} is no bound of {union:?}", column.name);
             }

@@ -3,7 +3,7 @@
 
 pub(crate) mod steps;
 
-use outlast_engine::{Control, RunResult, Scenario, Simulation, Summary, Table, parse_text};
+use outlast_engine::{ResultTable, RunControl, RunResult, RunSummary, Scenario, Simulation, parse_text};
 
 /// Flash that is quick to simulate and has round times; the tests replace what they are about.
 pub(crate) const TIMING: &str = r#"
@@ -26,11 +26,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn summary(&self) -> &Summary {
+    pub(crate) fn summary(&self) -> &RunSummary {
         &self.result.summary
     }
 
-    pub(crate) fn table(&self, name: &str) -> &Table {
+    pub(crate) fn table(&self, name: &str) -> &ResultTable {
         let found = self.result.tables.iter().find(|(table, _)| table == name);
         &found.unwrap_or_else(|| panic!("no table {name}")).1
     }
@@ -43,13 +43,13 @@ impl Run {
 /// Runs `scenario` and checks every invariant of the drive afterwards.
 pub(crate) fn run(scenario: Scenario) -> Run {
     let mut simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let result = simulation.run(&mut |_| Control::Continue).unwrap_or_else(|error| panic!("{error}"));
+    let result = simulation.run(&mut |_| RunControl::Continue).unwrap_or_else(|error| panic!("{error}"));
     simulation.self_check().unwrap();
     Run { simulation, result }
 }
 
 /// `result.json` without what depends on the machine and the moment.
-pub(crate) fn stripped(summary: &Summary) -> serde_json::Value {
+pub(crate) fn stripped(summary: &RunSummary) -> serde_json::Value {
     let mut json = serde_json::to_value(summary).unwrap();
     for (group, keys) in [
         ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"][..]),

@@ -1,7 +1,7 @@
 //! Runs that go on step by step: the drives, arrays and hosts of such tests, and the steps.
 
 use super::{TIMING, scenario};
-use outlast_engine::{Control, Goal, Progress, RunResult, Scenario, Simulation, Stand};
+use outlast_engine::{LegGoal, RunControl, RunProgress, RunResult, RunStatus, Scenario, Simulation};
 use outlast_units::Nanos;
 
 pub(crate) const DRIVE: &str = r#"
@@ -75,23 +75,23 @@ pub(crate) fn made(parts: &[&str]) -> Scenario {
     scenario(&format!("name = \"steps\"\nseed = 3\n{TIMING}{}", parts.concat()))
 }
 
-pub(crate) fn go(_: &Progress) -> Control {
-    Control::Continue
+pub(crate) fn go(_: &RunProgress) -> RunControl {
+    RunControl::Continue
 }
 
 pub(crate) fn once(scenario: Scenario) -> RunResult {
     Simulation::new(scenario).unwrap().run(&mut go).unwrap()
 }
 
-pub(crate) fn stand(simulation: &Simulation) -> Stand {
+pub(crate) fn stand(simulation: &Simulation) -> RunStatus {
     simulation.stand().unwrap()
 }
 
 /// Goes on to a goal, which is so many requests or so much time away.
-pub(crate) fn step(simulation: &mut Simulation, requests: Option<u64>, time: Option<Nanos>) -> Stand {
+pub(crate) fn step(simulation: &mut Simulation, requests: Option<u64>, time: Option<Nanos>) -> RunStatus {
     simulation.open_run(&mut go).unwrap();
     let at = stand(simulation);
-    let goal = Goal {
+    let goal = LegGoal {
         requests: requests.map_or(u64::MAX, |more| at.requests + more),
         time: time.map_or(Nanos::MAX, |more| at.now + more),
     };
@@ -105,7 +105,7 @@ pub(crate) trait FinishAtEnd {
 
 impl FinishAtEnd for Simulation {
     fn finish_at_end(&mut self) -> RunResult {
-        self.advance(&Goal::END, &mut go, None).unwrap();
+        self.advance(&LegGoal::END, &mut go, None).unwrap();
         self.finish(&mut go, None).unwrap()
     }
 }

@@ -8,7 +8,7 @@ use crate::scenario::{Override, RawLayer, load};
 use crate::serve::contents_in;
 use host::{Ask, Batch, Done, Host};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::{Input, Machine, Power, Tear, fault_of};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
@@ -52,7 +52,7 @@ impl Drive {
             let mut failure = None;
             let made = Machine::prepare(&scenario, &mut |_| {
                 failure = Python::attach(|py| py.check_signals().err());
-                if failure.is_some() { Control::Stop } else { Control::Continue }
+                if failure.is_some() { RunControl::Stop } else { RunControl::Continue }
             });
             if let Some(error) = failure {
                 return Err(error);

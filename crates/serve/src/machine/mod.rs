@@ -77,7 +77,7 @@ impl Machine {
     /// # Panics
     /// Never.
     pub fn new(scenario: &Scenario) -> Result<Self, EngineError> {
-        let made = Self::prepare(scenario, &mut |_| outlast_engine::Control::Continue)?;
+        let made = Self::prepare(scenario, &mut |_| outlast_engine::RunControl::Continue)?;
         Ok(made.expect("preparing ends where nobody stops it"))
     }
 

@@ -2,7 +2,7 @@
 
 use super::load::Load;
 use super::{ARRAY, DRIVE};
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::{Image, ImageOptions, Input, Machine, fault_of};
 use outlast_units::Bytes;
 use std::fs;
@@ -55,7 +55,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 /// Why an image cannot be opened.
 pub(crate) fn refusal(image: &Path) -> String {
-    let opened = Image::open(image, None, ImageOptions::default(), &mut |_| Control::Continue);
+    let opened = Image::open(image, None, ImageOptions::default(), &mut |_| RunControl::Continue);
     opened.unwrap_err().to_string()
 }
 

@@ -7,7 +7,7 @@ pub(crate) use killed::contents;
 
 use super::{bytes, command, scenario};
 use outlast_device::{Command, Op, Outcome, Tag};
-use outlast_engine::Control;
+use outlast_engine::RunControl;
 use outlast_serve::{Image, ImageOptions, Input, Machine, Recorder};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
@@ -83,7 +83,7 @@ pub(crate) fn open(folder: &Path, text: Option<&str>) -> (Image, Machine) {
 
 fn open_with(folder: &Path, text: Option<&str>, options: ImageOptions) -> (Image, Machine) {
     let scenario = text.map(scenario);
-    Image::open(folder, scenario.as_ref(), options, &mut |_| Control::Continue).unwrap().unwrap()
+    Image::open(folder, scenario.as_ref(), options, &mut |_| RunControl::Continue).unwrap().unwrap()
 }
 
 impl Load {

@@ -9,7 +9,7 @@ use crate::history::History;
 use crate::id::StateId;
 use crate::pieces::Pieces;
 use crate::state::CrashState;
-use outlast_engine::{Control, OnProgress, Phase, Progress};
+use outlast_engine::{OnProgress, RunControl, RunPhase, RunProgress};
 use outlast_serve::{Image, Machine};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
@@ -94,7 +94,7 @@ pub fn classes(
             next += count;
         }
         is_stopped =
-            found.instants % BETWEEN_REPORTS == 1 && progress(&report(request, &span)) == Control::Stop;
+            found.instants % BETWEEN_REPORTS == 1 && progress(&report(request, &span)) == RunControl::Stop;
         Ok(if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     found.classes = classes.found;
@@ -127,10 +127,10 @@ fn drawn(request: &Request, limit: u64) -> Vec<Nanos> {
     times
 }
 
-fn report(request: &Request, span: &Range<Nanos>) -> Progress {
+fn report(request: &Request, span: &Range<Nanos>) -> RunProgress {
     let Range { start, end } = request.window;
     let fraction = (span.end - start).0 as f64 / (end - start).0 as f64;
-    Progress { phase: Phase::Run, fraction: Some(fraction), requests: 0, simulated: span.end }
+    RunProgress { phase: RunPhase::Run, fraction: Some(fraction), requests: 0, simulated: span.end }
 }
 
 /// By what classes are told apart: what they hold, or that they hold nothing; and the last mark, by its event.

@@ -24,13 +24,13 @@ pub(crate) fn all(recorded: &Recorded, what: What) -> (Found, Request) {
     let history = recorded.recording.history();
     let request = Request::new(history, what);
     let found =
-        classes(recorded.recording.path(), history, &request, &mut |_| outlast_engine::Control::Continue);
+        classes(recorded.recording.path(), history, &request, &mut |_| outlast_engine::RunControl::Continue);
     (found.unwrap().unwrap(), request)
 }
 
 pub(crate) fn at(recorded: &Recorded, what: &What, at: Nanos) -> Option<CrashState> {
     let (path, history) = (recorded.recording.path(), recorded.recording.history());
-    state(path, history, what, at, &mut |_| outlast_engine::Control::Continue).unwrap()
+    state(path, history, what, at, &mut |_| outlast_engine::RunControl::Continue).unwrap()
 }
 
 /// Whether the contract allows what is lost of `state`, and there is nothing else wrong with it.

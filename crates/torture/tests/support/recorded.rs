@@ -80,7 +80,8 @@ impl Host {
         let folder = tempfile::tempdir().unwrap();
         let options = ImageOptions { keep_log: true, ..ImageOptions::default() };
         let path = folder.path().join("run");
-        let opened = Image::open(&path, Some(scenario), options, &mut |_| outlast_engine::Control::Continue);
+        let opened =
+            Image::open(&path, Some(scenario), options, &mut |_| outlast_engine::RunControl::Continue);
         let (image, machine) = opened.unwrap().unwrap();
         let now = machine.now();
         Self { folder, image, machine, now, given: Vec::new(), in_flight: Vec::new(), version: 0 }
@@ -180,7 +181,8 @@ impl Host {
         let scenario = self.machine.scenario().clone();
         drop(self.image);
         let path = self.folder.path().join("run");
-        let recording = Recording::open(&path, &mut |_| outlast_engine::Control::Continue).unwrap().unwrap();
+        let recording =
+            Recording::open(&path, &mut |_| outlast_engine::RunControl::Continue).unwrap().unwrap();
         Recorded { folder: self.folder, scenario, recording, given: self.given, end: self.now }
     }
 }

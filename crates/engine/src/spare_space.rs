@@ -7,13 +7,13 @@
 //! And **unwritten space**: as long as writes live on what was free, nothing is collected, and the write amplification is that of an
 //! empty drive.
 
-use crate::machine::Machine;
+use crate::simulated_device::SimulatedDevice;
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_units::SuperblockId;
 
 /// A superblock that was filled before space was first reclaimed.
 #[derive(Clone, Copy, Debug)]
-struct First {
+struct FirstWritten {
     superblock: SuperblockId,
     /// Which seal it was: another one means that it has been erased since.
     seal: u64,
@@ -23,17 +23,17 @@ struct First {
 
 /// Sums over the translation layers of all drives.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct UnitSums {
     host: u64,
     total: u64,
     unwritten: u64,
     victims: u64,
 }
 
-impl Sums {
-    fn of<M: Machine>(machine: &M) -> Self {
+impl UnitSums {
+    fn of<M: SimulatedDevice>(device: &M) -> Self {
         let mut sums = Self::default();
-        machine.each_ftl(&mut |ftl| {
+        device.each_ftl(&mut |ftl| {
             let figures = ftl.figures();
             sums.host += figures.written[ProgramCause::Host];
             sums.total += figures.written.total();
@@ -46,7 +46,7 @@ impl Sums {
 
 /// What a round did to the spare space.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
+pub(crate) struct SpareSpaceChange {
     /// Units that drives wrote for each one that was written to them; `None` where there is no translation layer.
     pub(crate) amplification: Option<f64>,
     /// The same as it was counted, a victim more or less included.
@@ -56,60 +56,72 @@ pub(crate) struct Change {
     /// Units that went stale in superblocks that were written first and are not erased yet, as a share of the spare space.
     pub(crate) drift: f64,
     /// Superblocks that were written first and are not erased yet, as a share of all.
-    pub(crate) first: f64,
+    pub(crate) first_written: f64,
 }
 
 /// Watches where the spare space goes.
 #[derive(Debug)]
-pub(crate) struct Settling {
-    last: Sums,
+pub(crate) struct SpareSpaceWatch {
+    last: UnitSums,
     /// By translation layer; absent until space has first been reclaimed.
-    first: Option<Vec<Vec<First>>>,
+    first: Option<Vec<Vec<FirstWritten>>>,
     spare: u64,
     superblocks: u64,
 }
 
-impl Settling {
-    pub(crate) fn new<M: Machine>(machine: &M) -> Self {
-        Self { last: Sums::of(machine), first: None, spare: 0, superblocks: 0 }
+impl SpareSpaceWatch {
+    pub(crate) fn new<M: SimulatedDevice>(device: &M) -> Self {
+        Self { last: UnitSums::of(device), first: None, spare: 0, superblocks: 0 }
     }
 
     /// Ends a round.
-    pub(crate) fn look<M: Machine>(&mut self, machine: &M) -> Change {
-        let now = Sums::of(machine);
+    pub(crate) fn end_round<M: SimulatedDevice>(&mut self, device: &M) -> SpareSpaceChange {
+        let now = UnitSums::of(device);
         let last = std::mem::replace(&mut self.last, now);
         let amplification = amplification(&last, &now);
         let counted = (now.total - last.total) as f64 / (now.host - last.host).max(1) as f64;
         if amplification.is_none() {
-            return Change { amplification, counted, reclaimed: true, drift: 0.0, first: 0.0 };
+            return SpareSpaceChange {
+                amplification,
+                counted,
+                reclaimed: true,
+                drift: 0.0,
+                first_written: 0.0,
+            };
         }
         let reclaimed = now.host + now.unwritten > last.host + last.unwritten && now.victims != last.victims;
         if self.first.is_none() {
             if reclaimed {
-                self.mark(machine);
+                self.mark_first_written(device);
             }
-            return Change { amplification, counted, reclaimed: false, drift: 0.0, first: 1.0 };
+            return SpareSpaceChange {
+                amplification,
+                counted,
+                reclaimed: false,
+                drift: 0.0,
+                first_written: 1.0,
+            };
         }
-        let (stale, left) = self.stale(machine);
-        Change {
+        let (stale, left) = self.count_stale(device);
+        SpareSpaceChange {
             amplification,
             counted,
             reclaimed,
             drift: stale as f64 / self.spare.max(1) as f64,
-            first: left as f64 / self.superblocks.max(1) as f64,
+            first_written: left as f64 / self.superblocks.max(1) as f64,
         }
     }
 
-    fn mark<M: Machine>(&mut self, machine: &M) {
+    fn mark_first_written<M: SimulatedDevice>(&mut self, device: &M) {
         let (mut marked, mut capacity, mut valid, mut superblocks) = (Vec::new(), 0, 0, 0);
-        machine.each_ftl(&mut |ftl| {
+        device.each_ftl(&mut |ftl| {
             let all = || (0..ftl.layout().superblocks()).map(SuperblockId);
             superblocks += u64::from(ftl.layout().superblocks());
             capacity += ftl.space().physical_units();
             valid += all().map(|superblock| u64::from(ftl.superblock(superblock).valid())).sum::<u64>();
             let first = |superblock| {
                 let seal = ftl.superblock(superblock).seal()?;
-                Some(First { superblock, seal, valid: ftl.superblock(superblock).valid() })
+                Some(FirstWritten { superblock, seal, valid: ftl.superblock(superblock).valid() })
             };
             marked.push(all().filter_map(first).collect());
         });
@@ -119,24 +131,25 @@ impl Settling {
     }
 
     /// Units that went stale since the last look in superblocks that are still as they were first written, and how many such there are.
-    fn stale<M: Machine>(&mut self, machine: &M) -> (u64, usize) {
+    fn count_stale<M: SimulatedDevice>(&mut self, device: &M) -> (u64, usize) {
         let Some(marked) = &mut self.first else { return (0, 0) };
         let (mut stale, mut left) = (0, 0);
         let mut layers = marked.iter_mut();
-        machine.each_ftl(&mut |ftl| {
-            if let Some(own) = layers.next() {
-                stale += stale_in(own, ftl);
-                left += own.len();
+        device.each_ftl(&mut |ftl| {
+            if let Some(marked) = layers.next() {
+                stale += stale_in(marked, ftl);
+                left += marked.len();
             }
         });
         (stale, left)
     }
 }
 
-/// Drops those of `own` that have been erased; returns the units of the others that went stale.
-fn stale_in(own: &mut Vec<First>, ftl: &Ftl) -> u64 {
-    own.retain(|first| ftl.superblock(first.superblock).seal() == Some(first.seal));
-    own.iter_mut()
+/// Drops those of `marked` that have been erased; returns the units of the others that went stale.
+fn stale_in(marked: &mut Vec<FirstWritten>, ftl: &Ftl) -> u64 {
+    marked.retain(|first| ftl.superblock(first.superblock).seal() == Some(first.seal));
+    marked
+        .iter_mut()
         .map(|first| {
             let valid = ftl.superblock(first.superblock).valid();
             u64::from(std::mem::replace(&mut first.valid, valid).saturating_sub(valid))
@@ -149,7 +162,7 @@ fn stale_in(own: &mut Vec<First>, ftl: &Ftl) -> u64 {
 /// Collection works superblock by superblock, so what it wrote in a round counts one victim more or less, according to where the
 /// round's end falls. But each victim pays for a known gain of unwritten space, and a round that ends just after a victim has that much
 /// more of it left: what was relocated is held against the space that it gained, not against the host's writes.
-fn amplification(last: &Sums, now: &Sums) -> Option<f64> {
+fn amplification(last: &UnitSums, now: &UnitSums) -> Option<f64> {
     let host = now.host - last.host;
     if host == 0 {
         return None;
@@ -162,12 +175,12 @@ fn amplification(last: &Sums, now: &Sums) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sums, amplification};
+    use super::{UnitSums, amplification};
 
     #[test]
     fn a_victim_more_or_less_changes_nothing() {
         // Superblocks of 100 units, victims hold 80 valid ones: 5 units are written for each of the host's, wherever a round ends.
-        let at = |host: u64, victims: u64| Sums {
+        let at = |host: u64, victims: u64| UnitSums {
             host,
             total: host + victims * 80,
             unwritten: 1000 + victims * 20 - host,
@@ -184,8 +197,8 @@ mod tests {
 
     #[test]
     fn free_space_is_written_once() {
-        let start = Sums { host: 0, total: 0, unwritten: 1000, victims: 0 };
-        let now = Sums { host: 400, total: 400, unwritten: 600, victims: 0 };
+        let start = UnitSums { host: 0, total: 0, unwritten: 1000, victims: 0 };
+        let now = UnitSums { host: 400, total: 400, unwritten: 600, victims: 0 };
         assert_eq!(amplification(&start, &now), Some(1.0));
         assert_eq!(amplification(&now, &now), None);
     }

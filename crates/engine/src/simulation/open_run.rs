@@ -3,13 +3,13 @@
 use super::Simulation;
 use crate::by_queue::ByQueue;
 use crate::over_time::OverTime;
-use crate::precondition::Prepared;
-use crate::recorder::Recorder;
-use crate::requests::{Log, Requests};
-use crate::run::{Course, Ending};
-use crate::splits::Splits;
-use crate::summary::Summary;
-use crate::window::Windows;
+use crate::precondition::PreconditionRecord;
+use crate::recorder::RunRecorder;
+use crate::requests::{RequestLog, RequestRecorder};
+use crate::run::{RunEnding, RunState};
+use crate::splits::LatencySplits;
+use crate::summary::RunSummary;
+use crate::window::TimeWindows;
 use outlast_scenario::{Scenario, TimingMode};
 use outlast_units::Nanos;
 use std::fmt;
@@ -22,29 +22,29 @@ const WINDOWS: u64 = 200;
 const CHOSEN_WINDOWS: u32 = 256;
 
 /// A run between two legs.
-pub(super) struct Underway {
-    pub(super) prepared: Prepared,
+pub(super) struct OpenRun {
+    pub(super) prepared: PreconditionRecord,
     /// What the twin without errors found.
-    pub(super) twin: Option<Summary>,
+    pub(super) twin: Option<RunSummary>,
     /// Absent while a leg goes on.
-    pub(super) course: Option<Course>,
+    pub(super) state: Option<RunState>,
     /// How it ended; paused while it goes on.
-    pub(super) ending: Ending,
+    pub(super) ending: RunEnding,
     /// What was done to it by hand, in words.
     pub(super) by_hand: Vec<String>,
-    pub(super) cost: Cost,
+    pub(super) cost: RunCost,
 }
 
 /// What a run has cost so far, in seconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cost {
+pub(super) struct RunCost {
     pub(super) cpu: f64,
     pub(super) wall: f64,
     /// Of the run itself, without preparing.
     pub(super) run_cpu: f64,
 }
 
-impl fmt::Debug for Underway {
+impl fmt::Debug for OpenRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Underway")
             .field("ending", &self.ending)
@@ -56,39 +56,39 @@ impl fmt::Debug for Underway {
 
 impl Simulation {
     /// A run of the workload that has not begun; `log`: whether somebody takes its log of requests.
-    pub(super) fn course(&self, log: bool) -> Course {
+    pub(super) fn new_run_state(&self, log: bool) -> RunState {
         let run = &self.scenario.run;
         let lanes = self.workload.lanes.as_ref();
         let windows = self.windows();
         let over_time = run.utilisation.then(|| Box::new(OverTime::new(windows.width())));
-        let mut recorder = Recorder::new(run.histogram_digits, windows, lanes);
+        let mut recorder = RunRecorder::new(run.histogram_digits, windows, lanes);
         recorder.over_time = over_time;
         let is_timed = run.timing == TimingMode::Full;
         // Without time there is nothing to wait for.
         let warm_up = if is_timed { run.warm_up.max(self.workload.ramp) } else { Nanos::ZERO };
-        Course::new(recorder, warm_up, requests(&self.scenario, log))
+        RunState::new(recorder, warm_up, requests(&self.scenario, log))
     }
 
-    fn windows(&self) -> Windows {
+    fn windows(&self) -> TimeWindows {
         let run = &self.scenario.run;
         let digits = run.histogram_digits;
         if let Some(width) = run.window {
-            return Windows::new(width, run.max_windows, digits);
+            return TimeWindows::new(width, run.max_windows, digits);
         }
         let width = self.workload.duration.map_or(FIRST_WINDOW, |span| Nanos((span.0 / WINDOWS).max(1_000)));
-        Windows::new(width, CHOSEN_WINDOWS.min(run.max_windows), digits)
+        TimeWindows::new(width, CHOSEN_WINDOWS.min(run.max_windows), digits)
     }
 }
 
 /// What is to be kept of single requests.
-fn requests(scenario: &Scenario, log: bool) -> Option<Box<Requests>> {
+fn requests(scenario: &Scenario, log: bool) -> Option<Box<RequestRecorder>> {
     let run = &scenario.run;
     let log = log && run.log.is_some();
     let queues = scenario.array.is_none() && scenario.device.controller.queues.is_some();
     (run.causes || log || queues).then(|| {
-        Box::new(Requests {
-            splits: run.causes.then(Splits::default),
-            log: log.then(|| Log::new(run.causes)),
+        Box::new(RequestRecorder {
+            splits: run.causes.then(LatencySplits::default),
+            log: log.then(|| RequestLog::new(run.causes)),
             queues: queues.then(|| ByQueue::new(run.histogram_digits)),
         })
     })

@@ -1,9 +1,9 @@
-//! What the engine runs: a drive by itself, or an array of them.
+//! The devices that the engine runs: a drive by itself, or an array of drives.
 
-use crate::counts::{Snapshot, WINDOW_BLOCKS};
+use crate::counts::{DriveSnapshot, WINDOW_BLOCKS};
 use crate::error::ServiceError;
 use crate::progress::OnProgress;
-use crate::team::Team;
+use crate::team::ThreadTeam;
 use outlast_array::ArrayCondition;
 use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ftl::{Ftl, ProgramCause};
@@ -13,16 +13,15 @@ use outlast_scenario::{Scenario, Strike};
 use outlast_ssd::{CoreShare, Ssd};
 use outlast_units::{Lba, Nanos};
 
-/// A device that can be prepared without time and tells what it has done. Implemented by types known when the run loop is compiled,
-/// so that it calls them directly.
-pub(crate) trait Machine: Device + Restore {
-    /// Whether it comes to the same when it is advanced to a time and then on, instead of at once.
+/// A device that can be prepared without time and that counts what it does. The run loop is generic over it, so its calls are direct.
+pub(crate) trait SimulatedDevice: Device + Restore {
+    /// True if advancing in two steps has the same outcome as advancing at once.
     const MAY_WAIT: bool;
 
     /// Mapping units that the host addresses.
     fn units(&self) -> u64;
 
-    /// Units that one call of [`Machine::fill`] should write.
+    /// Units that one call of [`SimulatedDevice::fill`] should write.
     fn fill_units(&self) -> u64;
 
     /// Writes units `first..end` in order, without time.
@@ -31,76 +30,76 @@ pub(crate) trait Machine: Device + Restore {
     /// [`Outcome::ReadOnly`] when a drive is worn out.
     fn fill(&mut self, first: u64, end: u64) -> Result<(), Outcome>;
 
-    /// As [`Machine::fill`] of as many of the first `units` units as can be written faster in some other way to the same effect; returns
-    /// how many, and stops early where `go_on`, given the units written so far, says so.
+    /// Writes as many of the first `units` units as it can faster than by [`SimulatedDevice::fill`], with the same effect; returns how many.
+    /// Stops early if `go_on`, which is given the units written so far, returns false.
     ///
     /// # Errors
     /// [`Outcome::ReadOnly`] when a drive is worn out.
     fn fill_first(
         &mut self,
         units: u64,
-        team: Team,
+        team: ThreadTeam,
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<u64, Outcome>;
 
-    /// Units that one call of [`Machine::write_units`] should write.
+    /// Units that one call of [`SimulatedDevice::write_units`] should write.
     fn batch(&self) -> usize;
 
-    /// Writes whole units without time, on the threads of `team` where that can be.
+    /// Writes whole units without time, on the threads of `team` if the device can use them.
     ///
     /// # Errors
     /// The number of units that were written before a drive was worn out.
-    fn write_units(&mut self, units: &[u64], team: Team) -> Result<(), usize>;
+    fn write_units(&mut self, units: &[u64], team: ThreadTeam) -> Result<(), usize>;
 
-    /// Carries out a command without time, or keeps it to be carried out with others: that it could not be may be told later, by another
-    /// one or by [`Machine::catch_up`].
+    /// Carries out a command without time, or keeps it in a backlog. A failure of a kept command is returned by a later one, or by
+    /// [`SimulatedDevice::catch_up`].
     fn apply(&mut self, command: Command) -> Outcome;
 
-    /// Carries out what is kept. Before anything but [`Machine::host_units`] is asked for.
+    /// Carries out the backlog. Must be called before anything but [`SimulatedDevice::host_units`] is read.
     fn catch_up(&mut self) -> Outcome {
         Outcome::Ok
     }
 
-    /// Takes account of what untimed commands have left in buffers.
+    /// Brings buffers into the state that untimed commands leave, so that timed ones can follow.
     fn end_untimed(&mut self);
 
-    /// Shows the translation layers of the drives that it has now, always in the same order.
-    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl));
+    /// Calls `visit` with each translation layer of its present drives, always in the same order.
+    fn each_ftl(&self, visit: &mut dyn FnMut(&Ftl));
 
     /// Units that the host wrote since the last reset.
     fn host_units(&self) -> u64;
 
-    /// Units that all drives programmed.
+    /// Units that all drives have programmed, for whatever cause.
     fn programmed_units(&self) -> u64;
 
-    /// Time begins: what the scenario has happen is scheduled.
+    /// Begins simulated time: schedules the faults and other happenings of the scenario.
     ///
     /// # Errors
-    /// A fault at a place that is not there.
+    /// A fault at an address that the device does not have.
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError>;
 
-    /// Something breaks. To be called with all done that was due until `now`.
+    /// Injects a fault. The device must have been advanced to `now`.
     ///
     /// # Errors
-    /// What the array refuses; after a loss of power that it refuses to start from, it is off.
+    /// The array refuses it. An array that refuses to start after a loss of power stays off.
     fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError>;
 
-    /// Starts counting anew.
+    /// Resets all counters.
     fn reset(&mut self, now: Nanos);
 
-    /// What is counted now.
-    fn snapshot(&self, now: Nanos) -> Snapshot;
+    /// Counts since the last reset, and the state at `now`.
+    fn snapshot(&self, now: Nanos) -> DriveSnapshot;
 
     /// The latest simulated time that can be handled.
     fn latest(&self) -> Nanos;
 
-    /// Whether something happened that ends the run as an error.
+    /// True if something happened that ends the run with an error.
     fn has_failed(&self) -> bool;
 
-    /// What code of the user's that decides for a drive did that it must not, if it did.
+    /// Error of user code that made an invalid decision, if any.
     fn policy_failure(&self) -> Option<ConfigError>;
 
-    /// Whether it takes commands: an array that did not start after a loss of power does not.
+    /// True if it takes commands; an array that did not start after a loss of power does not.
     #[inline]
     fn is_up(&self) -> bool {
         true
@@ -112,15 +111,15 @@ pub(crate) trait Machine: Device + Restore {
         None
     }
 
-    /// The host has ended: carries on what must not be left half done. Returns whether the caller stopped it.
+    /// Finishes work that must not be left half done after the host has ended. True if `progress` stopped it.
     fn finish(&mut self, _progress: OnProgress<'_>) -> bool {
         false
     }
 }
 
-/// Units between two looks at the clock.
+/// Units written between two checks of the clock.
 const FILL_UNITS: u64 = 64;
-/// Units that are divided among flash cores: enough that starting threads costs nothing beside them.
+/// Units that are divided among flash cores at once: enough to make the cost of starting threads negligible.
 const APART: usize = 1 << 16;
 
 /// A write of units `first..end`.
@@ -130,7 +129,7 @@ pub(crate) fn unit_write(sectors_per_unit: u32, first: u64, end: u64) -> Command
     Command::new(Op::Write, Lba(first * per_unit), sectors)
 }
 
-impl Machine for Ssd {
+impl SimulatedDevice for Ssd {
     const MAY_WAIT: bool = true;
 
     fn units(&self) -> u64 {
@@ -145,11 +144,11 @@ impl Machine for Ssd {
         (first..end).try_for_each(|unit| self.write_unit_untimed(unit, 0))
     }
 
-    /// Where it has several flash cores, all of it, core by core.
+    /// Writes everything, core by core, if there are several flash cores; nothing otherwise.
     fn fill_first(
         &mut self,
         units: u64,
-        team: Team,
+        team: ThreadTeam,
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<u64, Outcome> {
         if self.ftls().len() == 1 {
@@ -161,7 +160,7 @@ impl Machine for Ssd {
             slice.clear();
             slice.extend(first..units.min(first + APART as u64));
             first += slice.len() as u64;
-            Machine::write_units(self, &slice, team).map_err(|_| Outcome::ReadOnly)?;
+            SimulatedDevice::write_units(self, &slice, team).map_err(|_| Outcome::ReadOnly)?;
             if !go_on(first) {
                 break;
             }
@@ -169,12 +168,12 @@ impl Machine for Ssd {
         Ok(first)
     }
 
-    /// As many as are looked up together, or what is worth a thread for each core.
+    /// Units whose table entries are fetched together, or, with several cores, enough for a thread each.
     fn batch(&self) -> usize {
         if self.ftls().len() == 1 { 64 } else { APART }
     }
 
-    fn write_units(&mut self, units: &[u64], team: Team) -> Result<(), usize> {
+    fn write_units(&mut self, units: &[u64], team: ThreadTeam) -> Result<(), usize> {
         self.write_units_untimed(units, |shares| team.for_each(shares, CoreShare::write))
     }
 
@@ -187,8 +186,8 @@ impl Machine for Ssd {
         Ssd::end_untimed(self);
     }
 
-    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl)) {
-        self.ftls().for_each(look);
+    fn each_ftl(&self, visit: &mut dyn FnMut(&Ftl)) {
+        self.ftls().for_each(visit);
     }
 
     fn has_failed(&self) -> bool {
@@ -200,6 +199,7 @@ impl Machine for Ssd {
     }
 
     fn host_units(&self) -> u64 {
+        // A write that replaced an older one in the buffer was never programmed by itself.
         self.written()[ProgramCause::Host] + self.counters().coalesced_writes
     }
 
@@ -234,8 +234,8 @@ impl Machine for Ssd {
         self.reset_counters(now);
     }
 
-    fn snapshot(&self, now: Nanos) -> Snapshot {
-        Snapshot::of(self, now, WINDOW_BLOCKS)
+    fn snapshot(&self, now: Nanos) -> DriveSnapshot {
+        DriveSnapshot::of(self, now, WINDOW_BLOCKS)
     }
 
     fn latest(&self) -> Nanos {

@@ -1,9 +1,9 @@
 //! What is seen of a drive or an array between two steps, as columns.
 
-use super::{Built, Simulation};
-use crate::drives::AsDrives;
+use super::{BuiltDevice, Simulation};
+use crate::drives::AsDriveSet;
 use crate::summary::wear_table;
-use crate::table::{Column, Table};
+use crate::table::{ResultColumn, ResultTable};
 use outlast_decisions::SuperblockState;
 use outlast_ftl::{Cause, Ftl};
 use outlast_ssd::Ssd;
@@ -15,7 +15,7 @@ const RANGES: u64 = 256;
 impl Simulation {
     /// Dies, superblocks, wear of blocks, and how much of the address space is mapped: tables by name, at a cost proportional to the drive.
     /// Of an array they are of all its drives, in columns `device` the numbers that faults have.
-    pub fn state(&self) -> Vec<(String, Table)> {
+    pub fn state(&self) -> Vec<(String, ResultTable)> {
         let now = self.stand().map_or(Nanos::ZERO, |stand| stand.now);
         let drives = self.drives_by_column();
         let mut tables = vec![
@@ -23,7 +23,7 @@ impl Simulation {
             ("superblocks".to_owned(), superblocks(&drives)),
             ("mapping".to_owned(), mapping(&drives)),
         ];
-        let all = either!(&self.built, own => own.as_drives());
+        let all = either!(&self.built, device => device.as_drives());
         tables.extend(wear_table(&all).map(|wear| ("wear".to_owned(), wear)));
         tables
     }
@@ -31,8 +31,8 @@ impl Simulation {
     /// The drives that are there, with their columns in the array.
     fn drives_by_column(&self) -> Vec<(u64, &Ssd)> {
         match &self.built {
-            Built::Drive(ssd) => vec![(0, ssd)],
-            Built::Array(volume) => {
+            BuiltDevice::Drive(ssd) => vec![(0, ssd)],
+            BuiltDevice::Array(volume) => {
                 let members = u64::from(volume.array.config().members);
                 let own = |column| Some((column, volume.array.member(column as usize)?.drive()?));
                 (0..members).filter_map(own).collect()
@@ -41,7 +41,7 @@ impl Simulation {
     }
 }
 
-fn dies(drives: &[(u64, &Ssd)], now: Nanos) -> Table {
+fn dies(drives: &[(u64, &Ssd)], now: Nanos) -> ResultTable {
     let views: Vec<_> = drives
         .iter()
         .flat_map(|&(device, ssd)| {
@@ -49,11 +49,11 @@ fn dies(drives: &[(u64, &Ssd)], now: Nanos) -> Table {
         })
         .collect();
     let per_channel = |ssd: &Ssd| u64::from(ssd.config().geometry.dies() / ssd.config().geometry.channels);
-    let mut table = Table::default();
+    let mut table = ResultTable::default();
     table.counts("device", views.iter().map(|&(device, ..)| device));
     table.counts("channel", views.iter().map(|&(_, ssd, die, _)| die as u64 / per_channel(ssd)));
     table.counts("die", views.iter().map(|&(_, _, die, _)| die as u64));
-    table.push("state", Column::Text(views.iter().map(|(.., view)| name_of(&view.state)).collect()));
+    table.push("state", ResultColumn::Text(views.iter().map(|(.., view)| name_of(&view.state)).collect()));
     table.counts("busy_ns", views.iter().map(|(.., view)| view.busy_ns));
     table.measures("pe_cycles", views.iter().map(|(.., view)| view.pe_cycles));
     table.counts("bad_blocks", views.iter().map(|(.., view)| view.bad_blocks));
@@ -67,14 +67,14 @@ fn name_of(value: &impl serde::Serialize) -> String {
 }
 
 /// A superblock and where it is.
-struct Place<'a> {
+struct SuperblockRow<'a> {
     device: u64,
     core: u64,
     ftl: &'a Ftl,
     id: SuperblockId,
 }
 
-impl Place<'_> {
+impl SuperblockRow<'_> {
     fn state(&self) -> SuperblockState {
         self.ftl.superblock(self.id).state()
     }
@@ -124,31 +124,31 @@ const fn state_name(state: SuperblockState) -> &'static str {
     }
 }
 
-fn superblocks(drives: &[(u64, &Ssd)]) -> Table {
+fn superblocks(drives: &[(u64, &Ssd)]) -> ResultTable {
     let mut all = Vec::new();
     for &(device, ssd) in drives {
         for (core, ftl) in (0..).zip(ssd.ftls()) {
             let ids = (0..ftl.layout().superblocks()).map(SuperblockId);
-            all.extend(ids.map(|id| Place { device, core, ftl, id }));
+            all.extend(ids.map(|id| SuperblockRow { device, core, ftl, id }));
         }
     }
     let states = all.iter().map(|place| state_name(place.state()).to_owned());
     let causes = all.iter().map(|place| place.cause().to_owned());
-    let mut table = Table::default();
+    let mut table = ResultTable::default();
     table.counts("device", all.iter().map(|place| place.device));
     table.counts("core", all.iter().map(|place| place.core));
     table.counts("superblock", all.iter().map(|place| u64::from(place.id.0)));
-    table.push("state", Column::Text(states.collect()));
-    table.push("cause", Column::Text(causes.collect()));
-    table.counts("class", all.iter().map(Place::class));
-    table.counts("valid_units", all.iter().map(Place::valid));
+    table.push("state", ResultColumn::Text(states.collect()));
+    table.push("cause", ResultColumn::Text(causes.collect()));
+    table.counts("class", all.iter().map(SuperblockRow::class));
+    table.counts("valid_units", all.iter().map(SuperblockRow::valid));
     table.counts("units", all.iter().map(|place| u64::from(place.ftl.layout().units_per_superblock())));
     table.counts("erase_count", all.iter().map(|place| u64::from(place.ftl.superblock(place.id).cycles())));
-    table.measures("age_units", all.iter().map(Place::age));
+    table.measures("age_units", all.iter().map(SuperblockRow::age));
     table
 }
 
-fn mapping(drives: &[(u64, &Ssd)]) -> Table {
+fn mapping(drives: &[(u64, &Ssd)]) -> ResultTable {
     let mut columns: [Vec<u64>; 4] = Default::default();
     for &(device, ssd) in drives {
         let unit = u64::from(ssd.sectors_per_unit()) * SECTOR_BYTES;
@@ -159,9 +159,9 @@ fn mapping(drives: &[(u64, &Ssd)]) -> Table {
             first += units;
         }
     }
-    let mut table = Table::default();
+    let mut table = ResultTable::default();
     for (name, column) in ["device", "offset", "bytes", "mapped_bytes"].into_iter().zip(columns) {
-        table.push(name, Column::U64(column));
+        table.push(name, ResultColumn::U64(column));
     }
     table
 }

@@ -1,10 +1,10 @@
 //! A prepared drive or array, written to be used by other runs.
 
-use super::{Built, Simulation};
+use super::{BuiltDevice, Simulation};
 use crate::error::EngineError;
-use crate::machine::Machine;
 use crate::progress::OnProgress;
-use crate::snapshot::{PreparedMachine, write_prepared};
+use crate::simulated_device::SimulatedDevice;
+use crate::snapshot::{PreparedDevice, write_prepared};
 use outlast_media::ConfigError;
 use std::io::Write;
 
@@ -15,19 +15,19 @@ impl Simulation {
     /// Those of [`Simulation::open_run`], the run has begun, or `to` cannot be written.
     pub fn snapshot(&mut self, to: &mut dyn Write, progress: OnProgress<'_>) -> Result<bool, EngineError> {
         self.open_run(progress)?;
-        let Some(underway) = &mut self.underway else { return Ok(false) };
-        if underway.prepared.stopped {
+        let Some(current_run) = &mut self.current_run else { return Ok(false) };
+        if current_run.prepared.stopped {
             return Ok(false);
         }
-        if underway.course.as_ref().is_none_or(|course| course.has_begun) {
+        if current_run.state.as_ref().is_none_or(|state| state.has_begun) {
             let limit = "must be before the first step: the run has begun";
             return Err(ConfigError::new("snapshot", "of a run", limit).into());
         }
-        let (scenario, prepared) = (&self.scenario, &mut underway.prepared);
-        either!(&mut self.built, machine => {
+        let (scenario, prepared) = (&self.scenario, &mut current_run.prepared);
+        either!(&mut self.built, device => {
             // So that what is written is whole: whoever reads it checks what the buffers hold.
-            machine.end_untimed();
-            write_prepared(to, scenario, &PreparedMachine { prepared, machine })
+            device.end_untimed();
+            write_prepared(to, scenario, &PreparedDevice { prepared, device })
         })
         .map_err(EngineError::Snapshot)?;
         Ok(true)

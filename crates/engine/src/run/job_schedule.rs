@@ -6,46 +6,46 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// The lanes of a run and when each is to be asked.
-pub(super) struct Fleet {
-    pub(super) lanes: FioLanes,
+pub(super) struct JobSchedule {
+    pub(super) jobs: FioLanes,
     pub(super) ready: VecDeque<u32>,
     /// When each lane that sleeps wakes up, and the same in order; what was changed since stays in the heap until it comes up.
     pub(super) wakes: Vec<Option<Nanos>>,
     asleep: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// By tag.
-    pub(super) lane_of: Vec<u32>,
+    pub(super) job_of: Vec<u32>,
 }
 
-impl Fleet {
-    pub(super) fn new(lanes: FioLanes) -> Self {
-        let count = lanes.infos().len() as u32;
+impl JobSchedule {
+    pub(super) fn new(jobs: FioLanes) -> Self {
+        let count = jobs.infos().len() as u32;
         Self {
-            lanes,
+            jobs,
             ready: (0..count).collect(),
             wakes: vec![None; count as usize],
             asleep: BinaryHeap::new(),
-            lane_of: Vec::new(),
+            job_of: Vec::new(),
         }
     }
 
-    pub(super) fn issued(&mut self, lane: u32, tag: u32) {
-        if tag as usize == self.lane_of.len() {
-            self.lane_of.push(lane);
+    pub(super) fn issued(&mut self, job: u32, tag: u32) {
+        if tag as usize == self.job_of.len() {
+            self.job_of.push(job);
         } else {
-            self.lane_of[tag as usize] = lane;
+            self.job_of[tag as usize] = job;
         }
     }
 
-    pub(super) fn sleep(&mut self, lane: u32, at: Nanos) {
-        if self.wakes[lane as usize].replace(at) != Some(at) {
-            self.asleep.push(Reverse((at, lane)));
+    pub(super) fn sleep(&mut self, job: u32, at: Nanos) {
+        if self.wakes[job as usize].replace(at) != Some(at) {
+            self.asleep.push(Reverse((at, job)));
         }
     }
 
     /// When the next lane wakes up.
     pub(super) fn next_wake(&mut self) -> Option<Nanos> {
-        while let Some(&Reverse((at, lane))) = self.asleep.peek() {
-            if self.wakes[lane as usize] == Some(at) {
+        while let Some(&Reverse((at, job))) = self.asleep.peek() {
+            if self.wakes[job as usize] == Some(at) {
                 return Some(at);
             }
             self.asleep.pop();
@@ -56,9 +56,9 @@ impl Fleet {
     /// Makes ready the lanes that wake up by `now`.
     pub(super) fn wake(&mut self, now: Nanos) {
         while self.next_wake().is_some_and(|at| at <= now) {
-            let Some(Reverse((_, lane))) = self.asleep.pop() else { return };
-            self.wakes[lane as usize] = None;
-            self.ready.push_back(lane);
+            let Some(Reverse((_, job))) = self.asleep.pop() else { return };
+            self.wakes[job as usize] = None;
+            self.ready.push_back(job);
         }
     }
 }
