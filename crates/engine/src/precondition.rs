@@ -13,38 +13,41 @@ use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::{Target, WorkloadSpec};
 
-/// The least that a round of a length not asked for holds, in drive writes and in superblocks.
+/// Default length of a round, in drive writes.
 const ROUND: f64 = 0.1;
+/// Least length of a default round, in superblocks of all flash cores: fewer victims make its write amplification a matter of chance.
 const ROUND_SUPERBLOCKS: u64 = 8;
 /// Commands taken from a workload together.
 const CHUNK: usize = 64;
-/// As much of the bar as is shown while there may be another round.
+/// Largest fraction shown while another round may follow.
 const MOST_SHOWN: f64 = 0.99;
-/// Units or commands between two looks at the clock.
+/// Units or commands between two checks of the clock.
 const BETWEEN_CLOCKS: u64 = 1 << 14;
 
-/// What preconditioning did.
+/// Outcome of preconditioning.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct PreconditionRecord {
     pub(crate) rounds: Vec<OverwriteRound>,
-    /// Mean write amplification of the last rounds: those that were compared.
+    /// Mean write amplification of the rounds that were last compared.
     pub(crate) amplification: Option<f64>,
-    /// Drive writes that it would probably have taken beyond those it did.
+    /// Drive writes that would probably have been needed in addition.
     pub(crate) drive_writes_left: f64,
-    /// Whether the write amplification became steady; absent where nothing was overwritten.
+    /// True if the write amplification became steady; `None` where nothing was overwritten, or the caller stopped.
     pub(crate) steady: Option<bool>,
     #[persist(skip)]
     pub(crate) cpu_s: f64,
     #[persist(skip)]
     pub(crate) wall_s: f64,
+    /// True if the caller stopped it.
     #[persist(skip)]
     pub(crate) stopped: bool,
+    /// Note of the result, where nothing was overwritten.
     pub(crate) note: Option<String>,
 }
 
 impl PreconditionRecord {
-    /// What the reader should know, and can do, about a drive of `capacity` that is not steady.
-    pub(crate) fn unsteady(&self, capacity: Bytes) -> Option<String> {
+    /// Note about a drive of `capacity` that did not become steady, with the setting to change.
+    pub(crate) fn unsteady_note(&self, capacity: Bytes) -> Option<String> {
         let at = self.rounds.last().map_or(0.0, |round| round.drive_writes);
         if self.steady != Some(false) {
             return None;
@@ -59,6 +62,7 @@ impl PreconditionRecord {
     }
 }
 
+/// Preconditioning under way. `written` and `planned` are mapping units.
 struct Preconditioner<'a, 'b, M> {
     device: &'a mut M,
     spec: &'a PreconditionSpec,
@@ -72,30 +76,31 @@ struct Preconditioner<'a, 'b, M> {
     spare_space: SpareSpaceWatch,
 }
 
-/// How far preparing has come, as it is shown: what is planned changes with every round, what was shown never goes back. From where it
-/// stands, the rest of the bar is shared out anew over what is still to be written.
+/// Fraction done, as shown to the user. The plan changes with every round, but the fraction never falls: at each change the remaining bar is
+/// spread over the units that are then still to be written.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProgressBar {
-    /// Written when the plan was last changed, and what was shown then.
+    /// Units written when the plan was last changed.
     written: u64,
+    /// Fraction shown at that time.
     fraction: f64,
 }
 
 impl ProgressBar {
-    /// What is shown after `written` of `planned`.
-    fn at(self, written: u64, planned: u64) -> f64 {
+    /// Fraction to show after `written` of `planned` units.
+    fn fraction_at(self, written: u64, planned: u64) -> f64 {
         let remaining = planned.saturating_sub(self.written).max(1);
         let done = (written.saturating_sub(self.written) as f64 / remaining as f64).min(1.0);
         self.fraction + (1.0 - self.fraction) * done
     }
 
-    /// The plan changes after `written` of `planned`. Only what is whole is shown as whole, so that there is room for more.
+    /// Fixes the fraction reached after `written` of `planned` units: the plan is about to change. Leaves room for more.
     fn replan(&mut self, written: u64, planned: u64) {
-        *self = Self { written, fraction: self.at(written, planned).min(MOST_SHOWN) };
+        *self = Self { written, fraction: self.fraction_at(written, planned).min(MOST_SHOWN) };
     }
 }
 
-/// Fills and overwrites `device` as `spec` says. Never inlined: instructions are counted by it.
+/// Fills and overwrites `device` as `spec` says. Never inlined, because the instruction benchmarks find it by its symbol.
 #[inline(never)]
 pub(crate) fn prepare<M: SimulatedDevice>(
     device: &mut M,
@@ -125,6 +130,7 @@ pub(crate) fn prepare<M: SimulatedDevice>(
     let mut prepared = preparer.fill(filled)?;
     if !prepared.stopped {
         preparer.catch_up()?;
+        // Counts begin after the fill, whose writes are no overwriting.
         preparer.spare_space = SpareSpaceWatch::new(preparer.device);
         match spec.overwrite {
             Overwrite::None => {}
@@ -137,7 +143,7 @@ pub(crate) fn prepare<M: SimulatedDevice>(
     }
     preparer.catch_up()?;
     if prepared.stopped {
-        // Whether it would have become steady is not known.
+        // It might have become steady.
         prepared.steady = None;
     }
     prepared.cpu_s = watch.cpu_s();
@@ -145,18 +151,18 @@ pub(crate) fn prepare<M: SimulatedDevice>(
     Ok(prepared)
 }
 
-/// Mapping units of a round whose length is not set, over `units` in `superblock` units of all flash cores together.
-fn usual_round(units: f64, superblock: u64) -> u64 {
+/// Mapping units of a round of default length, on a drive of `units` whose superblocks of all flash cores together hold `superblock` units.
+fn default_round(units: f64, superblock: u64) -> u64 {
     ((units * ROUND) as u64).max(superblock * ROUND_SUPERBLOCKS).max(1)
 }
 
-/// Drive writes after which the write amplification can be found steady at the earliest, and a round in which it is not yet.
+/// Drive writes at which the write amplification can be found steady at the earliest, plus one round.
 pub(crate) fn least_drive_writes(spec: &PreconditionSpec, units: f64, superblock: u64) -> f64 {
-    let round = spec.round.unwrap_or_else(|| usual_round(units, superblock) as f64 / units);
+    let round = spec.round.unwrap_or_else(|| default_round(units, superblock) as f64 / units);
     spec.min_drive_writes.max(f64::from(spec.rounds) * round) + round
 }
 
-/// Reports progress; whether the caller wants to stop.
+/// Reports progress; true if the caller wants to stop.
 fn report_progress(progress: OnProgress<'_>, fraction: f64, written: u64) -> bool {
     let report = RunProgress {
         phase: RunPhase::Precondition,
@@ -168,7 +174,7 @@ fn report_progress(progress: OnProgress<'_>, fraction: f64, written: u64) -> boo
 }
 
 impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
-    /// Whether the caller wants to stop; asks now and then, after so many units or commands more.
+    /// Counts `more` units or commands, and reports progress if it is time; true if the caller wants to stop.
     fn is_stopped(&mut self, more: u64) -> bool {
         self.since_clock += more;
         if self.since_clock < BETWEEN_CLOCKS {
@@ -178,10 +184,10 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         if !self.pulse.is_due() {
             return false;
         }
-        report_progress(self.progress, self.shown.at(self.written, self.planned), self.written)
+        report_progress(self.progress, self.shown.fraction_at(self.written, self.planned), self.written)
     }
 
-    /// Has the machine carry out what it keeps.
+    /// Has the device carry out its backlog.
     fn catch_up(&mut self) -> Result<(), EngineError> {
         match self.device.catch_up() {
             Outcome::ReadOnly => Err(EngineError::WornOut { written: self.written, planned: self.planned }),
@@ -189,30 +195,32 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         }
     }
 
+    /// Writes these units.
     fn write(&mut self, units: &[u64]) -> Result<(), EngineError> {
         let (before, planned) = (self.written, self.planned);
         self.written += units.len() as u64;
         let done = self.device.write_units(units, self.team);
-        // The one that failed counts, too.
+        // The unit that failed is counted as well.
         done.map_err(|written| EngineError::WornOut { written: before + written as u64 + 1, planned })
     }
 
+    /// Writes the first `units` units in order.
     fn fill(&mut self, units: u64) -> Result<PreconditionRecord, EngineError> {
         let step = self.device.fill_units();
         let (written, planned) = (self.written, self.planned);
         let (pulse, progress, mut stopped) = (&mut self.pulse, &mut *self.progress, false);
         let shown = self.shown;
-        let begun = self.device.fill_first(units, self.team, &mut |done| {
+        let filled = self.device.fill_first(units, self.team, &mut |done| {
             stopped = pulse.is_due()
-                && report_progress(progress, shown.at(written + done, planned), written + done);
+                && report_progress(progress, shown.fraction_at(written + done, planned), written + done);
             !stopped
         });
-        let begun = begun.map_err(|_| EngineError::WornOut { written, planned })?;
-        self.written += begun;
+        let filled = filled.map_err(|_| EngineError::WornOut { written, planned })?;
+        self.written += filled;
         if stopped {
             return Ok(PreconditionRecord { stopped, ..PreconditionRecord::default() });
         }
-        for first in (begun..units).step_by(step as usize) {
+        for first in (filled..units).step_by(step as usize) {
             let end = units.min(first + step);
             let (written, planned) = (self.written, self.planned);
             self.device.fill(first, end).map_err(|_| EngineError::WornOut { written, planned })?;
@@ -224,6 +232,7 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         Ok(PreconditionRecord::default())
     }
 
+    /// Mapping units of a round.
     fn round_units(&self) -> u64 {
         let units = self.device.units() as f64;
         if let Some(round) = self.spec.round {
@@ -234,9 +243,10 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
             layers += 1;
             largest = ftl.layout().units_per_superblock().max(largest);
         });
-        usual_round(units, u64::from(largest) * layers)
+        default_round(units, u64::from(largest) * layers)
     }
 
+    /// Overwrites random units below `span`, round after round, until the write amplification is steady.
     fn overwrite_randomly(
         &mut self,
         span: u64,
@@ -248,13 +258,13 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         let round = self.round_units();
         loop {
             let before = self.device.programmed_units();
-            let mut left = round;
-            while left != 0 {
-                let units = &mut batch[..left.min(self.device.batch() as u64) as usize];
+            let mut remaining = round;
+            while remaining != 0 {
+                let units = &mut batch[..remaining.min(self.device.batch() as u64) as usize];
                 units.fill_with(|| rng.below(span));
                 self.write(units)?;
                 let count = units.len() as u64;
-                left -= count;
+                remaining -= count;
                 if self.is_stopped(count) {
                     prepared.stopped = true;
                     return Ok(());
@@ -268,9 +278,9 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         }
     }
 
-    /// The workload's own writes and trims, pass after pass, until the write amplification is steady. Every pass draws anew: the same
-    /// random addresses in the same order again and again would be a workload that nobody runs (a trace has no seed, and is replayed
-    /// as it is). Which places are hot stays as it is.
+    /// Overwrites with the writes and trims of the workload, pass after pass, until the write amplification is steady. Every pass draws from a
+    /// new seed, since repeating the same addresses in the same order is no realistic workload; hot addresses stay the same. A trace has no
+    /// seed and is replayed as it is.
     fn overwrite_with(
         &mut self,
         spec: &WorkloadSpec,
@@ -293,6 +303,7 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
             if workload.source.fill(&mut batch, CHUNK)? == 0 {
                 let written = self.device.host_units();
                 if written == pass_start {
+                    // A pass without writes would repeat for ever.
                     prepared.note = Some("The workload writes nothing, so it overwrote nothing.".to_owned());
                     break;
                 }
@@ -325,13 +336,14 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         Ok(())
     }
 
-    /// Notes a round; whether it was the last.
+    /// Records a round of `units` with the write amplification that was counted; true if it was the last.
     fn end_round(&mut self, prepared: &mut PreconditionRecord, units: u64, amplification: f64) -> bool {
         let length = units as f64 / self.device.units() as f64;
         let before = prepared.rounds.last().map_or(0.0, |round| round.drive_writes);
         let drive_writes = before + length;
         let change = self.spare_space.end_round(self.device);
-        // What an array adds is not collection's, so it needs no weighing.
+        // `amplification` includes what an array adds. Only the share of collection depends on where the round ends, so it alone is replaced
+        // by its weighed value.
         let correction = change.amplification.map_or(1.0, |weighed| weighed / change.counted);
         prepared.rounds.push(OverwriteRound {
             drive_writes,
@@ -347,6 +359,7 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         let last = compared(rounds, parts);
         prepared.amplification = Some(mean_amplification(last.unwrap_or(rounds)));
         let steady = last.is_some_and(|last| has_settled(last, parts, spec.tolerance));
+        // Sums of rounds miss a limit by rounding.
         let enough = drive_writes >= spec.min_drive_writes - 1e-9;
         prepared.steady = Some(steady);
         prepared.drive_writes_left = expected_drive_writes_left(rounds, parts, spec.tolerance);
@@ -366,10 +379,10 @@ mod tests {
     use super::{MOST_SHOWN, ProgressBar};
 
     #[test]
-    fn a_plan_that_grows_never_takes_the_bar_back() {
+    fn progress_never_falls_when_the_plan_grows() {
         let (mut shown, mut planned, mut before) = (ProgressBar::default(), 2000u64, 0.0);
         for written in 0..10_000u64 {
-            let now = shown.at(written, planned);
+            let now = shown.fraction_at(written, planned);
             assert!(now >= before && now <= 1.0, "{now} after {before} at {written} of {planned}");
             before = now;
             if written % 1000 == 999 {
@@ -383,9 +396,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_new_plan_it_is_the_share_that_is_written() {
+    fn progress_under_one_plan_is_the_share_written() {
         let shown = ProgressBar::default();
-        assert!((shown.at(25, 100) - 0.25).abs() < 1e-12 && (shown.at(100, 100) - 1.0).abs() < 1e-12);
-        assert!((shown.at(5, 0) - 1.0).abs() < 1e-12);
+        assert!(
+            (shown.fraction_at(25, 100) - 0.25).abs() < 1e-12
+                && (shown.fraction_at(100, 100) - 1.0).abs() < 1e-12
+        );
+        assert!((shown.fraction_at(5, 0) - 1.0).abs() < 1e-12);
     }
 }

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on, and what it can be told.
+//! Progress reports of a run, and the caller's answer to them.
 
 use outlast_units::Nanos;
 use std::fmt;
@@ -27,27 +27,27 @@ impl fmt::Display for RunPhase {
     }
 }
 
-/// Where a run stands.
+/// Progress of a run at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunProgress {
-    /// The part under way.
+    /// Current part of the run.
     pub phase: RunPhase,
-    /// How much of it is done, 0 to 1, where that can be told.
+    /// Share of that part which is done, 0 to 1; `None` where its length is unknown.
     pub fraction: Option<f64>,
-    /// Requests completed (mapping units written, while preconditioning).
+    /// Requests completed; while preconditioning, mapping units written; while rebuilding, events handled.
     pub requests: u64,
     /// Simulated time.
     pub simulated: Nanos,
 }
 
-/// What the run should do next.
+/// Answer to a progress report: go on or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunControl {
     /// Go on.
     Continue,
-    /// Stop now; what was measured so far is the result, marked partial.
+    /// Stop now. The result covers the run so far and is marked partial.
     Stop,
 }
 
-/// Called about every 50 ms of wall time.
+/// Receives progress about every 50 ms of wall time.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&RunProgress) -> RunControl;

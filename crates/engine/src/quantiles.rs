@@ -1,18 +1,18 @@
-//! Which percentiles a run can tell.
+//! Percentiles that enough samples support.
 
 use crate::histogram::LatencyHistogram;
 
-/// Samples that must lie above a percentile for it to be told: fewer make it the accident of one slow request.
-const ABOVE: f64 = 10.0;
+/// Samples that must lie above a reported percentile. With fewer it depends on single slow requests.
+const LEAST_ABOVE: f64 = 10.0;
 
 /// The `q`-quantile of `latencies`, in microseconds; `None` unless at least ten samples lie above it.
 pub(crate) fn resolved_quantile(latencies: &LatencyHistogram, q: f64) -> Option<f64> {
-    // 1 - q is rounded, in its tenth digit at the highest percentile.
+    // The tolerance covers the rounding of 1 - q, which shows in the tenth digit at the highest percentile.
     let above = latencies.len() as f64 * (1.0 - q);
-    (above >= ABOVE * (1.0 - 1e-9)).then(|| latencies.quantile(q) as f64 * 1e-3)
+    (above >= LEAST_ABOVE * (1.0 - 1e-9)).then(|| latencies.quantile(q) as f64 * 1e-3)
 }
 
-/// The highest percentile that is told, in percent; `None` where there are too few samples for the median.
+/// Highest percentile with enough samples above it, in percent; `None` where there are too few even for the median.
 pub(crate) fn highest_resolved_percent(latencies: &LatencyHistogram) -> Option<f64> {
     let all = [99.9999, 99.999, 99.99, 99.9, 99.0, 95.0, 90.0, 50.0];
     all.into_iter().find(|percent| resolved_quantile(latencies, percent / 100.0).is_some())

@@ -1,4 +1,4 @@
-//! What is measured while a run goes on.
+//! Recording of completions: counts, histograms, windows and commands in flight.
 
 use crate::by_state::ByState;
 use crate::counts::DriveSnapshot;
@@ -10,24 +10,24 @@ use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use outlast_workload::FioLanes;
 
-/// Counts of completed commands: those that were served, and apart from them those that ended in an error.
+/// Counts of completed commands; those that ended in an error are counted separately from those served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompletedCounts {
-    /// Served, by [`Op`].
+    /// Commands served, by [`Op`].
     pub(crate) commands: [u64; 4],
-    /// Their bytes.
+    /// Bytes of commands served, by [`Op`].
     pub(crate) bytes: [u64; 4],
-    /// Ended in an error, by [`Op`].
+    /// Commands that ended in an error, by [`Op`].
     pub(crate) failed: [u64; 4],
-    /// The same by [`Outcome`].
+    /// Commands that ended in an error, by [`Outcome`].
     pub(crate) outcomes: [u64; OUTCOMES],
 }
 
-/// How many [`Outcome`]s there are.
+/// Number of [`Outcome`]s.
 const OUTCOMES: usize = 5;
 
 impl CompletedCounts {
-    /// Commands that did what they were asked for.
+    /// Commands that succeeded.
     pub(crate) fn served(&self) -> u64 {
         self.commands.iter().sum()
     }
@@ -37,18 +37,18 @@ impl CompletedCounts {
         self.failed.iter().sum()
     }
 
-    /// Commands that ended, be it in an error.
+    /// Commands that ended, with or without an error.
     pub(crate) fn total(&self) -> u64 {
         self.served() + self.errors()
     }
 
-    /// Commands that ended so.
+    /// Commands that ended with this error.
     pub(crate) fn ended(&self, outcome: Outcome) -> u64 {
         self.outcomes[outcome as usize]
     }
 }
 
-/// Commands in flight over time.
+/// Number of commands in flight, and its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InFlightIntegral {
     now: u32,
@@ -59,6 +59,7 @@ pub(crate) struct InFlightIntegral {
 }
 
 impl InFlightIntegral {
+    /// Adds `by` commands at `at`.
     #[inline]
     fn change(&mut self, at: Nanos, by: i32) {
         self.area += u128::from((at - self.last).0) * u128::from(self.now);
@@ -67,6 +68,7 @@ impl InFlightIntegral {
         self.most = self.most.max(self.now);
     }
 
+    /// The integral up to `at`.
     pub(crate) fn area_until(&self, at: Nanos) -> u128 {
         self.area + u128::from(at.saturating_sub(self.last).0) * u128::from(self.now)
     }
@@ -82,29 +84,29 @@ pub(crate) struct RunRecorder {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
     pub(crate) completed: CompletedCounts,
-    /// Sum of the time that completed commands spent in the drive since `start`, in nanoseconds: for Little's law,
-    /// independent of the histograms. Of a command begun before, only the part since then counts: the whole of it is a
-    /// latency, but not time in flight while it was measured.
+    /// Sum of the time that completed commands spent in the drive since `start`, in nanoseconds, independent of the histograms: for Little's
+    /// law. Of a command submitted before `start` only the part since then counts; its latency, though, is recorded whole.
     latency_sum: u128,
-    /// Sum of the times since which commands now in flight have been so, none earlier than `start`.
+    /// Sum of the submission times of the commands now in flight, each at least `start`, in nanoseconds.
     open_since: u128,
     /// Commands that completed during the warm-up.
     pub(crate) warmed: u64,
     /// Commands in flight at `start`.
     in_flight_before: u32,
-    /// When the last command arrived; before `start` if none has since then.
+    /// Time of the last arrival; before `start` if there was none since.
     last_arrival: Nanos,
     pub(crate) in_flight: InFlightIntegral,
     pub(crate) latency: ByOp,
-    /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
+    /// Latencies of commands with a stream hint other than zero, by hint, each allocated at its first command. Stream 0 is what remains of
+    /// `latency`.
     pub(crate) by_stream: Vec<(u8, ByOp)>,
-    /// Of an array: latencies by its state.
+    /// Latencies by state of the array; empty for a drive by itself.
     pub(crate) by_state: ByState,
     pub(crate) windows: TimeWindows,
-    /// By job, where the host has lanes.
+    /// Records by job; empty for a host without jobs.
     pub(crate) jobs: JobRecorder,
     pub(crate) digits: u8,
-    /// How busy parts were, where somebody asks for that.
+    /// Utilisation over time; only with `run.utilisation`.
     pub(crate) over_time: Option<Box<OverTime>>,
 }
 
@@ -130,13 +132,13 @@ impl RunRecorder {
         }
     }
 
-    /// Forgets everything but what is in flight: measuring begins at `at`.
+    /// Drops all records except commands in flight: measuring begins at `at`.
     pub(crate) fn restart(&mut self, at: Nanos, snapshot: &DriveSnapshot) {
         let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot), None);
         fresh.jobs = std::mem::take(&mut self.jobs);
         fresh.jobs.restart(at);
         fresh.over_time = self.over_time.take();
-        fresh.over_time.iter_mut().for_each(|own| own.restart(at));
+        fresh.over_time.iter_mut().for_each(|over_time| over_time.restart(at));
         fresh.in_flight = self.in_flight;
         fresh.in_flight.restart(at);
         fresh.open_since = u128::from(fresh.in_flight.now) * u128::from(at.0);
@@ -148,6 +150,7 @@ impl RunRecorder {
         *self = fresh;
     }
 
+    /// Counts a command submitted at `at`.
     #[inline]
     pub(crate) fn submitted(&mut self, at: Nanos) {
         self.in_flight.change(at, 1);
@@ -155,7 +158,7 @@ impl RunRecorder {
         self.open_since += u128::from(at.max(self.start).0);
     }
 
-    /// A command submitted at `since` has completed at `at`. Windows that have ended by then must have been closed
+    /// Records a command submitted at `since` that completed at `at`. Windows that end before `at` must be closed already
     /// ([`RunRecorder::close_windows`]).
     #[inline]
     pub(crate) fn completed(&mut self, command: &Command, since: Nanos, at: Nanos, outcome: Outcome) {
@@ -166,7 +169,7 @@ impl RunRecorder {
         self.open_since -= u128::from(begun.0);
         self.latency_sum += u128::from((at - begun).0);
         let op = command.op;
-        self.counted(command, outcome);
+        self.count(command, outcome);
         if outcome != Outcome::Ok {
             return;
         }
@@ -176,9 +179,9 @@ impl RunRecorder {
         }
     }
 
-    /// A command has been carried out without time.
+    /// Counts a command by outcome, without its latency; all there is to record of one carried out without time.
     #[inline]
-    pub(crate) fn counted(&mut self, command: &Command, outcome: Outcome) {
+    pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
         let op = command.op as usize;
         let window = &mut self.windows.current;
         if outcome == Outcome::Ok {
@@ -202,13 +205,13 @@ impl RunRecorder {
         self.by_stream[index].1.of_mut(op).record(latency);
     }
 
-    /// Whether a window ends before `at`. What completes at its very end belongs to it, so that the last window is never empty.
+    /// True if the current window ends before `at`. A completion at its very end belongs to it, so that the last window is never empty.
     #[inline]
     pub(crate) fn window_ends_by(&self, at: Nanos) -> bool {
         at > self.windows.end
     }
 
-    /// Closes every window that ends before `at`, given what the drive counts now.
+    /// Closes every window that ends before `at`, with the drives' present counts.
     pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: &DriveSnapshot) {
         while self.window_ends_by(at) {
             let area = self.in_flight.area_until(self.windows.end);
@@ -216,7 +219,7 @@ impl RunRecorder {
         }
     }
 
-    /// Closes the last, shorter window; nothing is recorded after.
+    /// Closes the last, shorter window. Nothing may be recorded afterwards.
     pub(crate) fn finish(&mut self, snapshot: &DriveSnapshot) {
         let end = self.end;
         self.close_windows(end, snapshot);
@@ -227,8 +230,8 @@ impl RunRecorder {
         self.latency.take_in(&mut self.windows.latency);
     }
 
-    /// Time that all commands together spent in the drive from `start` to `end`, in command-nanoseconds: what the integral of
-    /// the number in flight must be.
+    /// Time that all commands together spent in the drive from `start` to `end`, in command-nanoseconds. By Little's law it equals the integral
+    /// of the commands in flight.
     pub(crate) fn time_in_drive(&self) -> u128 {
         let unfinished = u128::from(self.in_flight.now) * u128::from(self.end.0);
         self.latency_sum + unfinished.saturating_sub(self.open_since)

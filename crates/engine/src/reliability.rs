@@ -1,4 +1,4 @@
-//! Summing up what errors did.
+//! Summary of errors, corrections, parity and scrubbing.
 
 use crate::drives::DriveSet;
 use crate::facts::RunFacts;
@@ -13,7 +13,7 @@ use outlast_ftl::ReadCause;
 use outlast_ssd::{Decision, RedundancyView};
 use std::f64::consts::LN_10;
 
-/// Blocks whose error rates are looked at when the run has ended.
+/// Blocks over which error rates are sampled at the end of the run.
 const BLOCKS: usize = 65_536;
 
 pub(crate) fn reliability(facts: &RunFacts<'_>) -> ReliabilityFigures {
@@ -53,6 +53,7 @@ pub(crate) fn reliability(facts: &RunFacts<'_>) -> ReliabilityFigures {
     }
 }
 
+/// Exact probabilities per unit and per bit, from sums over all units read; `None` where flash never errs or nothing was read.
 fn exact(facts: &RunFacts<'_>) -> Option<ExactProbabilities> {
     let exact = facts.measured.exact?;
     let bits = facts.ssd.config().ftl.mapping_unit.0 as f64 * 8.0;
@@ -74,7 +75,7 @@ fn exact(facts: &RunFacts<'_>) -> Option<ExactProbabilities> {
     })
 }
 
-/// Parity, class by class; `None` in a drive without.
+/// Parity by class; `None` for drives without parity.
 pub(crate) fn protection(facts: &RunFacts<'_>) -> Option<ProtectionFigures> {
     let drives = &facts.ssd;
     let config = drives.config();
@@ -92,19 +93,19 @@ pub(crate) fn protection(facts: &RunFacts<'_>) -> Option<ProtectionFigures> {
         }
     });
     let changes = first.changes().iter().map(|change| {
-        let asked = &change.asked;
-        let what = if asked.dies.is_empty() {
-            let code = first.code(asked.class);
-            let (data, parity) = (asked.data.unwrap_or(code.data), asked.parity.unwrap_or(code.parity));
-            format!("class {} gets ({data}, {parity})", asked.class)
+        let request = &change.asked;
+        let what = if request.dies.is_empty() {
+            let code = first.code(request.class);
+            let (data, parity) = (request.data.unwrap_or(code.data), request.parity.unwrap_or(code.parity));
+            format!("class {} gets ({data}, {parity})", request.class)
         } else {
-            format!("{} dies are added", asked.dies.len())
+            format!("{} dies are added", request.dies.len())
         };
         ChangeMade { at_s: change.at.as_secs_f64(), what, refused: change.refused.clone() }
     });
     let progress = drives.all().iter().map(|ssd| ssd.encoding_progress());
     let (outdated_superblocks, superblocks) =
-        progress.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        progress.fold((0, 0), |sum, drive| (sum.0 + drive.0, sum.1 + drive.1));
     let moved: u64 = drives.all().iter().map(|ssd| ssd.covers_moved()).sum();
     Some(ProtectionFigures {
         by_class: by_class.collect(),
@@ -117,7 +118,7 @@ pub(crate) fn protection(facts: &RunFacts<'_>) -> Option<ProtectionFigures> {
     })
 }
 
-/// What failures of dies have taken of redundancy; `None` where none has.
+/// Redundancy lost to failed dies; `None` where none was lost.
 fn redundancy(drives: &DriveSet<'_>) -> Option<RedundancyFigures> {
     let in_array = drives.array.is_some();
     let unit = drives.config().ftl.mapping_unit.0;
@@ -195,10 +196,10 @@ fn twin(facts: &RunFacts<'_>) -> Option<TwinComparison> {
     })
 }
 
-/// One spare superblock in so many, kept by scrubbing, is worth a word.
-const LEAST_HELD: u32 = 20;
+/// Scrubbing that reserves at least one in so many spare superblocks gets a note.
+const NOTEWORTHY_RESERVE: u32 = 20;
 
-/// What the reader should know about errors.
+/// Notes of the result about errors and scrubbing.
 pub(crate) fn notes(facts: &RunFacts<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let ssd = facts.ssd;
@@ -220,24 +221,25 @@ pub(crate) fn notes(facts: &RunFacts<'_>) -> Vec<String> {
         }
     }
     let (moved, again) = (facts.measured.scrubbed.superblocks, facts.measured.scrubbed.again);
+    // Half of them, and not just the second of two.
     if moved >= 4 && again * 2 > moved {
         notes.push(format!(
             "Scrubbing mostly moves data that it has moved before: {again} of {moved} superblocks. Most were moved because {}.",
             facts.measured.scrubbed.main_cause()
         ));
     }
-    if let Some(own) = redundancy(facts.ssd).filter(|own| own.lacks_space) {
+    if let Some(lost) = redundancy(facts.ssd).filter(|lost| lost.lacks_space) {
         notes.push(format!(
             "{} superblocks, with {:.1} MiB, stay with less redundancy after a die has failed: to rebuild them takes a superblock more on \
              each flash core than spare space gives without that die. What the host overwrites gets full redundancy.",
-            own.degraded_superblocks,
-            own.degraded_bytes as f64 / f64::from(1 << 20)
+            lost.degraded_superblocks,
+            lost.degraded_bytes as f64 / f64::from(1 << 20)
         ));
     }
     if ssd.config().scrub.is_some() {
-        let sum = |(held, spare), (own, all)| (held + own, spare + all);
+        let sum = |(held, spare), (core_held, core_spare)| (held + core_held, spare + core_spare);
         let (held, spare) = ssd.ftls().map(|ftl| ftl.space().superblocks_for_scrubbing()).fold((0, 0), sum);
-        if held * LEAST_HELD >= spare {
+        if held * NOTEWORTHY_RESERVE >= spare {
             notes.push(format!(
                 "Scrubbing keeps {held} of the {spare} spare superblocks for itself, whether or not it moves anything: collection \
                  has that much less room, and writes more, than without [device.scrub]. Larger drives, or smaller superblocks, make \
@@ -257,7 +259,7 @@ pub(crate) fn notes(facts: &RunFacts<'_>) -> Vec<String> {
     notes
 }
 
-/// `errors`: codewords by wrong bits; `decisions`: what was moved, and why.
+/// Tables of errors. `errors`: codewords by wrong bits; `decisions`: superblocks that were moved, and why.
 pub(crate) fn reliability_tables(facts: &RunFacts<'_>) -> Vec<(String, ResultTable)> {
     let ssd = facts.ssd;
     let mut tables = Vec::new();

@@ -1,4 +1,4 @@
-//! Summing up: from what was recorded to `result.json`.
+//! Summary of a run: the sections of `result.json` and its notes.
 
 use crate::array_report::array_summary;
 use crate::facts::RunFacts;
@@ -50,17 +50,18 @@ pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
     }
 }
 
+/// Sentences about guesses, limits and surprises, in a fixed order.
 fn notes(facts: &RunFacts<'_>) -> Vec<String> {
     let mut notes = facts.scenario.void.clone();
     notes.extend(facts.workload.notes.iter().cloned());
     notes.extend(facts.workload.source.notes());
     notes.extend(facts.prepared.note.clone());
     notes.extend(summary::overload_note(facts));
-    notes.extend(facts.prepared.unsteady(facts.ssd.identify().capacity));
-    notes.extend(prepared_otherwise(facts));
-    notes.extend(not_served(facts));
-    notes.extend(not_collected(facts));
-    notes.extend(without_spare(facts));
+    notes.extend(facts.prepared.unsteady_note(facts.ssd.identify().capacity));
+    notes.extend(other_preparation_note(facts));
+    notes.extend(unserved_note(facts));
+    notes.extend(no_collection_note(facts));
+    notes.extend(no_spare_note(facts));
     let unmapped = facts.measured.counts.drives.unmapped_reads;
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
@@ -68,14 +69,14 @@ fn notes(facts: &RunFacts<'_>) -> Vec<String> {
     notes.extend(crate::reliability::notes(facts));
     notes.extend(facts.ssd.array.iter().flat_map(|volume| crate::array_report::notes(facts, volume)));
     notes.extend(facts.by_hand.iter().cloned());
-    notes.extend(idle(facts));
-    notes.extend(warmed(facts));
-    notes.extend(ending(facts));
+    notes.extend(idle_notes(facts));
+    notes.extend(warm_up_note(facts));
+    notes.extend(ending_note(facts));
     notes
 }
 
-/// Says where the drive was prepared by uniform writes and measured under others, too shortly for these to have made it theirs.
-fn prepared_otherwise(facts: &RunFacts<'_>) -> Option<String> {
+/// Note if the drive was prepared by uniform writes and measured under others for less than one drive write.
+fn other_preparation_note(facts: &RunFacts<'_>) -> Option<String> {
     let written = facts.recorder.completed.bytes[Op::Write as usize] as f64;
     let drive_writes = written / facts.ssd.identify().capacity.0 as f64;
     let is_prepared =
@@ -89,8 +90,8 @@ fn prepared_otherwise(facts: &RunFacts<'_>) -> Option<String> {
     })
 }
 
-/// Says how many requests were not served, and why: the figures do not include them.
-fn not_served(facts: &RunFacts<'_>) -> Option<String> {
+/// Note of requests that were not served, by reason: the figures do not include them.
+fn unserved_note(facts: &RunFacts<'_>) -> Option<String> {
     let completed = &facts.recorder.completed;
     let causes = [
         (Outcome::ReadOnly, "refused because the drive takes no more writes"),
@@ -98,30 +99,30 @@ fn not_served(facts: &RunFacts<'_>) -> Option<String> {
         (Outcome::Aborted, "cut off by a loss of power"),
         (Outcome::OutOfRange, "beyond the capacity"),
     ];
-    let told: Vec<String> = causes
+    let reasons: Vec<String> = causes
         .into_iter()
         .filter(|&(outcome, _)| completed.ended(outcome) != 0)
         .map(|(outcome, why)| format!("{} {why}", completed.ended(outcome)))
         .collect();
-    (!told.is_empty()).then(|| {
+    (!reasons.is_empty()).then(|| {
         format!(
             "{} of {} requests were not served: {}. Rates and latencies are those of the requests that were.",
             completed.errors(),
             completed.total(),
-            told.join(", "),
+            reasons.join(", "),
         )
     })
 }
 
-/// Says where nothing was collected although the host wrote: the write amplification is then that of an empty drive.
-fn not_collected(facts: &RunFacts<'_>) -> Option<String> {
+/// Note if nothing was collected although the host wrote: the write amplification is then that of an empty drive.
+fn no_collection_note(facts: &RunFacts<'_>) -> Option<String> {
     summary::is_without_collection(facts).then(|| {
         "No superblock was collected during the measurement: write amplification says nothing about spare space or policy.".to_owned()
     })
 }
 
-/// Says where the flash that is left holds less than the capacity.
-fn without_spare(facts: &RunFacts<'_>) -> Option<String> {
+/// Note if the remaining flash holds less than the capacity.
+fn no_spare_note(facts: &RunFacts<'_>) -> Option<String> {
     let short = summary::device_facts(facts.ssd).effective_spare_factor.is_none();
     short.then(|| {
         "The flash that is left holds less than the capacity: there is no spare space, and device.effective_spare_factor is absent."
@@ -129,17 +130,19 @@ fn without_spare(facts: &RunFacts<'_>) -> Option<String> {
     })
 }
 
-/// Says where nothing was asked, and names the jobs that others ended before they asked for anything.
-fn idle(facts: &RunFacts<'_>) -> Vec<String> {
+/// Note of a run without requests, or of each job that was ended before its first request.
+fn idle_notes(facts: &RunFacts<'_>) -> Vec<String> {
     if facts.recorder.completed.total() == 0 && facts.recorder.warmed == 0 && !facts.prepared.stopped {
         return vec!["No request completed: all figures are those of a drive at rest.".to_owned()];
     }
-    let told = |name: &str| {
+    // The workload says itself which jobs cannot issue any request.
+    let is_noted = |name: &str| {
         let mut notes = facts.workload.notes.iter();
         notes.any(|note| note.starts_with(&format!("job {name}: ")) && note.contains("issues no request"))
     };
     let mut notes: Vec<String> = Vec::new();
-    for name in facts.recorder.jobs.idle(facts.workload.lanes.as_ref()).into_iter().filter(|name| !told(name))
+    for name in
+        facts.recorder.jobs.idle(facts.workload.lanes.as_ref()).into_iter().filter(|name| !is_noted(name))
     {
         let note = format!("Job {name} issued no request: it was ended before its first.");
         if !notes.contains(&note) {
@@ -149,8 +152,8 @@ fn idle(facts: &RunFacts<'_>) -> Vec<String> {
     notes
 }
 
-/// Says where a warm-up took most of the requests.
-fn warmed(facts: &RunFacts<'_>) -> Option<String> {
+/// Note if the warm-up took most of the requests.
+fn warm_up_note(facts: &RunFacts<'_>) -> Option<String> {
     let (warmed, measured) = (facts.recorder.warmed, facts.recorder.completed.total());
     (measured != 0 && warmed >= measured).then(|| {
         format!(
@@ -161,8 +164,8 @@ fn warmed(facts: &RunFacts<'_>) -> Option<String> {
     })
 }
 
-/// What a run that did not end as planned is of.
-fn ending(facts: &RunFacts<'_>) -> Option<String> {
+/// Note of what the result covers, if the run did not end as planned.
+fn ending_note(facts: &RunFacts<'_>) -> Option<String> {
     let warm_up = facts.scenario.run.warm_up.max(facts.workload.ramp);
     if facts.prepared.stopped {
         let written = facts.prepared.rounds.last().map_or(0.0, |round| round.drive_writes);

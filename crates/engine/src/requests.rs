@@ -1,4 +1,4 @@
-//! What is kept of every single request where that is asked for: where its time went, and its row in the log.
+//! Records of every single request, only on demand: its time by cause, its row in the log, its queue.
 
 use crate::by_queue::ByQueue;
 use crate::splits::LatencySplits;
@@ -6,19 +6,19 @@ use crate::table::ResultTable;
 use outlast_device::{Command, LatencyCause, LatencyParts, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
 
-/// Rows that leave at once.
+/// Rows in one table of the log.
 const ROWS: usize = 1 << 16;
 
-/// Names of the kinds of request, by their numbers in the log.
+/// Kinds of request, by their numbers in the log.
 pub const REQUEST_KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
-/// Names of how requests end, by their numbers in the log.
+/// Outcomes of requests, by their numbers in the log.
 pub const REQUEST_OUTCOMES: [&str; 5] = ["ok", "out-of-range", "read-only", "medium-error", "aborted"];
 
-/// Takes rows of the log, in order of completion: columns of numbers. `kind` counts through [`REQUEST_KINDS`] and `outcome` through
+/// Receives rows of the log in order of completion, as columns of numbers. `kind` counts through [`REQUEST_KINDS`] and `outcome` through
 /// [`REQUEST_OUTCOMES`]; times and parts are nanoseconds.
 pub type OnRows<'a> = &'a mut dyn FnMut(ResultTable);
 
-/// A request that has completed.
+/// A completed request. `parts` are its nanoseconds by cause, if latencies are split.
 pub(crate) struct CompletedRequest<'a> {
     pub(crate) command: &'a Command,
     pub(crate) since: Nanos,
@@ -30,11 +30,11 @@ pub(crate) struct CompletedRequest<'a> {
 /// The columns of every log.
 const COLUMNS: [&str; 7] = ["submitted_ns", "completed_ns", "kind", "lba", "bytes", "queue", "outcome"];
 
-/// The log of requests: rows that have not left yet.
+/// The log of requests: rows that have not been handed on yet.
 pub(crate) struct RequestLog {
     full: Vec<ResultTable>,
     columns: [Vec<u64>; COLUMNS.len()],
-    /// A column for each cause; none where the time of requests is not split.
+    /// One column for each cause; empty if latencies are not split.
     parts: Vec<Vec<u64>>,
 }
 
@@ -44,6 +44,7 @@ impl RequestLog {
         Self { full: Vec::new(), columns: Default::default(), parts: vec![Vec::new(); causes] }
     }
 
+    /// Adds the row of `request`.
     fn push(&mut self, request: &CompletedRequest<'_>) {
         let CompletedRequest { command, since, at, outcome, parts } = request;
         let row = [
@@ -64,7 +65,7 @@ impl RequestLog {
         }
     }
 
-    /// The rows that there are may leave.
+    /// Makes a table of the rows so far, which is then handed on.
     fn close(&mut self) {
         let mut table = ResultTable::default();
         let full = |column: &mut Vec<u64>| std::mem::take(column).into_iter();
@@ -78,7 +79,7 @@ impl RequestLog {
     }
 }
 
-/// What is kept of single requests.
+/// Recorder of single requests, with those parts that the run asks for.
 #[derive(Default)]
 pub(crate) struct RequestRecorder {
     pub(crate) splits: Option<LatencySplits>,
@@ -86,22 +87,23 @@ pub(crate) struct RequestRecorder {
     pub(crate) queues: Option<ByQueue>,
 }
 
-/// What was kept of those that were measured.
+/// Records of the requests that were measured.
 #[derive(Default)]
 pub(crate) struct RequestRecords {
-    /// Where their time went, if that was asked for.
+    /// Time by cause; only with `run.causes`.
     pub(crate) splits: Option<LatencySplits>,
-    /// By submission queue, where the drive tells queues apart.
+    /// Latencies by submission queue; only if the drive distinguishes queues.
     pub(crate) queues: Option<ByQueue>,
 }
 
 impl RequestRecorder {
-    /// Measuring begins. The log has what came before, too.
+    /// Drops the records of the warm-up. The log keeps its rows.
     pub(crate) fn restart(&mut self) {
         self.splits = self.splits.take().map(|_| LatencySplits::default());
         self.queues.iter_mut().for_each(ByQueue::restart);
     }
 
+    /// Records a completed request.
     pub(crate) fn completed(&mut self, request: &CompletedRequest<'_>) {
         let latency = (request.at - request.since).0;
         let is_served = request.outcome == Outcome::Ok;
@@ -116,14 +118,14 @@ impl RequestRecorder {
         }
     }
 
-    /// Hands on the rows that may leave.
+    /// Hands on the tables that are full.
     pub(crate) fn hand_on(&mut self, rows: OnRows<'_>) {
         self.log.iter_mut().flat_map(|log| log.full.drain(..)).for_each(rows);
     }
 
-    /// No request follows.
+    /// Hands on the remaining rows and returns the records; no request may follow.
     pub(crate) fn finish(mut self, rows: Option<OnRows<'_>>) -> RequestRecords {
-        // A log without requests has its columns, too.
+        // Even a log without requests has its columns, so the last table may be empty.
         self.log.iter_mut().for_each(RequestLog::close);
         if let Some(rows) = rows {
             self.hand_on(rows);

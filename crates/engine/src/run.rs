@@ -1,7 +1,7 @@
 //! The run loop: requests into the drive, completions out of it, simulated time from one event to the next.
 //!
-//! A run goes in legs, of which a whole run is one. What outlasts a leg is its [`RunState`]; where one ends is decided after a request has
-//! been settled, by the look that is due now and then anyway, so that a run comes to the same whatever its legs were.
+//! A run consists of legs; an uninterrupted run is a single one. The [`RunState`] outlasts them. A leg ends only after a request has been
+//! settled, at a check that is made anyway, so that the result does not depend on how a run is divided into legs.
 
 mod job_schedule;
 mod loops;
@@ -21,13 +21,13 @@ use outlast_workload::{Pacing, Request, Workload};
 pub(crate) use state::RunState;
 pub use state::{ExtraRequest, LegGoal};
 
-/// Completions between two looks at the clock.
+/// Completions between two checks of the clock.
 const BETWEEN_CLOCKS: u64 = 4096;
 
-/// How a run ended.
+/// End of a leg, and so perhaps of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunEnding {
-    /// The workload ended and everything it asked for completed.
+    /// The workload has ended and all its requests have completed.
     Complete,
     /// The caller stopped it.
     Stopped,
@@ -35,29 +35,30 @@ pub(crate) enum RunEnding {
     Paused,
 }
 
-/// Requests done at which a leg to `goal` looks after it next, where `done` are.
+/// Number of completed requests at which a leg to `goal` is next checked for its end, after `done`.
 fn next_check(done: u64, goal: &LegGoal) -> u64 {
-    let steady = (done / BETWEEN_CLOCKS + 1) * BETWEEN_CLOCKS;
-    // Time is looked at after every request, but only where somebody asks for it.
-    let asked = if goal.time == Nanos::MAX { goal.requests.max(done + 1) } else { done + 1 };
-    steady.min(asked)
+    let clock_check = (done / BETWEEN_CLOCKS + 1) * BETWEEN_CLOCKS;
+    // A goal in time needs a check after every request, which only such legs pay for.
+    let goal_check = if goal.time == Nanos::MAX { goal.requests.max(done + 1) } else { done + 1 };
+    clock_check.min(goal_check)
 }
 
-/// A command in flight, by tag.
+/// A command of the workload in flight, and the time of its submission.
 #[derive(Clone, Copy, Debug)]
 struct IssuedCommand {
     command: Command,
     at: Nanos,
 }
 
+/// One leg of a run under way.
 pub(crate) struct LegRunner<'a, 'b, 'c, M> {
     device: &'a mut M,
     workload: &'a mut Workload,
     state: RunState,
     goal: LegGoal,
-    /// Requests done at which to look whether to go on.
+    /// Number of completed requests at which the leg is next checked for its end.
     next_check: u64,
-    /// Why a look ended the leg.
+    /// Ending that the last check found.
     ending: RunEnding,
     progress: OnProgress<'b>,
     pulse: ProgressTimer,
@@ -65,7 +66,7 @@ pub(crate) struct LegRunner<'a, 'b, 'c, M> {
 }
 
 impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
-    /// A leg of a run.
+    /// A leg that continues `state` to `goal`.
     pub(crate) fn new(
         device: &'a mut M,
         workload: &'a mut Workload,
@@ -79,7 +80,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         Self { device, workload, state, goal, next_check, ending, progress, pulse, rows }
     }
 
-    /// Runs the workload to the goal or to its end. Never inlined: instructions are counted by it.
+    /// Runs the workload to the goal or to its end. Never inlined, because the instruction benchmarks find it by its symbol.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> Result<RunEnding, EngineError> {
         self.start()?;
@@ -94,7 +95,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         Ok(ending)
     }
 
-    /// No request follows.
+    /// Closes the records of the run: no request follows.
     pub(crate) fn finish(&mut self) {
         let counts = self.device.snapshot(self.state.now);
         self.state.recorder.finish(&counts);
@@ -105,20 +106,20 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         self.state.clock = self.state.clock.max(self.state.now);
     }
 
-    /// The run ends where it stands.
+    /// Ends the run where it stands, even before its first request.
     pub(crate) fn stop(&mut self) -> Result<(), EngineError> {
         self.start()?;
         self.finish();
         Ok(())
     }
 
-    /// What outlasts the leg.
+    /// Ends the leg and returns the state that outlasts it.
     pub(crate) fn end(mut self) -> RunState {
         self.hand_on_rows();
         self.state
     }
 
-    /// The first leg begins: counts do, and a closed loop has its requests in flight.
+    /// Before the first leg: resets counters, and issues the first requests of a closed loop.
     fn start(&mut self) -> Result<(), EngineError> {
         if self.state.has_begun {
             return Ok(());
@@ -141,7 +142,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         Ok(())
     }
 
-    /// Between two legs: something breaks.
+    /// Injects a fault between two legs.
     pub(crate) fn strike(&mut self, strike: Strike) -> Result<(), EngineError> {
         self.start()?;
         let clock = self.state.clock;
@@ -149,7 +150,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         Ok(self.device.strike(clock, strike)?)
     }
 
-    /// Between two legs: hands the machine a request that does not belong to the workload. The next leg ends when it has completed.
+    /// Submits a request beside the workload between two legs. The next leg ends when it has completed.
     pub(crate) fn submit(&mut self, command: Command) -> Result<(), EngineError> {
         self.start()?;
         let clock = self.state.clock;
@@ -176,7 +177,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         tag
     }
 
-    /// Records a completion and frees its tag; whether it is one of the workload's.
+    /// Records a completion and frees its tag; true if it belongs to the workload.
     #[inline]
     fn settle(&mut self, completion: &Completion) -> bool {
         let at = completion.at;
@@ -189,6 +190,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
                 over_time.sample(at.max(*reached), &self.device.as_drives());
             }
         }
+        // The completion that ends the warm-up is itself the first to be measured.
         if self.state.warming && at >= self.state.warm_up {
             self.state.warming = false;
             self.state.measure_from(at, self.device);
@@ -210,7 +212,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         true
     }
 
-    /// A request that does not belong to the workload has completed: somebody waits for it.
+    /// Records the completion of a request beside the workload, and has the leg end at the next check.
     #[cold]
     fn extra_completed(&mut self, completion: &Completion) {
         self.device.take_parts(completion.tag);
@@ -218,7 +220,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         self.next_check = self.state.done;
     }
 
-    /// Keeps what is asked for of a request that has completed.
+    /// Records a completed request by itself: causes, log, queue.
     #[inline(never)]
     fn record_request(&mut self, issued: &IssuedCommand, completion: &Completion) {
         let IssuedCommand { ref command, at: since } = *issued;
@@ -229,7 +231,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         }
     }
 
-    /// Whether the drive had something to tell, which a host without redundancy can do nothing about.
+    /// Drops notices of the drive, which a host without redundancy cannot act on; true if there were any.
     #[inline]
     fn drop_notices(&mut self) -> bool {
         let noticed = self.device.has_notice();
@@ -237,17 +239,19 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         noticed
     }
 
-    /// Whether the leg ends here; looks now and then.
+    /// True if the leg ends here; checked only when due.
     #[inline]
     fn is_stopped(&mut self) -> bool {
         self.state.done == self.next_check && self.check_leg_end()
     }
 
+    /// True if the leg ends here, by failure, by the caller or by its goal; reports progress when due.
     #[cold]
     #[inline(never)]
     fn check_leg_end(&mut self) -> bool {
         let done = self.state.done;
         self.next_check = next_check(done, &self.goal);
+        // Only at multiples, so that steps of another length do not change when user code is found to have failed.
         if done.is_multiple_of(BETWEEN_CLOCKS) {
             self.hand_on_rows();
             if self.device.has_failed() || self.pulse.is_due() && self.report() == RunControl::Stop {
@@ -259,13 +263,14 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         done >= self.goal.requests || self.state.now >= self.goal.time || self.state.extra_is_done()
     }
 
-    /// Rows of the log that are many enough leave.
+    /// Hands on the full tables of the log.
     fn hand_on_rows(&mut self) {
         if let (Some(requests), Some(rows)) = (&mut self.state.requests, &mut self.rows) {
             requests.hand_on(rows);
         }
     }
 
+    /// Reports progress: of the source if it knows its length, else by count or by time.
     #[cold]
     fn report(&mut self) -> RunControl {
         let by_time =
@@ -280,7 +285,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         })
     }
 
-    /// Runs the workload without time: every command is done before the next. Never inlined, as [`LegRunner::run`].
+    /// Runs the workload without time: every command ends before the next begins. Never inlined, as [`LegRunner::run`].
     #[inline(never)]
     pub(crate) fn run_untimed(&mut self) -> Result<RunEnding, EngineError> {
         self.state.has_begun = true;
@@ -292,18 +297,18 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
                 break;
             }
             let outcome = self.device.apply(request.command);
-            self.state.recorder.counted(&request.command, outcome);
+            self.state.recorder.count(&request.command, outcome);
             self.state.done += 1;
             if self.is_stopped() {
                 ending = RunEnding::Stopped;
                 break;
             }
-            // A drive that is worn out stays so: the study is over.
+            // A worn-out drive takes no more writes: the study is over.
             if outcome == Outcome::ReadOnly {
                 break;
             }
         }
-        // Only a drive that is worn out has anything to tell, and its study is over anyway.
+        // The outcome is ignored: only a worn-out drive has one, and its study is over anyway.
         self.device.catch_up();
         self.device.end_untimed();
         let counts = self.device.snapshot(self.state.now);

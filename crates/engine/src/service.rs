@@ -1,10 +1,10 @@
-//! A drive or an array that is used as it is, without a workload: prepared as the scenario says, its time begun.
+//! A drive or an array in service: prepared as the scenario says, its time begun, and used by others than a workload.
 
 use crate::error::{EngineError, ServiceError};
 use crate::member::MemberConfigs;
 use crate::progress::OnProgress;
 use crate::simulated_device::SimulatedDevice;
-use crate::simulation::{prepared, target_of};
+use crate::simulation::{prepare_device, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::ArrayVolume;
 use outlast_array::{Array, PowerCycle};
@@ -16,13 +16,14 @@ use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
 use std::{io::Read, sync::Arc};
 
-/// A drive or an array in service. There is no way to one that has not been prepared, or whose time has not begun.
+/// A drive or an array in service. Every constructor prepares it and begins its time.
 #[derive(Clone, Debug)]
 pub struct InService {
     scenario: Arc<Scenario>,
-    kind: ServedDevice,
+    device: ServedDevice,
 }
 
+/// The device in service.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one")]
 enum ServedDevice {
@@ -43,7 +44,7 @@ macro_rules! either {
 mod device;
 
 impl ServedDevice {
-    /// What `scenario` describes, new; `is_read`: of an array without its members' tables, since these are read whole.
+    /// Builds what `scenario` describes. `is_read` leaves out the tables of an array's members, which will be read whole.
     fn build(scenario: &Scenario, is_read: bool) -> Result<Self, ConfigError> {
         scenario.check_policies()?;
         Ok(match &scenario.array {
@@ -58,19 +59,19 @@ impl Restore for InService {
     const SHAPE: u64 =
         shape("InService", &[("", <Ssd as Restore>::SHAPE), ("", <ArrayVolume as Restore>::SHAPE)]);
 
-    /// Whether it is a drive or an array follows from the settings.
+    /// Saves the state only: the settings say if it is a drive or an array.
     fn save(&self, to: &mut Writer<'_>) {
-        either!(&self.kind, device => device.save(to));
+        either!(&self.device, device => device.save(to));
     }
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        either!(&mut self.kind, device => device.restore(from))
+        either!(&mut self.device, device => device.restore(from))
     }
 }
 
 impl InService {
-    /// Builds what `scenario` describes, prepares it, and begins its time: what the scenario has happen will happen. The workload counts
-    /// only where it is what preconditioning overwrites with.
+    /// Builds what `scenario` describes, prepares it and begins its time, with the scenario's faults scheduled. The workload is used only
+    /// if preconditioning overwrites with it.
     ///
     /// # Errors
     /// The first setting that cannot work, or a drive that wears out while it is being prepared; `None` where `progress` stopped it.
@@ -81,16 +82,16 @@ impl InService {
                 ConfigError::new("run.timing", "none", "must be full: who is served needs time").into()
             );
         }
-        let mut kind = ServedDevice::build(&scenario, scenario.precondition.from.is_some())?;
-        let is_prepared = either!(&mut kind, device => begin(&scenario, device, progress))?;
-        Ok(is_prepared.then(|| Self { scenario: Arc::new(scenario), kind }))
+        let mut device = ServedDevice::build(&scenario, scenario.precondition.from.is_some())?;
+        let is_prepared = either!(&mut device, device => begin(&scenario, device, progress))?;
+        Ok(is_prepared.then(|| Self { scenario: Arc::new(scenario), device }))
     }
 
-    /// Has what `scenario` describes, as a part of `whole`, take over the state of another that was written with
-    /// [`write_snapshot`](crate::write_snapshot); its bytes go to `store`, if there is one.
+    /// Builds what `scenario` describes, wraps it by `whole`, and reads the state of the result from `from`, which
+    /// [`write_snapshot`](crate::write_snapshot) wrote. Contents go to `store`, if given.
     ///
     /// # Errors
-    /// A setting that cannot work, or `from` is no such state.
+    /// A setting that cannot work, or `from` holds no such state.
     pub fn resume<S: Restore>(
         scenario: Scenario,
         from: &mut dyn Read,
@@ -100,8 +101,8 @@ impl InService {
         scenario.validate()?;
         let (settings, member_configs) =
             (settings_of(&scenario), MemberConfigs::of(&scenario, store.cloned()));
-        let kind = ServedDevice::build(&scenario, true)?;
-        let mut service = Self { scenario: Arc::new(scenario), kind };
+        let device = ServedDevice::build(&scenario, true)?;
+        let mut service = Self { scenario: Arc::new(scenario), device };
         if let Some(store) = store {
             service.keep_contents_in(store);
         }
@@ -110,9 +111,9 @@ impl InService {
         Ok(state)
     }
 
-    /// Has `store` keep the bytes from now on.
+    /// Keeps contents in `store` from now on.
     pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
-        either!(&mut self.kind, device => device.keep_contents_in(store));
+        either!(&mut self.device, device => device.keep_contents_in(store));
     }
 
     /// The scenario.
@@ -120,33 +121,33 @@ impl InService {
         &self.scenario
     }
 
-    /// The drives: the one, or those that are or were in the array, members first.
+    /// The drive, or all drives that are or were in the array, members first.
     pub fn drives(&self) -> Vec<&Ssd> {
-        match &self.kind {
+        match &self.device {
             ServedDevice::Drive(ssd) => vec![ssd],
             ServedDevice::Array(volume) => volume.drives().collect(),
         }
     }
 
-    /// The drive in column `column` of the array; of a drive by itself, the drive is column 0. `None` where nothing is, or a stand-in.
+    /// The drive in `column` of the array; a drive by itself is column 0. `None` for an empty column or a stand-in.
     pub fn drive(&self, column: usize) -> Option<&Ssd> {
-        match &self.kind {
+        match &self.device {
             ServedDevice::Drive(ssd) => (column == 0).then_some(ssd),
             ServedDevice::Array(volume) => volume.array.member(column)?.drive(),
         }
     }
 
-    /// The array, if it is one.
+    /// The array; `None` for a drive by itself.
     pub fn array(&self) -> Option<&Array<impl Device + PowerCycle + use<>>> {
-        match &self.kind {
+        match &self.device {
             ServedDevice::Drive(_) => None,
             ServedDevice::Array(volume) => Some(&volume.array),
         }
     }
 
-    /// What was to happen to the array and did not, in words.
+    /// Notes of scheduled happenings that the array refused, as sentences.
     pub fn notes(&self) -> &[String] {
-        match &self.kind {
+        match &self.device {
             ServedDevice::Drive(_) => &[],
             ServedDevice::Array(volume) => &volume.notes,
         }
@@ -154,33 +155,33 @@ impl InService {
 
     /// The latest simulated time that can be handled.
     pub fn latest(&self) -> Nanos {
-        either!(&self.kind, device => device.latest())
+        either!(&self.device, device => device.latest())
     }
 
-    /// Whether it takes commands: an array that did not start after a loss of power does not.
+    /// True if it takes commands; an array that did not start after a loss of power does not.
     pub fn is_up(&self) -> bool {
-        either!(&self.kind, device => device.is_up())
+        either!(&self.device, device => device.is_up())
     }
 
-    /// What is broken at `now`, as a `[[faults]]` entry of the scenario would break it. To be called with all done that was due until then.
+    /// Injects `fault` at `now`, like a `[[faults]]` entry of the scenario. The device must have been advanced to `now`.
     ///
     /// # Errors
-    /// A place that is not there, or what the array refuses; after a loss of power that it refuses to start from, it is off.
+    /// An address that the device does not have, or a refusal of the array. An array that refuses to start after a loss of power stays off.
     pub fn strike(&mut self, now: Nanos, fault: &FaultSpec) -> Result<(), ServiceError> {
         let strike = self.scenario.strike("fault", 0, fault)?;
-        either!(&mut self.kind, device => device.strike(now, strike))
+        either!(&mut self.device, device => device.strike(now, strike))
     }
 
-    /// Member `member` is exchanged for a new drive.
+    /// Exchanges member `member` for a new drive.
     ///
     /// # Errors
-    /// A drive by itself, or what the array refuses.
+    /// A drive by itself, or a refusal of the array.
     pub fn replace(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), ServiceError> {
         let volume = self.volume()?;
         Ok(volume.carry_out(now, Happening::Replace { member, force, fault: 0 })?)
     }
 
-    /// The array reads all of itself and makes redundancy fit, as md's `repair` does.
+    /// Starts a scrub that reads the whole array and corrects redundancy, like md's `repair`.
     ///
     /// # Errors
     /// A drive by itself.
@@ -189,7 +190,7 @@ impl InService {
         Ok(())
     }
 
-    /// Reads a member of the array as it is, beside all that the array asks of it; it completes as a command of the host does. See
+    /// Reads a member of the array directly, beside the array's own commands; completes like a command of the host. See
     /// [`Array::read_member`].
     ///
     /// # Errors
@@ -206,21 +207,21 @@ impl InService {
         Ok(())
     }
 
-    /// Power failed at `off`, nothing has been asked since, and it is back at `on`. Commands under way are forgotten.
+    /// Loses power at `off` and regains it at `on`; nothing may have been submitted since `off`. Commands under way are dropped.
     ///
     /// # Errors
-    /// An array that may give wrong data does not start, unless `force`; then it is off.
+    /// An array whose data may be wrong does not start without `force`; it is off then.
     pub fn power_cycle(&mut self, off: Nanos, on: Nanos, force: bool) -> Result<(), ServiceError> {
-        match &mut self.kind {
+        match &mut self.device {
             ServedDevice::Drive(ssd) => ssd.power_cycle(off, on),
             ServedDevice::Array(volume) => volume.power_cycle(off, on, force)?,
         }
         Ok(())
     }
 
-    /// From now on drives are ready as soon as their power is back: see [`Ssd::mount_at_once`].
+    /// Makes drives ready as soon as power is back, from now on: see [`Ssd::mount_at_once`].
     pub fn mount_at_once(&mut self) {
-        match &mut self.kind {
+        match &mut self.device {
             ServedDevice::Drive(ssd) => ssd.mount_at_once(),
             ServedDevice::Array(volume) => volume.array.with_devices(|_, member| {
                 if let Some(ssd) = member.drive_mut() {
@@ -230,32 +231,33 @@ impl InService {
         }
     }
 
-    /// As [`InService::power_cycle`] at one moment, and member `member` of the array is gone when power is back.
+    /// Loses and regains power at `now`; member `member` of the array is gone afterwards.
     ///
     /// # Errors
-    /// A drive by itself, no such member, or an array that may give wrong data and does not start, unless `force`; then it is off.
+    /// A drive by itself, no such member, or an array that does not start without `force`; it is off then.
     pub fn power_cycle_without(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), ServiceError> {
         Ok(self.volume()?.power_cycle_without(now, member, force)?)
     }
 
-    /// The next loss of power leaves `tear` of what is being programmed then.
+    /// Sets how much of the operations under way the next loss of power leaves on flash.
     pub fn tear_next(&mut self, tear: Tear) {
-        either!(&mut self.kind, device => device.tear_next(tear));
+        either!(&mut self.device, device => device.tear_next(tear));
     }
 
     /// Starts an array that did not start when power came back.
     ///
     /// # Errors
-    /// It still does not, without `force`.
+    /// It still refuses, without `force`.
     pub fn start(&mut self, now: Nanos, force: bool) -> Result<(), ServiceError> {
-        match &mut self.kind {
+        match &mut self.device {
             ServedDevice::Drive(_) => Ok(()),
             ServedDevice::Array(volume) => Ok(volume.start(now, force)?),
         }
     }
 
+    /// The array.
     fn volume(&mut self) -> Result<&mut ArrayVolume, ServiceError> {
-        match &mut self.kind {
+        match &mut self.device {
             ServedDevice::Drive(_) => Err(ServiceError::NoArray),
             ServedDevice::Array(volume) => Ok(volume),
         }
@@ -269,7 +271,7 @@ fn begin<M: SimulatedDevice>(
     progress: OnProgress<'_>,
 ) -> Result<bool, EngineError> {
     let target = target_of(scenario)?;
-    let prepared = prepared(scenario, device, &target, progress)?;
+    let prepared = prepare_device(scenario, device, &target, progress)?;
     device.begin(scenario)?;
     device.reset(Nanos::ZERO);
     Ok(!prepared.stopped)

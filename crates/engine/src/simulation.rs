@@ -1,4 +1,4 @@
-//! A run from beginning to end.
+//! A simulation: a scenario checked, built, run and summed up.
 
 use crate::effort::{self, RunEstimate};
 use crate::error::EngineError;
@@ -39,7 +39,7 @@ mod steps;
 use open_run::OpenRun;
 pub use steps::RunStatus;
 
-/// A scenario, checked and ready to run.
+/// A scenario that has been checked and built, ready to run.
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
@@ -49,7 +49,7 @@ pub struct Simulation {
     current_run: Option<Box<OpenRun>>,
 }
 
-/// What the host has.
+/// The device of the host.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one")]
 enum BuiltDevice {
@@ -57,24 +57,23 @@ enum BuiltDevice {
     Array(ArrayVolume),
 }
 
-/// What a run found.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// `result.json`.
+    /// Contents of `result.json`.
     pub summary: RunSummary,
-    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a host with jobs `jobs`; of a drive that can fail `decisions`, of one whose flash
-    /// errs `errors`, of an array `array_events`, `array_states` and
-    /// `array_lost`.
+    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; for a host with jobs `jobs`; for drives that can fail `decisions`, for
+    /// drives whose flash errs `errors`; for an array `array_events`, `array_states` and `array_lost`; and those of `run.utilisation`.
     pub tables: Vec<(String, ResultTable)>,
 }
 
 impl Simulation {
-    /// Checks the scenario, builds the drive, opens the workload.
+    /// Checks the scenario, opens the workload and builds the device.
     ///
     /// # Errors
-    /// The first thing that cannot work: a setting, the drive's spare space, the trace.
+    /// The first obstacle: a setting, the drive's spare space, the trace.
     pub fn new(scenario: Scenario) -> Result<Self, EngineError> {
-        let (workload, target) = Self::open(&scenario)?;
+        let (workload, target) = Self::open_workload(&scenario)?;
         let built = match &scenario.array {
             None => BuiltDevice::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
             // Members are read whole, tables included.
@@ -86,46 +85,46 @@ impl Simulation {
         Ok(Self { scenario, built, workload, target, current_run: None })
     }
 
-    /// Checks the scenario as [`Simulation::new`] does, without building the drive; returns what running it will take.
+    /// Checks the scenario like [`Simulation::new`] without building tables; returns the memory that its run needs.
     ///
     /// # Errors
     /// Those of [`Simulation::new`].
     pub fn check(scenario: &Scenario) -> Result<MemoryNeeds, EngineError> {
-        Self::open(scenario)?;
+        Self::open_workload(scenario)?;
         Self::without_tables(scenario, |drives, array_bytes| {
             Ok(memory::memory_needs(scenario, drives, array_bytes))
         })
     }
 
-    /// As [`Simulation::check`], and estimates the processor time, too, from the first requests of the workload.
+    /// Checks the scenario like [`Simulation::check`], and estimates the processor time as well, from the first requests of the workload.
     ///
     /// # Errors
     /// Those of [`Simulation::new`], and what is wrong in the first records of a trace.
     pub fn estimate(scenario: &Scenario) -> Result<RunEstimate, EngineError> {
-        let (mut workload, target) = Self::open(scenario)?;
+        let (mut workload, target) = Self::open_workload(scenario)?;
         Self::without_tables(scenario, |drives, array_bytes| {
             let effort = effort::estimate_effort(scenario, drives, &mut workload, &target)?;
             Ok(RunEstimate { memory: memory::memory_needs(scenario, drives, array_bytes), effort })
         })
     }
 
-    /// What `ask` tells of the drives, which have no tables, and of the bytes that an array takes itself.
+    /// Calls `estimate` with the drives, built without tables, and with the bytes that the array itself takes.
     fn without_tables<T>(
         scenario: &Scenario,
-        ask: impl FnOnce(&[&Ssd], u64) -> Result<T, EngineError>,
+        estimate: impl FnOnce(&[&Ssd], u64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         match &scenario.array {
-            None => ask(&[&Ssd::without_tables(scenario.device.clone(), scenario.seed)?], 0),
+            None => estimate(&[&Ssd::without_tables(scenario.device.clone(), scenario.seed)?], 0),
             Some(array) => {
                 let volume = ArrayVolume::without_tables(scenario, array)?;
                 let drives: Vec<&Ssd> = volume.drives().collect();
-                ask(&drives, volume.array.heap_bytes() as u64)
+                estimate(&drives, volume.array.heap_bytes() as u64)
             }
         }
     }
 
-    /// All that is checked before the drive is built.
-    fn open(scenario: &Scenario) -> Result<(Workload, Target), EngineError> {
+    /// Makes all checks that need no device, and opens the workload.
+    fn open_workload(scenario: &Scenario) -> Result<(Workload, Target), EngineError> {
         scenario.validate()?;
         scenario.check_policies()?;
         match (&scenario.precondition.from, &scenario.array) {
@@ -136,7 +135,7 @@ impl Simulation {
         // The workload before the drive: it costs little, and the drive may take gigabytes.
         let target = target_of(scenario)?;
         let workload = scenario.workload.open(&target)?;
-        // Of lanes, each that only time ends has its own.
+        // Jobs that only time ends have durations of their own.
         if workload.endless && workload.duration.is_none() && workload.lanes.is_none() {
             let limit = "the workload has no end: give requests, bytes or duration";
             return Err(ConfigError::new("workload", workload.label, limit).into());
@@ -146,7 +145,8 @@ impl Simulation {
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }
         let warm_up = scenario.run.warm_up.max(workload.ramp);
-        if let Some(duration) = workload.duration.filter(|&own| own <= warm_up && warm_up != Nanos::ZERO)
+        if let Some(duration) =
+            workload.duration.filter(|&duration| duration <= warm_up && warm_up != Nanos::ZERO)
             && scenario.run.timing == TimingMode::Full
         {
             let limit =
@@ -161,12 +161,12 @@ impl Simulation {
         &self.scenario
     }
 
-    /// What the host addresses.
+    /// Capacity that the host addresses.
     pub fn capacity(&self) -> Bytes {
         self.target.capacity
     }
 
-    /// The drive, or the first that an array has or had.
+    /// The drive, or the first drive that is or was in the array.
     ///
     /// # Panics
     /// Never: an array has drives, and keeps those that leave.
@@ -177,7 +177,7 @@ impl Simulation {
         }
     }
 
-    /// Prepares the drive, runs the workload, sums up. A second call runs the workload again on the drive as it then is.
+    /// Prepares the device, runs the workload and sums up. A second call runs the workload again on the drive as it then is.
     ///
     /// # Errors
     /// The trace turns out to be unreadable midway, or the drive wears out while it is being prepared.
@@ -185,7 +185,7 @@ impl Simulation {
         self.run_logged(progress, None)
     }
 
-    /// As [`Simulation::run`], and where the scenario has a log of requests (`run.log`) `rows` takes it. Keeping it is the caller's.
+    /// Runs like [`Simulation::run`]. If the scenario has a log of requests (`run.log`), `rows` receives it; storing it is up to the caller.
     ///
     /// # Errors
     /// Those of [`Simulation::run`].
@@ -194,11 +194,12 @@ impl Simulation {
         progress: OnProgress<'_>,
         mut rows: Option<OnRows<'_>>,
     ) -> Result<RunResult, EngineError> {
-        let again: Option<OnRows<'_>> = match &mut rows {
+        // The same callback is needed again for the last rows.
+        let reborrowed: Option<OnRows<'_>> = match &mut rows {
             Some(rows) => Some(&mut **rows),
             None => None,
         };
-        self.advance(&LegGoal::END, progress, again)?;
+        self.advance(&LegGoal::END, progress, reborrowed)?;
         self.finish(progress, rows)
     }
 
@@ -214,17 +215,17 @@ impl Simulation {
     }
 }
 
-/// The setting that ends the workload of `scenario` by time.
+/// Name of the setting that ends the workload of `scenario` by time.
 fn duration_setting(scenario: &Scenario) -> &'static str {
     let synthetic = scenario.workload.synthetic.as_ref();
     match synthetic {
-        Some(own) if own.duration.is_none() => "workload.synthetic.phases",
+        Some(spec) if spec.duration.is_none() => "workload.synthetic.phases",
         Some(_) => "workload.synthetic.duration",
         None => "workload",
     }
 }
 
-/// What a workload of `scenario` addresses.
+/// Address space of the workload of `scenario`: whole mapping units.
 ///
 /// # Errors
 /// The first setting of the array that cannot work.
@@ -238,8 +239,8 @@ pub(crate) fn target_of(scenario: &Scenario) -> Result<Target, ConfigError> {
     Ok(Target { capacity, seed: scenario.seed, unit })
 }
 
-/// Prepares `device`, or has it take over the state of one that was prepared.
-pub(crate) fn prepared<M: SimulatedDevice>(
+/// Prepares `device` by preconditioning, or by reading a snapshot.
+pub(crate) fn prepare_device<M: SimulatedDevice>(
     scenario: &Scenario,
     device: &mut M,
     target: &Target,

@@ -1,8 +1,8 @@
 //! Prepared drives and arrays in files.
 //!
-//! A file begins with eight bytes that no other has and the version of the format; all else has checksums ([`outlast_persist::Writer`]): the
-//! version of Outlast, the scenario, the shape of the state's types, a hash of the settings of device and array, and the state. What does not
-//! match is refused before any of the state is looked at.
+//! A file begins with eight magic bytes and the version of the format. The remainder has checksums ([`outlast_persist::Writer`]): the version
+//! of Outlast, the scenario, the shape of the state's types, a hash of the settings of device and array, and the state. A mismatch is refused
+//! before any of the state is read.
 //!
 //! Types of state derive `Persist` (a value) or `Restore` (a part, built from its settings, which then takes over the state of another one). Fields that follow
 //! from settings are marked `#[persist(skip)]`; one that changes nevertheless is found by tests that save and restore runs midway (decision 0043).
@@ -17,19 +17,20 @@ use std::any::Any;
 use std::io::{self, Read, Write};
 use thiserror::Error;
 
+/// First bytes of every snapshot; the first is no ASCII, so no text file begins so.
 const MAGIC: [u8; 8] = *b"\x8boutlast";
-/// Of everything that is not told by the shape of the types.
+/// Version of all of the format that the shape of the types does not cover.
 const FORMAT: u32 = 2;
-/// Machines behave as their program does, so state goes with its version.
+/// Version of Outlast. State belongs to a version, since another may behave differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Why a file cannot be used as a snapshot.
+/// Error of a file that cannot be used as a snapshot.
 #[derive(Debug, Error)]
 pub enum SnapshotError {
-    /// It is something else.
+    /// The file is no snapshot.
     #[error("is not a snapshot")]
     Foreign,
-    /// It was written by another version.
+    /// Another version, with another format, wrote it.
     #[error(
         "was written by Outlast {found}; this is Outlast {VERSION}, whose snapshots have another format: make the snapshot again"
     )]
@@ -43,30 +44,30 @@ pub enum SnapshotError {
         /// The version that wrote it.
         found: String,
     },
-    /// It is of another machine.
+    /// It holds a device with other settings.
     #[error(
         "is of a drive or array with other settings: [device] and [array] must be those that it was made with"
     )]
     Settings,
-    /// The same, and a setting that differs is known.
+    /// It holds a device with other settings, of which one is known.
     #[error("is of a drive or array with other settings: {name} was {was} when it was made, and is {is}")]
     Setting {
-        /// Its dotted name.
+        /// Dotted name of the setting.
         name: String,
-        /// Then.
+        /// Value when the snapshot was made.
         was: String,
-        /// Now.
+        /// Value now.
         is: String,
     },
-    /// It is not what was written.
+    /// Its contents are not those that were written.
     #[error("is damaged: {0}")]
     Damaged(#[from] Damage),
-    /// The system could not read it.
+    /// The operating system could not read it.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
 }
 
-/// The settings of what `scenario` builds, as a number. When members fail is not among them: it has not happened yet.
+/// Hash of the settings of the device that `scenario` builds. Times at which members fail are left out: they lie in the future.
 pub fn settings_of(scenario: &Scenario) -> u64 {
     let mut array = scenario.array.clone();
     for member in array.iter_mut().flat_map(|array| &mut array.member) {
@@ -76,7 +77,7 @@ pub fn settings_of(scenario: &Scenario) -> u64 {
     shape(&format!("{:?}", (&scenario.device, array)), &[])
 }
 
-/// Writes the state of a machine that was built with these `settings`.
+/// Writes the state of a device that was built with these `settings`.
 ///
 /// # Errors
 /// `to` cannot be written.
@@ -84,6 +85,7 @@ pub fn write_snapshot<S: Restore>(to: &mut dyn Write, settings: u64, state: &S) 
     write_with(to, "", settings, state)
 }
 
+/// Writes a snapshot with `scenario` as JSON, which may be empty.
 fn write_with<S: Restore>(to: &mut dyn Write, scenario: &str, settings: u64, state: &S) -> io::Result<()> {
     to.write_all(&MAGIC)?;
     to.write_all(&FORMAT.to_le_bytes())?;
@@ -94,11 +96,11 @@ fn write_with<S: Restore>(to: &mut dyn Write, scenario: &str, settings: u64, sta
     writer.end()
 }
 
-/// Has `state`, a machine that was built with `settings`, take over what was written; `context` is what it needs for that
+/// Reads the state of a snapshot into `state`, a device that was built with `settings`. `context` is for the parts that need one
 /// ([`Reader::context`]).
 ///
 /// # Errors
-/// What is read is no such state. The machine is then good for nothing any more.
+/// The file holds no such state. `state` may be half overwritten then and must be dropped.
 pub fn read_snapshot<S: Restore>(
     from: &mut dyn Read,
     settings: u64,
@@ -106,7 +108,7 @@ pub fn read_snapshot<S: Restore>(
     state: &mut S,
 ) -> Result<(), SnapshotError> {
     let (head, mut reader) = read_head(from, context)?;
-    // A machine that is under way goes on only as it would have.
+    // A device under way must continue as it would have, which only the same version ensures.
     if head.version != VERSION || head.shape != S::SHAPE {
         return Err(SnapshotError::Version { found: head.version });
     }
@@ -117,16 +119,16 @@ pub fn read_snapshot<S: Restore>(
     Ok(reader.end()?)
 }
 
-/// What stands before the state.
+/// Everything before the state.
 struct SnapshotHead {
     version: String,
-    /// As JSON; empty where it is kept elsewhere.
+    /// Scenario as JSON; empty if it is kept elsewhere.
     scenario: String,
     shape: u64,
     settings: u64,
 }
 
-/// Reads up to where the state begins.
+/// Reads the head of a snapshot; the reader is then at the state.
 fn read_head<'a>(
     from: &'a mut dyn Read,
     context: &'a dyn Any,
@@ -149,7 +151,7 @@ fn read_head<'a>(
     Ok((SnapshotHead { version, scenario, shape, settings }, reader))
 }
 
-/// A machine and what preparing it came to.
+/// A prepared device with the record of its preparation.
 pub(crate) struct PreparedDevice<'a, M> {
     pub(crate) prepared: &'a mut PreconditionRecord,
     pub(crate) device: &'a mut M,
@@ -172,7 +174,7 @@ impl<M: Restore> Restore for PreparedDevice<'_, M> {
 /// The snapshot that `precondition.from` names.
 fn open_file(path: &str) -> Result<impl Read + use<>, ConfigError> {
     let refused = |error: io::Error| refusal(path, &SnapshotError::Read(error));
-    // Opening a pipe that nobody writes to would wait for ever.
+    // Opening a pipe without a writer would block for ever.
     let kind = std::fs::metadata(path).map_err(refused)?.file_type();
     if !kind.is_file() {
         return Err(refusal(path, &SnapshotError::Foreign));
@@ -182,7 +184,7 @@ fn open_file(path: &str) -> Result<impl Read + use<>, ConfigError> {
     Ok(io::BufReader::new(file))
 }
 
-/// Checks that `head` is of a prepared machine of type `M` that `scenario` may go on with.
+/// Checks that `head` belongs to a prepared device of type `M` that `scenario` can use.
 fn check_head<M: Restore>(scenario: &Scenario, head: SnapshotHead) -> Result<(), SnapshotError> {
     match version_age(&head.version, VERSION) {
         VersionAge::Readable if head.shape == <PreparedDevice<'_, M> as Restore>::SHAPE => {}
@@ -198,16 +200,16 @@ fn check_head<M: Restore>(scenario: &Scenario, head: SnapshotHead) -> Result<(),
     Err(other_setting(&head.scenario, scenario).map_or(SnapshotError::Settings, differing_setting))
 }
 
-/// How the version that wrote a prepared machine is to the one that reads it.
+/// Relation of the version that wrote a prepared device to the one that reads it.
 #[derive(Debug, PartialEq, Eq)]
 enum VersionAge {
-    /// The same minor version, or the one before.
+    /// Same minor version, or the one before; not newer.
     Readable,
     Newer,
     Older,
 }
 
-/// Of a version `found` for one that is called `reader_version`.
+/// Relation of the version `found` to `reader_version`; a version that is no number counts as older.
 fn version_age(found: &str, reader_version: &str) -> VersionAge {
     let numbers = |version: &str| -> Option<Vec<u64>> {
         let plain = version.split(['-', '+']).next()?;
@@ -225,18 +227,18 @@ fn version_age(found: &str, reader_version: &str) -> VersionAge {
     }
 }
 
-/// Writes a prepared machine of `scenario`.
+/// Writes a prepared device of `scenario`, whose JSON lets a reader name the setting that differs.
 pub(crate) fn write_prepared<M: Restore>(
     to: &mut dyn Write,
     scenario: &Scenario,
     state: &PreparedDevice<'_, M>,
 ) -> io::Result<()> {
-    let mut made = scenario.clone(); // where the state came from does not matter to it
-    made.precondition.from = None;
+    let mut made = scenario.clone();
+    made.precondition.from = None; // irrelevant to the state, and paths differ
     write_with(to, &made.to_json()?, shape_of_machine(scenario), state)
 }
 
-/// The scenario, as JSON, whose drive or array is in the snapshot `path`.
+/// The scenario of the snapshot `path`, as JSON.
 ///
 /// # Errors
 /// The file cannot be read, or is no snapshot.
@@ -246,15 +248,14 @@ pub fn scenario_of(path: &str) -> Result<String, ConfigError> {
     Ok(head.scenario)
 }
 
-/// Checks that the file is a snapshot of what `scenario` builds, as far as that can be told from its beginning.
+/// Checks that the file is a snapshot of the device that `scenario` builds, as far as its head shows.
 pub(crate) fn check<M: Restore>(scenario: &Scenario, path: &str) -> Result<(), ConfigError> {
     let mut file = open_file(path)?;
     let begun = read_head(&mut file, &()).and_then(|(head, _)| check_head::<M>(scenario, head));
     begun.map_err(|error| refusal(path, &error))
 }
 
-/// Has `device`, which `scenario` built, take over the state that the snapshot of `precondition.from` holds; returns what preparing it
-/// came to.
+/// Reads the state of the snapshot `path` into `device`, which `scenario` built; returns the record of its preparation.
 pub(crate) fn prepare_from<M: Restore>(
     device: &mut M,
     scenario: &Scenario,
@@ -283,7 +284,7 @@ mod tests {
     use super::{VersionAge, version_age};
 
     #[test]
-    fn the_next_minor_version_reads_and_newer_ones_are_refused() {
+    fn a_version_reads_its_own_minor_version_and_the_one_before() {
         for (found, reader_version, expected) in [
             ("0.1.0", "0.1.0", VersionAge::Readable),
             ("0.1.7", "0.1.9", VersionAge::Readable),

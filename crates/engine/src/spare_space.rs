@@ -1,11 +1,10 @@
-//! Has the spare space found its place? Write amplification alone does not tell: under a skewed workload it stays low and flat for many
-//! drive writes, while superblocks that the fill left full of cold data slowly gather stale units, and take from the hot data the
-//! spare space that keeps it low.
+//! Distribution of the spare space during preconditioning. Write amplification alone does not show that a drive is steady: under a skewed
+//! workload it stays low and flat for many drive writes, while superblocks that the fill left full of cold data slowly gather stale units
+//! and so take spare space from the hot data.
 //!
-//! So two more things are looked at at the end of each round. Superblocks that were **written first**, before space was first reclaimed:
-//! the units that go stale in those of them that have not been erased yet are spare space on its way to where it will stay.
-//! And **unwritten space**: as long as writes live on what was free, nothing is collected, and the write amplification is that of an
-//! empty drive.
+//! Two more figures are therefore taken at the end of each round. Superblocks **written first**, before space was first reclaimed: units
+//! that go stale in those not erased yet are spare space that is still moving. And **unwritten space**: as long as writes go to free space,
+//! nothing is collected, and the write amplification is that of an empty drive.
 
 use crate::simulated_device::SimulatedDevice;
 use outlast_ftl::{Ftl, ProgramCause};
@@ -15,18 +14,22 @@ use outlast_units::SuperblockId;
 #[derive(Clone, Copy, Debug)]
 struct FirstWritten {
     superblock: SuperblockId,
-    /// Which seal it was: another one means that it has been erased since.
+    /// Number of its seal: another one means that it has been erased since.
     seal: u64,
-    /// Valid units when last looked at.
+    /// Valid units at the end of the last round.
     valid: u32,
 }
 
 /// Sums over the translation layers of all drives.
 #[derive(Clone, Copy, Debug, Default)]
 struct UnitSums {
+    /// Units written for the host.
     host: u64,
+    /// Units written for any cause.
     total: u64,
+    /// Units of free space.
     unwritten: u64,
+    /// Superblocks collected.
     victims: u64,
 }
 
@@ -44,26 +47,26 @@ impl UnitSums {
     }
 }
 
-/// What a round did to the spare space.
+/// Change of the spare space in one round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpareSpaceChange {
-    /// Units that drives wrote for each one that was written to them; `None` where there is no translation layer.
+    /// Write amplification of the drives, weighed by [`amplification`]; `None` without translation layers or host writes.
     pub(crate) amplification: Option<f64>,
-    /// The same as it was counted, a victim more or less included.
+    /// Write amplification as counted, which depends on where the round ends within a victim.
     pub(crate) counted: f64,
-    /// Whether erasures gained space: the round did not live on free space alone.
+    /// True if erasures gained space, so that the round did not use up free space alone.
     pub(crate) reclaimed: bool,
-    /// Units that went stale in superblocks that were written first and are not erased yet, as a share of the spare space.
+    /// Units that went stale in superblocks written first and not erased yet, as a share of the spare space.
     pub(crate) drift: f64,
-    /// Superblocks that were written first and are not erased yet, as a share of all.
+    /// Superblocks written first and not erased yet, as a share of all.
     pub(crate) first_written: f64,
 }
 
-/// Watches where the spare space goes.
+/// Follows the spare space from round to round.
 #[derive(Debug)]
 pub(crate) struct SpareSpaceWatch {
     last: UnitSums,
-    /// By translation layer; absent until space has first been reclaimed.
+    /// Superblocks written first, by translation layer; `None` until space is first reclaimed.
     first: Option<Vec<Vec<FirstWritten>>>,
     spare: u64,
     superblocks: u64,
@@ -74,12 +77,13 @@ impl SpareSpaceWatch {
         Self { last: UnitSums::of(device), first: None, spare: 0, superblocks: 0 }
     }
 
-    /// Ends a round.
+    /// Ends a round: returns its change, and marks the superblocks written first when space is first reclaimed.
     pub(crate) fn end_round<M: SimulatedDevice>(&mut self, device: &M) -> SpareSpaceChange {
         let now = UnitSums::of(device);
         let last = std::mem::replace(&mut self.last, now);
         let amplification = amplification(&last, &now);
         let counted = (now.total - last.total) as f64 / (now.host - last.host).max(1) as f64;
+        // Stand-ins have no spare space that could move.
         if amplification.is_none() {
             return SpareSpaceChange {
                 amplification,
@@ -112,6 +116,7 @@ impl SpareSpaceWatch {
         }
     }
 
+    /// Marks all sealed superblocks, and notes the spare space: physical units that hold no valid data.
     fn mark_first_written<M: SimulatedDevice>(&mut self, device: &M) {
         let (mut marked, mut capacity, mut valid, mut superblocks) = (Vec::new(), 0, 0, 0);
         device.each_ftl(&mut |ftl| {
@@ -130,7 +135,7 @@ impl SpareSpaceWatch {
         self.superblocks = superblocks;
     }
 
-    /// Units that went stale since the last look in superblocks that are still as they were first written, and how many such there are.
+    /// Units that went stale since the last round in marked superblocks that have not been erased, and the number of these.
     fn count_stale<M: SimulatedDevice>(&mut self, device: &M) -> (u64, usize) {
         let Some(marked) = &mut self.first else { return (0, 0) };
         let (mut stale, mut left) = (0, 0);
@@ -145,7 +150,7 @@ impl SpareSpaceWatch {
     }
 }
 
-/// Drops those of `marked` that have been erased; returns the units of the others that went stale.
+/// Drops superblocks that have been erased from `marked`; returns the units that went stale in the others.
 fn stale_in(marked: &mut Vec<FirstWritten>, ftl: &Ftl) -> u64 {
     marked.retain(|first| ftl.superblock(first.superblock).seal() == Some(first.seal));
     marked
@@ -157,20 +162,21 @@ fn stale_in(marked: &mut Vec<FirstWritten>, ftl: &Ftl) -> u64 {
         .sum()
 }
 
-/// Units written for each one of the host's between two looks.
+/// Units written for each unit of the host between two sums; `None` without host writes.
 ///
-/// Collection works superblock by superblock, so what it wrote in a round counts one victim more or less, according to where the
-/// round's end falls. But each victim pays for a known gain of unwritten space, and a round that ends just after a victim has that much
-/// more of it left: what was relocated is held against the space that it gained, not against the host's writes.
+/// Collection works victim by victim, so the units relocated in a round depend on whether its end falls just before or after a victim.
+/// Each victim gains a known amount of unwritten space, which a round that ends just after it still has. Relocated units are therefore
+/// divided by the space that they gained, not by the host's writes.
 fn amplification(last: &UnitSums, now: &UnitSums) -> Option<f64> {
     let host = now.host - last.host;
     if host == 0 {
         return None;
     }
-    let other = (now.total - last.total - host) as f64;
+    let relocated = (now.total - last.total - host) as f64;
+    // Space gained by erasures: the host used up `host` units of it, and the remainder shows as more unwritten space.
     let gained = host as f64 + now.unwritten as f64 - last.unwritten as f64;
-    let by = if gained > 0.0 { gained } else { host as f64 };
-    Some(1.0 + other / by)
+    let divisor = if gained > 0.0 { gained } else { host as f64 };
+    Some(1.0 + relocated / divisor)
 }
 
 #[cfg(test)]
@@ -178,7 +184,7 @@ mod tests {
     use super::{UnitSums, amplification};
 
     #[test]
-    fn a_victim_more_or_less_changes_nothing() {
+    fn amplification_does_not_depend_on_where_a_round_ends() {
         // Superblocks of 100 units, victims hold 80 valid ones: 5 units are written for each of the host's, wherever a round ends.
         let at = |host: u64, victims: u64| UnitSums {
             host,
@@ -191,12 +197,12 @@ mod tests {
             let waf = amplification(&start, &at(host, victims)).unwrap();
             assert!((waf - 5.0).abs() < 1e-9, "{host} units, {victims} victims: {waf}");
         }
-        // Held against the host's writes the last two are 5.27 and 4.76.
+        // Divided by the host's writes the last two would be 5.27 and 4.76.
         assert!((1.0 + 16.0 * 80.0 / 300.0_f64 - 5.267).abs() < 1e-3);
     }
 
     #[test]
-    fn free_space_is_written_once() {
+    fn writes_to_free_space_have_no_amplification() {
         let start = UnitSums { host: 0, total: 0, unwritten: 1000, victims: 0 };
         let now = UnitSums { host: 400, total: 400, unwritten: 600, victims: 0 };
         assert_eq!(amplification(&start, &now), Some(1.0));

@@ -1,44 +1,45 @@
-//! Where the time of requests goes: sums by cause, for each latency that occurred.
+//! Time of requests by cause, summed for each latency that occurred.
 
 use outlast_device::{Latencies, LatencyCause, LatencyParts, Op};
 
-/// Latencies within one 128th of each other are told apart up to 256 ns, and share a bucket beyond.
+/// Bits of a latency below its leading one: up to 256 ns every latency has its own bucket, beyond that a bucket spans a 128th.
 const BITS: u32 = 7;
-/// Where bands of requests begin, in shares of all of them.
-const STARTS: [f64; 6] = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999];
-/// A band is told of if so many requests lie above its beginning.
-const TOLD_FROM: f64 = 10.0;
+/// Beginnings of the bands of requests, as shares of all requests in order of latency.
+const BAND_STARTS: [f64; 6] = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999];
+/// Fewest requests above the beginning of a band; with fewer it joins the band before.
+const LEAST_ABOVE: f64 = 10.0;
 
 /// Requests whose latencies are nearly the same.
 #[derive(Clone, Copy, Debug, Default)]
 struct LatencyBucket {
     requests: u64,
-    /// Sums, in nanoseconds.
+    /// Sums by cause, in nanoseconds.
     parts: LatencyParts,
 }
 
-/// Where the time of requests of one kind went.
+/// Time of requests of one kind, by cause.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatencySplit {
-    /// By latency; as many as the longest needs.
+    /// Buckets by latency, up to the longest that occurred.
     buckets: Vec<LatencyBucket>,
 }
 
 /// Requests from one percentile to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LatencyBand {
-    /// Shares of all requests.
+    /// Beginning and end, as shares of all requests in order of latency.
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Not a whole number where a boundary cuts a bucket.
+    /// Number of requests; no whole number where a boundary cuts a bucket.
     pub(crate) requests: f64,
-    /// Means, in nanoseconds.
+    /// Means by cause, in nanoseconds.
     pub(crate) parts: Latencies<f64>,
 }
 
-/// The bucket of a latency.
+/// Index of the bucket of a latency in nanoseconds; it grows with the latency and has no gaps.
 #[inline]
 fn bucket_of(latency: u64) -> usize {
+    // For shift > 0 the kept bits are 128..256. Their leading one adds a whole step of 128, so indices continue where the shift grows.
     let shift = (u64::BITS - latency.leading_zeros()).saturating_sub(BITS + 1);
     ((u64::from(shift) << BITS) + (latency >> shift)) as usize
 }
@@ -55,39 +56,40 @@ impl LatencySplit {
         bucket.parts = bucket.parts + *parts;
     }
 
-    /// How many requests there were.
+    /// Number of requests.
     pub(crate) fn requests(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.requests).sum()
     }
 
-    /// The mean over all, in nanoseconds.
+    /// Means over all requests by cause, in nanoseconds.
     pub(crate) fn mean(&self) -> Latencies<f64> {
         let all: LatencyParts = self.buckets.iter().map(|bucket| bucket.parts).sum();
         let requests = self.requests().max(1) as f64;
         all.map(|part| part as f64 / requests)
     }
 
-    /// Requests in bands of percentiles, the fastest first. What is in one bucket is taken to be alike: a bucket that a boundary cuts is in
-    /// two bands, in proportion.
+    /// Bands of requests between percentiles, the fastest first. Requests in one bucket are taken to be alike: a bucket cut by a boundary is
+    /// divided in proportion.
     pub(crate) fn bands(&self) -> Vec<LatencyBand> {
         let all = self.requests() as f64;
-        let told = |&&start: &&f64| start == 0.0 || all * (1.0 - start) >= TOLD_FROM;
-        let starts: Vec<f64> = STARTS.iter().filter(told).copied().collect();
+        let is_resolved = |&&start: &&f64| start == 0.0 || all * (1.0 - start) >= LEAST_ABOVE;
+        let starts: Vec<f64> = BAND_STARTS.iter().filter(is_resolved).copied().collect();
         let ends = starts.iter().skip(1).copied().chain([1.0]);
         let bands = starts.iter().zip(ends);
         bands.map(|(&from, to)| self.band(from, to, all)).filter(|band| band.requests > 0.0).collect()
     }
 
+    /// The band of requests between two shares of `all`.
     fn band(&self, from: f64, to: f64, all: f64) -> LatencyBand {
         let (first, last) = (from * all, to * all);
         let (mut below, mut requests) = (0.0, 0.0);
         let mut parts: Latencies<f64> = Latencies::default();
         for bucket in self.buckets.iter().filter(|bucket| bucket.requests != 0) {
-            let own = bucket.requests as f64;
-            let within = (last.min(below + own) - first.max(below)).max(0.0);
-            below += own;
+            let in_bucket = bucket.requests as f64;
+            let within = (last.min(below + in_bucket) - first.max(below)).max(0.0);
+            below += in_bucket;
             requests += within;
-            parts = parts + bucket.parts.map(|part| part as f64 * (within / own));
+            parts = parts + bucket.parts.map(|part| part as f64 * (within / in_bucket));
         }
         LatencyBand {
             from,
@@ -98,7 +100,7 @@ impl LatencySplit {
     }
 }
 
-/// Where the time of reads and writes went.
+/// Time of reads and of writes, by cause.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatencySplits([LatencySplit; 2]);
 
@@ -107,7 +109,7 @@ impl LatencySplits {
         &self.0[usize::from(op != Op::Read)]
     }
 
-    /// A request has completed.
+    /// Records a completed request. Kinds other than reads and writes are not split.
     #[inline]
     pub(crate) fn record(&mut self, op: Op, latency: u64, parts: &LatencyParts) {
         debug_assert!(parts.total() == latency, "{op:?} of {latency} ns went into {parts:?}");
@@ -117,7 +119,7 @@ impl LatencySplits {
     }
 }
 
-/// Latencies by cause as results have them.
+/// Latencies with the names of their causes, as in results.
 pub(crate) fn named(parts: &Latencies<f64>) -> impl Iterator<Item = (&'static str, f64)> + '_ {
     parts.iter().map(|(cause, part): (LatencyCause, f64)| (cause.name(), part))
 }
@@ -158,7 +160,7 @@ mod tests {
         }
         all.sort_unstable();
         let bands = split.bands();
-        assert_eq!(bands.len(), STARTS.len());
+        assert_eq!(bands.len(), BAND_STARTS.len());
         for band in &bands {
             let (first, last) = ((band.from * 2e5).round() as usize, (band.to * 2e5).round() as usize);
             let count = (last - first) as f64;
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_band_above_which_hardly_any_request_lies_is_not_told_apart() {
+    fn a_band_needs_ten_requests_above_its_beginning() {
         let mut split = LatencySplit::default();
         for latency in 0..1000 {
             let mut parts = LatencyParts::default();

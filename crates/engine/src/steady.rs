@@ -1,7 +1,7 @@
-//! Is it steady? For preconditioning (write amplification by round) and for the measurement itself.
+//! Criteria of steady state: for preconditioning (write amplification by round) and for the measurement itself.
 
-/// Whether `values` stay within `range` of their mean and their least-squares line moves by no more than `excursion` of it
-/// over all of them.
+/// True if `values` span no more than `range` times their mean, and their least-squares line moves by no more than `excursion` times the
+/// mean over all of them. False for fewer than two.
 ///
 /// The criterion of SNIA's Solid State Storage Performance Test Specification (PTS 2.0.2, section 2.1.24): there with a range of
 /// 20 % and a slope excursion of 10 % over five rounds.
@@ -23,48 +23,49 @@ pub(crate) fn is_steady(values: &[f64], range: f64, excursion: f64) -> bool {
     high - low <= range * mean.abs() && moved <= excursion * mean.abs()
 }
 
-/// Drive writes ahead for which the spare space must stay where it is.
+/// Drive writes ahead over which the drift of the spare space must stay within the tolerance.
 const AHEAD: f64 = 10.0;
 
 /// One round of overwriting.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct OverwriteRound {
-    /// Overwritten until its end, in drive writes.
+    /// Drive writes of overwriting up to its end.
     pub(crate) drive_writes: f64,
+    /// Write amplification of this round alone.
     pub(crate) amplification: f64,
-    /// Spare space that superblocks written first took up, as a share of all spare space per drive write.
+    /// Spare space that superblocks written first took up, as a share of all spare space, per drive write.
     pub(crate) drift: f64,
-    /// Superblocks that were written first and are not erased yet, as a share of all.
+    /// Superblocks written first and not erased yet, as a share of all.
     pub(crate) first_written: f64,
-    /// Whether erasures gained space.
+    /// True if erasures gained space.
     pub(crate) reclaimed: bool,
-    /// Drive writes that overwriting was expected to take in all.
+    /// Estimate, at its end, of the drive writes that overwriting takes in all.
     pub(crate) expected_drive_writes: f64,
 }
 
-/// Of all that was overwritten, the last share that is looked at: cold data that was first collected all at once is collected in a body
-/// again some time later, and the longer that takes the longer the write amplification swings. Never less than the rounds asked for.
+/// Last share of all overwriting that is compared, though never less than the rounds set. Cold data that was first collected in a body is
+/// collected in a body again later; the longer that takes, the longer the write amplification swings, so the span grows with it.
 const SHARE: f64 = 1.0 / 3.0;
 
-/// How far single rounds may lie from their mean (root mean square), as a share of it. Where victims are taken in order, what is cold is
-/// collected in a body, lap after lap: the mean of some laps is flat, and still it moves as the body dissolves. What a swing does to the
-/// mean goes with its square, so a fifth is at most 4 %.
+/// Largest root mean square distance of single rounds from their mean, as a share of the mean. Where victims are taken in order, cold data
+/// is collected in a body, lap after lap: the mean over laps is flat, but still moves as the body dissolves. The effect of a swing on the
+/// mean grows with its square, so a fifth is at most 4 %.
 const SWING: f64 = 0.2;
 
-/// The last rounds, those that are compared: a multiple of `parts`; `None` while there are too few.
+/// The last rounds, which are compared: a multiple of `parts`; `None` while there are too few.
 pub(crate) fn compared(rounds: &[OverwriteRound], parts: usize) -> Option<&[OverwriteRound]> {
     let span = ((rounds.len() as f64 * SHARE).ceil() as usize).max(parts);
     let first = rounds.len().checked_sub(span.next_multiple_of(parts))?;
     Some(&rounds[first..])
 }
 
-/// The mean write amplification of `rounds`.
+/// Mean write amplification of `rounds`; 0 without any.
 pub(crate) fn mean_amplification(rounds: &[OverwriteRound]) -> f64 {
     rounds.iter().map(|round| round.amplification).sum::<f64>() / rounds.len().max(1) as f64
 }
 
-/// Whether a drive is steady, given the rounds that are [compared]: the spare space stays where it is, the write amplification does not
-/// swing, and joined to `parts` longer rounds it stays within `tolerance`. See `docs/decisions/0027`.
+/// True if a drive is steady, given the rounds that are [compared]: the spare space stays where it is, the write amplification does not
+/// swing, and over `parts` equal spans it stays within `tolerance`. See `docs/decisions/0027`.
 pub(crate) fn has_settled(rounds: &[OverwriteRound], parts: usize, tolerance: f64) -> bool {
     let joined = rounds.len().div_ceil(parts).max(1);
     let values: Vec<f64> = rounds.chunks(joined).map(mean_amplification).collect();
@@ -73,49 +74,47 @@ pub(crate) fn has_settled(rounds: &[OverwriteRound], parts: usize, tolerance: f6
         && is_steady(&values, tolerance, tolerance / 2.0)
 }
 
-/// Root mean square of the distances of single rounds from their mean, as a share of it.
+/// Root mean square of the distances of single rounds from their mean, as a share of the mean.
 fn swing(rounds: &[OverwriteRound]) -> f64 {
     let mean = mean_amplification(rounds);
     let square = rounds.iter().map(|round| (round.amplification - mean).powi(2)).sum::<f64>();
     (square / rounds.len().max(1) as f64).sqrt() / mean
 }
 
-/// Whether the spare space stays where it is: each round gained space by erasing, and what was written first takes up no more of it.
+/// True if the spare space stays where it is: each round gained space by erasing, and superblocks written first take up no more of it.
 fn spare_space_stays(rounds: &[OverwriteRound], tolerance: f64) -> bool {
     rounds.iter().all(|round| round.reclaimed) && drift(rounds) * AHEAD <= tolerance
 }
 
-/// The mean drift of `rounds`.
+/// Mean drift of `rounds`, per drive write.
 fn drift(rounds: &[OverwriteRound]) -> f64 {
     rounds.iter().map(|round| round.drift).sum::<f64>() / rounds.len().max(1) as f64
 }
 
-/// Drive writes that overwriting will probably still take after `rounds`, of which `parts` are compared.
+/// Time until the drift has taken up the spare space, over the time that it would take at its present rate. Rule of thumb without a source;
+/// it affects the progress shown and the estimates in the result, not the verdict.
+const DRIFT_SLOWDOWN: f64 = 1.5;
+
+/// The drift has only begun if less than this share of the spare space is taken up, and more than this share of the superblocks was written
+/// first. Rule of thumb, as above.
+const EARLY: f64 = 0.5;
+
+/// Estimates the drive writes that overwriting still takes after `rounds`, of which `parts` are compared.
 ///
-/// What has a trend is extended: superblocks that were written first vanish at the rate of the last rounds, or when the spare space that they
-/// take up at its present rate is about all of it. After that the write amplification must lie within `tolerance` for as long as is looked at.
+/// Trends are extended: superblocks written first vanish at the rate of the last rounds, or once their drift, at its present rate, has taken
+/// up about all of the spare space. After that the write amplification must lie within `tolerance` over the rounds that are compared.
 pub(crate) fn expected_drive_writes_left(rounds: &[OverwriteRound], parts: usize, tolerance: f64) -> f64 {
     let Some(last) = rounds.last() else { return 0.0 };
-    let at = last.drive_writes;
-    let round = at / rounds.len() as f64;
+    let written = last.drive_writes;
+    let round = written / rounds.len() as f64;
     let recent = &rounds[rounds.len().saturating_sub(parts)..];
-    let least = parts as f64 * round;
+    let least_compared = parts as f64 * round;
     if !spare_space_stays(recent, tolerance) {
-        let vanishing = (recent[0].first_written - last.first_written) / (recent.len() as f64 * round);
-        let vanish = if vanishing > 0.0 { last.first_written / vanishing } else { f64::INFINITY };
-        // They are collected when about all of the spare space has gone to them, which takes half as long again.
-        let held = rounds.iter().map(|round| round.drift).sum::<f64>() * round;
-        let drift = drift(recent);
-        let fill = if drift > 0.0 && held < 1.0 { 1.5 * (1.0 - held) / drift } else { at };
-        // Before that, only what was hot vanishes, and soon.
-        let then = at
-            + if held < 0.5 && drift > 0.0 && last.first_written > 0.5 {
-                fill
-            } else {
-                vanish.min(fill).min(at)
-            };
-        return (then + least).max(then / (1.0 - SHARE)) - at;
+        let settled = written + until_first_written_vanish(rounds, recent);
+        // The compared rounds must begin after that: either their least number, or the share SHARE of all that will have been written.
+        return (settled + least_compared).max(settled / (1.0 - SHARE)) - written;
     }
+    // Drive writes, counted from the end, during which the write amplification has already been flat.
     let (mut low, mut high) = (f64::INFINITY, 0.0f64);
     let flat = rounds
         .iter()
@@ -126,9 +125,33 @@ pub(crate) fn expected_drive_writes_left(rounds: &[OverwriteRound], parts: usize
         })
         .count() as f64
         * round;
-    // The verdict becomes another one when one of the parts that are compared is another one.
-    let part = (SHARE * at / parts as f64).max(round);
-    (least - flat).max((SHARE * at - flat) / (1.0 - SHARE)).max(part)
+    // The verdict can change only when one of the compared parts consists of other rounds.
+    let part = (SHARE * written / parts as f64).max(round);
+    // Solves flat + x = SHARE · (written + x), the moment at which all that is compared is flat.
+    let until_flat = (SHARE * written - flat) / (1.0 - SHARE);
+    (least_compared - flat).max(until_flat).max(part)
+}
+
+/// Estimates the drive writes until the superblocks written first are collected, from the trend of the `recent` of `rounds`.
+fn until_first_written_vanish(rounds: &[OverwriteRound], recent: &[OverwriteRound]) -> f64 {
+    let Some(last) = rounds.last() else { return 0.0 };
+    let written = last.drive_writes;
+    let round = written / rounds.len() as f64;
+    // Divided by all recent rounds although the difference spans one less: rather too late than too early.
+    let vanishing = (recent[0].first_written - last.first_written) / (recent.len() as f64 * round);
+    let until_vanished = if vanishing > 0.0 { last.first_written / vanishing } else { f64::INFINITY };
+    // They are collected when their stale units make up about all of the spare space.
+    let spare_taken = rounds.iter().map(|round| round.drift).sum::<f64>() * round;
+    let drift = drift(recent);
+    // Without a trend: as long again as it has taken so far.
+    let until_taken =
+        if drift > 0.0 && spare_taken < 1.0 { DRIFT_SLOWDOWN * (1.0 - spare_taken) / drift } else { written };
+    if spare_taken < EARLY && drift > 0.0 && last.first_written > EARLY {
+        // Early on only hot superblocks vanish, and fast: their rate says nothing about the cold ones.
+        until_taken
+    } else {
+        until_vanished.min(until_taken).min(written)
+    }
 }
 
 #[cfg(test)]
@@ -148,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_write_amplification_is_not_enough() {
+    fn flat_write_amplification_is_not_steady_while_spare_space_drifts() {
         assert!(has_settled(&rounds(0.0, true), 5, 0.03));
-        // The rate of 95/5 at 45 % spare space: a tenth of it for each drive write.
+        // The drift of a 95/5 workload at 45 % spare space: a tenth of the spare space for each drive write.
         assert!(!has_settled(&rounds(0.1, true), 5, 0.03));
-        // 0.3 % of it in a drive write are 3 % in ten.
+        // 0.3 % of the spare space in a drive write are 3 % in ten.
         assert!(has_settled(&rounds(0.0029, true), 5, 0.03) && !has_settled(&rounds(0.0031, true), 5, 0.03));
-        // Writes that live on free space.
+        // Writes that use up free space.
         assert!(!has_settled(&rounds(0.0, false), 5, 0.03));
     }
 

@@ -1,11 +1,11 @@
-//! Columns of results, to be written as Parquet by whoever holds them.
+//! Tables of results, which the caller writes as Parquet.
 
-/// One column.
+/// Values of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResultColumn {
     /// Counts.
     U64(Vec<u64>),
-    /// Measures; NaN where there is none.
+    /// Measures; NaN for a missing value.
     F64(Vec<f64>),
     /// Names.
     Text(Vec<String>),
@@ -21,7 +21,7 @@ impl ResultColumn {
         }
     }
 
-    /// Whether there are no rows.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -47,7 +47,7 @@ impl ResultTable {
         self.push(name, ResultColumn::F64(values.collect()));
     }
 
-    /// The values of a column of measures; empty where there is none of that name.
+    /// Values of the column of measures `name`; empty if there is none.
     pub fn f64(&self, name: &str) -> &[f64] {
         match self.columns.iter().find(|(column, _)| column == name) {
             Some((_, ResultColumn::F64(values))) => values,
@@ -55,7 +55,7 @@ impl ResultTable {
         }
     }
 
-    /// The values of a column of counts; empty where there is none of that name.
+    /// Values of the column of counts `name`; empty if there is none.
     pub fn u64(&self, name: &str) -> &[u64] {
         match self.columns.iter().find(|(column, _)| column == name) {
             Some((_, ResultColumn::U64(values))) => values,

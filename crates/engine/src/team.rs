@@ -1,4 +1,4 @@
-//! Threads: the only place in the engine that starts any. What is done on them is independent, so results do not depend on how many there are.
+//! Threads; nothing else in the engine starts any. Their pieces of work are independent, so results do not depend on their number.
 //!
 //! Threads work only in phases without time. An array says which member gets which commands (`Array::route_untimed`), a drive hands out the shares of its flash
 //! cores (`Ssd::write_units_untimed`), and a single thread does the same work in the same order. A timed run uses one thread, for reasons that were measured
@@ -8,16 +8,16 @@ use crate::clock::{self, Stopwatch};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Threads that share work: the caller's own and others that live as long as one call.
+/// Threads that share work: the caller's own, and helpers that live for one call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadTeam {
     threads: usize,
 }
 
 impl ThreadTeam {
-    /// As many threads as `asked`, or as the process has processors, but no more than there are `parts` of work.
-    pub(crate) fn new(asked: Option<u16>, parts: usize) -> Self {
-        let threads = asked.map_or_else(processors, usize::from);
+    /// A team of `wished` threads, or of one for each processor, but of no more than there are `parts` of work.
+    pub(crate) fn new(wished: Option<u16>, parts: usize) -> Self {
+        let threads = wished.map_or_else(processors, usize::from);
         Self { threads: threads.clamp(1, parts.max(1)) }
     }
 
@@ -26,23 +26,23 @@ impl ThreadTeam {
         Self { threads: 1 }
     }
 
-    /// Threads, the caller's own among them.
+    /// Number of threads, the caller's own included.
     pub(crate) fn threads(self) -> usize {
         self.threads
     }
 
-    /// Does `work` to each item, each on some thread.
+    /// Applies `work` to each item, on any of the threads in any order.
     pub(crate) fn for_each<T: Send>(self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
         if self.threads == 1 || items.len() < 2 {
             items.iter_mut().for_each(work);
             return;
         }
         let others = self.threads.min(items.len()) - 1;
-        let left = Mutex::new(items.iter_mut());
+        let remaining = Mutex::new(items.iter_mut());
         let take_all = || {
             loop {
-                // A thread that panicked held no item back: the panic goes on when the threads are joined.
-                let item = left.lock().unwrap_or_else(PoisonError::into_inner).next();
+                // A poisoned lock is still good, since no thread panics while it holds it. The panic itself continues at the join.
+                let item = remaining.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some(item) = item else { return };
                 work(item);
             }
@@ -65,7 +65,7 @@ impl ThreadTeam {
     }
 }
 
-/// Processors that this process may use.
+/// Processors available to this process.
 fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,5 +1,5 @@
-//! An array's commands without time, carried out on several threads. Members do not depend on each other, so commands are kept for a while,
-//! then routed, and then each member carries out its own in their order: the same that it would have done command by command.
+//! Commands of an array without time, carried out on several threads. Members are independent of each other, so commands are collected, then
+//! routed, and then each member carries out its own in order: the same as command by command.
 
 use crate::member::ArrayMember;
 use crate::team::ThreadTeam;
@@ -7,45 +7,47 @@ use outlast_array::{Array, ArrayCounters};
 use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ssd::Ssd;
 
-/// Commands kept, and the sectors that they may have: enough that starting threads costs nothing beside them, little enough that what
-/// members are given stays in the processor's cache.
-const KEPT: usize = 1 << 16;
-const KEPT_SECTORS: u64 = 1 << 20;
+/// Most commands of a backlog: enough to make the cost of starting threads negligible, few enough for routed commands to stay in the
+/// processor's cache.
+const MOST_COMMANDS: usize = 1 << 16;
+/// Sectors of a backlog at which it is carried out, for the same reasons.
+const MOST_SECTORS: u64 = 1 << 20;
 /// Commands whose table entries are fetched together.
 const HINT: usize = 64;
 
-/// What one part of the commands kept gives to each member.
+/// Commands for each member that one thread has routed from its part of the backlog.
 #[derive(Clone, Debug, Default)]
 struct RoutedPart {
     counters: ArrayCounters,
+    /// Commands by column.
     orders: Vec<Vec<Command>>,
 }
 
-/// A member with its column and how its last commands went.
+/// A member at work, with its column and the last error of its commands.
 struct BusyMember<'a> {
     column: usize,
     member: &'a mut ArrayMember,
     outcome: Outcome,
 }
 
-/// Commands that are kept.
+/// Commands that have been accepted and not yet carried out.
 #[derive(Clone, Debug)]
 pub(crate) struct UntimedBacklog {
     team: ThreadTeam,
-    /// Sectors of the array.
+    /// Capacity of the array in sectors.
     capacity: u64,
     commands: Vec<Command>,
     sectors: u64,
-    /// Sectors that the host writes with them.
+    /// Sectors among them that the host writes.
     host_sectors: u64,
-    /// A member may wear out within a backlog: every command is carried out at once, so that it is known with which that happened.
+    /// True if a member may wear out within a backlog. Every command is then carried out at once, to know which one failed.
     at_once: bool,
-    /// One for each thread.
+    /// Buffers for routing, one for each thread.
     parts: Vec<RoutedPart>,
 }
 
 impl UntimedBacklog {
-    /// Of an array of `capacity` sectors.
+    /// An empty backlog for an array of `capacity` sectors.
     pub(crate) fn new(team: ThreadTeam, capacity: u64) -> Self {
         Self {
             team,
@@ -58,17 +60,17 @@ impl UntimedBacklog {
         }
     }
 
-    /// The threads that it has.
+    /// Its threads.
     pub(crate) fn team(&self) -> ThreadTeam {
         self.team
     }
 
-    /// Sectors that the host writes with what is kept.
+    /// Sectors that the host writes with commands not yet carried out.
     pub(crate) fn host_sectors(&self) -> u64 {
         self.host_sectors
     }
 
-    /// Takes a command that `array` is to carry out. That a member has worn out meanwhile may be told with a later one.
+    /// Accepts a command for `array`. The outcome may be the error of an earlier one that was carried out only now.
     pub(crate) fn push(&mut self, array: &mut Array<ArrayMember>, command: Command) -> Outcome {
         if command.op == Op::Flush {
             return Outcome::Ok;
@@ -83,11 +85,11 @@ impl UntimedBacklog {
         self.commands.push(command);
         self.sectors += u64::from(command.sectors);
         self.host_sectors += if command.op == Op::Write { u64::from(command.sectors) } else { 0 };
-        let full = self.commands.len() == KEPT || self.sectors >= KEPT_SECTORS;
+        let full = self.commands.len() == MOST_COMMANDS || self.sectors >= MOST_SECTORS;
         if full || self.at_once { self.carry_out(array) } else { Outcome::Ok }
     }
 
-    /// Carries out what is kept.
+    /// Carries out all commands; returns an error of one, if any failed.
     pub(crate) fn carry_out(&mut self, array: &mut Array<ArrayMember>) -> Outcome {
         if self.commands.is_empty() {
             return Outcome::Ok;
@@ -105,8 +107,8 @@ impl UntimedBacklog {
         let parts = &self.parts[..parts];
         let busy = |(column, member)| BusyMember { column, member, outcome: Outcome::Ok };
         let mut busy: Vec<BusyMember<'_>> = array.members_mut().map(busy).collect();
-        team.for_each(&mut busy, |own| own.carry_out(parts));
-        let outcome = busy.iter().map(|own| own.outcome).find(|&outcome| outcome != Outcome::Ok);
+        team.for_each(&mut busy, |member| member.carry_out(parts));
+        let outcome = busy.iter().map(|member| member.outcome).find(|&outcome| outcome != Outcome::Ok);
         self.commands.clear();
         (self.sectors, self.host_sectors) = (0, 0);
         outcome.unwrap_or(Outcome::Ok)
@@ -114,15 +116,16 @@ impl UntimedBacklog {
 }
 
 impl RoutedPart {
+    /// Splits `commands` into those of each member; `drives` is true for columns that are no stand-ins.
     fn route(&mut self, array: &Array<ArrayMember>, commands: &[Command], drives: &[bool]) {
         self.counters = ArrayCounters::default();
         self.orders.resize_with(drives.len(), Vec::new);
         self.orders.iter_mut().for_each(Vec::clear);
         for &command in commands {
-            array.route_untimed(command, &mut self.counters, &mut |column, own| {
-                // Of what a stand-in is told it keeps nothing.
+            array.route_untimed(command, &mut self.counters, &mut |column, order| {
+                // Stand-ins keep no state that untimed commands could change.
                 if drives[column] {
-                    self.orders[column].push(own);
+                    self.orders[column].push(order);
                 }
             });
         }
@@ -130,6 +133,7 @@ impl RoutedPart {
 }
 
 impl BusyMember<'_> {
+    /// Carries out the member's commands. Parts are in the order of the backlog, so its commands are, too.
     fn carry_out(&mut self, parts: &[RoutedPart]) {
         let Some(ssd) = self.member.drive_mut() else { return };
         for orders in parts.iter().flat_map(|part| part.orders[self.column].chunks(HINT)) {
@@ -144,10 +148,10 @@ impl BusyMember<'_> {
     }
 }
 
-/// Whether some drive may take no more writes before a backlog has been carried out.
+/// True if some drive may become read-only within one backlog.
 fn may_wear_out(array: &mut Array<ArrayMember>) -> bool {
     // A command reaches a member at most twice for each of its sectors: reading and writing.
-    let most = |ssd: &Ssd| KEPT_SECTORS * 2 / u64::from(ssd.sectors_per_unit());
+    let most = |ssd: &Ssd| MOST_SECTORS * 2 / u64::from(ssd.sectors_per_unit());
     array
         .devices()
         .filter_map(ArrayMember::drive)

@@ -1,10 +1,10 @@
-//! Every superblock that was moved, with what was known of it then: `run.utilisation`.
+//! Table of every superblock that was moved, with its figures when it was chosen: `run.utilisation`.
 
 use crate::drives::DriveSet;
 use crate::table::{ResultColumn, ResultTable};
 use outlast_ssd::Victim;
 
-/// A row for each superblock that was moved.
+/// One row for each superblock that was moved.
 pub(crate) fn victims(drives: &DriveSet<'_>) -> ResultTable {
     let all: Vec<(u64, &Victim)> = (0u64..)
         .zip(drives.all())

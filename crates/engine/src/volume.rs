@@ -1,4 +1,4 @@
-//! An array of drives with what is to happen to its members.
+//! An array of drives, with the happenings that the scenario schedules for it.
 
 use crate::counts::{DriveSnapshot, snapshot_of};
 use crate::error::ServiceError;
@@ -23,11 +23,11 @@ use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Steps between two looks at the clock while the array finishes what it has begun.
+/// Events between two progress reports while the array finishes its work after the host's end.
 const BETWEEN_CLOCKS: u64 = 4096;
-/// Units written between two looks at the clock.
+/// Units written between two checks of the clock.
 const BATCH: usize = 64;
-/// Units of a drive that are filled between two looks at the clock: a drive's tables stay in the processor's cache meanwhile.
+/// Units of a drive that are filled in one turn, between two checks of the clock: enough for its tables to pay for their way into the cache.
 const FILL_STEP: usize = 1 << 16;
 
 /// An array of drives.
@@ -35,47 +35,48 @@ const FILL_STEP: usize = 1 << 16;
 #[persist(check)]
 pub(crate) struct ArrayVolume {
     pub(crate) array: Array<ArrayMember>,
-    /// What is to happen to the array and to members as wholes, the next one last.
+    /// Scheduled happenings of the array and of whole members, the next one last.
     pending: Vec<(Nanos, Happening)>,
-    /// Drives that were exchanged on demand.
+    /// Drives that were exchanged for others, whose counts are still needed.
     replaced: Vec<ArrayMember>,
-    /// Sums at the last reset.
+    /// ArrayCounters of the array at the last reset.
     base: ArrayCounters,
     #[persist(skip)]
     sectors_per_unit: u32,
     #[persist(skip)]
     units: u64,
-    /// For drives that are made later.
+    /// Settings of drives made later, as replacements.
     #[persist(skip)]
     config: SsdConfig,
     seed: u64,
+    /// Drives made so far: number of the next, for its seed.
     made: u64,
-    /// Why the run cannot go on.
+    /// Error that ends the run.
     #[persist(skip)]
     failure: Option<ConfigError>,
-    /// When power failed and the array did not start again.
+    /// Time since which the array is off, because it did not start after a loss of power.
     off_since: Option<Nanos>,
-    /// What was to happen and did not, in words.
+    /// Notes of happenings that the array refused, as sentences.
     pub(crate) notes: Vec<String>,
-    /// Until when the array went on after the host had ended.
+    /// Time until which the array worked after the host had ended.
     pub(crate) went_on_until: Option<Nanos>,
     #[persist(skip)]
     finish_rebuild: bool,
-    /// Commands without time that are still to be carried out.
+    /// Commands without time that have not been carried out.
     #[persist(skip)]
     backlog: UntimedBacklog,
-    /// Where the drives keep their bytes, if not in memory.
+    /// Store of the drives' contents, if not memory.
     #[persist(skip)]
     store: Option<Arc<dyn Store>>,
 }
 
-/// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none. Stand-ins do not age.
+/// Age of a member: mean P/E cycles in percent of the rating, or the cycles themselves without a rating. Stand-ins do not age.
 fn age_of(member: &ArrayMember) -> f64 {
     let Some(ssd) = member.drive() else { return 0.0 };
     ssd.used_percent().unwrap_or_else(|| ssd.mean_cycles())
 }
 
-/// Members are replaced at a percentage of their rating: there must be one.
+/// Checks that drives have a rating if members are replaced at a percentage of it.
 fn check_rating(config: &ArrayConfig, device: &SsdConfig) -> Result<(), ConfigError> {
     let Some(limit) = config.replacement.limit_percent.filter(|_| device.rated_cycles().is_none()) else {
         return Ok(());
@@ -84,7 +85,7 @@ fn check_rating(config: &ArrayConfig, device: &SsdConfig) -> Result<(), ConfigEr
     Err(ConfigError::new("array.replacement.limit_percent", limit, needs))
 }
 
-/// A new drive of settings that others were made of: by chance it has more bad blocks from the factory than it can do without.
+/// Error of a new drive with settings that have been checked: by chance it has more factory bad blocks than spare ones.
 #[allow(clippy::needless_pass_by_value, reason = "the way of an error")]
 fn unusable(error: ConfigError) -> ArrayError {
     ArrayError::Unusable { reason: error.to_string() }
@@ -96,10 +97,10 @@ fn drive_seed(seed: u64, index: u64) -> u64 {
 }
 
 impl ArrayVolume {
-    /// Whether state that has been read is that of an array.
+    /// Checks relations between fields of state that has been read.
     fn check_restored(&self) -> Result<(), String> {
         if self.off_since.is_none() != self.array.is_powered() {
-            return Err("power is there, and is not".to_owned());
+            return Err("the array is on and off at once".to_owned());
         }
         if !self.base.is_within(&self.array.counters()) || self.made > u64::from(u32::MAX) {
             return Err("more was counted at the last reset than since the beginning".to_owned());
@@ -115,7 +116,7 @@ impl ArrayVolume {
         Self::build(scenario, config, Ssd::new)
     }
 
-    /// The array over drives without tables ([`Ssd::without_tables`]): refused where [`ArrayVolume::new`] is.
+    /// Builds the array over drives without tables ([`Ssd::without_tables`]); fails exactly if [`ArrayVolume::new`] does.
     ///
     /// # Errors
     /// Those of [`ArrayVolume::new`].
@@ -131,23 +132,25 @@ impl ArrayVolume {
         check_rating(config, &scenario.device)?;
         let mut drives = Vec::with_capacity(usize::from(config.devices()));
         for index in 0..config.devices() {
-            let place = config.member.iter().position(|member| member.device == index);
-            let own = config_of(scenario, config, index);
-            let refused = |mut error: ConfigError| {
-                if let (Some(place), "device.ftl.capacity") = (place, error.field.as_str()) {
-                    error.field = format!("array.member[{place}].capacity");
+            let entry = config.member.iter().position(|member| member.device == index);
+            let member_config = config_of(scenario, config, index);
+            // The error names the setting that the user gave.
+            let name_setting = |mut error: ConfigError| {
+                if let (Some(entry), "device.ftl.capacity") = (entry, error.field.as_str()) {
+                    error.field = format!("array.member[{entry}].capacity");
                 }
                 error
             };
             let seed = drive_seed(scenario.seed, index.into());
             if let Some(light) = config.light.as_ref().filter(|_| config.is_light(index)) {
-                let capacity = own.ftl.user_capacity(&own.geometry);
+                let capacity = member_config.ftl.user_capacity(&member_config.geometry);
                 drives.push(ArrayMember::light(light, capacity, seed)?);
                 continue;
             }
-            let mut ssd = drive(own, seed).map_err(refused)?;
+            let mut ssd = drive(member_config, seed).map_err(name_setting)?;
+            // With a reliability model the initial cycles are part of its settings.
             if let (Some(cycles), None) =
-                (config.member(index).and_then(|own| own.pe_cycles), &ssd.config().reliability)
+                (config.member(index).and_then(|overrides| overrides.pe_cycles), &ssd.config().reliability)
             {
                 ssd.pre_wear(cycles);
             }
@@ -178,7 +181,7 @@ impl ArrayVolume {
         })
     }
 
-    /// Has `store` keep the bytes of all drives from now on, those that are still to come included.
+    /// Keeps the contents of all drives in `store` from now on, those of replacements included.
     pub(crate) fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
         self.array.with_devices(|_, member| {
             if let Some(ssd) = member.drive_mut() {
@@ -198,8 +201,8 @@ impl ArrayVolume {
     ) -> Result<outlast_units::Bytes, ConfigError> {
         config.validate()?;
         let sizes = (0..config.devices()).map(|index| {
-            let own = config_of(scenario, config, index);
-            own.ftl.user_capacity(&own.geometry)
+            let member_config = config_of(scenario, config, index);
+            member_config.ftl.user_capacity(&member_config.geometry)
         });
         outlast_array::capacity_over(config, sizes.min().unwrap_or_default())
     }
@@ -209,7 +212,7 @@ impl ArrayVolume {
         self.array.devices().chain(&self.replaced).filter_map(ArrayMember::drive)
     }
 
-    /// Figures of the array since the last reset.
+    /// ArrayCounters of the array since the last reset.
     pub(crate) fn counters(&self) -> ArrayCounters {
         self.array.counters() - self.base
     }
@@ -219,7 +222,7 @@ impl ArrayVolume {
         self.counters().sectors_written * SECTOR_BYTES
     }
 
-    /// Happenings that lie beyond the end of the run.
+    /// Number of happenings that are still to come.
     pub(crate) fn scheduled(&self) -> usize {
         self.pending.len()
     }
@@ -233,11 +236,12 @@ impl ArrayVolume {
         self.sectors_per_unit
     }
 
-    /// Why the run ended early, if it did.
+    /// Takes the error that ended the run early, if any.
     pub(crate) fn take_failure(&mut self) -> Option<ConfigError> {
         self.failure.take()
     }
 
+    /// Time of the next happening; none while the array is off.
     #[inline]
     fn next_happening(&self) -> Nanos {
         match self.pending.last() {
@@ -246,7 +250,7 @@ impl ArrayVolume {
         }
     }
 
-    /// What is due at `now` happens.
+    /// Carries out the happenings due at `now`. Refusals become notes, except the exchange of an only copy, which ends the run.
     #[cold]
     fn apply_due(&mut self, now: Nanos) {
         while let Some(&(at, happening)) = self.pending.last()
@@ -271,10 +275,10 @@ impl ArrayVolume {
         }
     }
 
-    /// `happening` happens now.
+    /// Carries out `happening` now.
     ///
     /// # Errors
-    /// What the array refuses; after a loss of power that it refuses to start from, it is off.
+    /// The array refuses it. An array that refuses to start after a loss of power stays off.
     pub(crate) fn carry_out(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
         match happening {
             Happening::Fail { member } => self.array.fail_member(now, member.into()),
@@ -286,7 +290,7 @@ impl ArrayVolume {
         }
     }
 
-    /// The next loss of power leaves `tear` of what every drive is programming then.
+    /// Sets how much of the operations under way the next loss of power leaves on the flash of every drive.
     pub(crate) fn tear_next(&mut self, tear: Tear) {
         self.array.with_devices(|_, member| {
             if let Some(ssd) = member.drive_mut() {
@@ -295,7 +299,7 @@ impl ArrayVolume {
         });
     }
 
-    /// The power of every device fails at `off` and is back at `on`: what the host had under way is aborted.
+    /// Cuts the power of every device at `off` and restores it at `on`; commands of the host under way are aborted.
     ///
     /// # Errors
     /// The array does not start, and is off.
@@ -305,7 +309,7 @@ impl ArrayVolume {
         self.start(on, force)
     }
 
-    /// As [`ArrayVolume::power_cycle`] at one moment, and member `member` is gone when power is back.
+    /// Cuts and restores power at `now`; member `member` is gone afterwards.
     ///
     /// # Errors
     /// There is no such member, or the array does not start, and is off.
@@ -324,14 +328,14 @@ impl ArrayVolume {
     /// Starts the array if it is off.
     ///
     /// # Errors
-    /// It refuses, and stays off.
+    /// The array refuses, and stays off.
     pub(crate) fn start(&mut self, now: Nanos, force: bool) -> Result<(), ArrayError> {
         self.array.power_on(now, force)?;
         self.off_since = None;
         Ok(())
     }
 
-    /// A member goes out, a new drive comes in.
+    /// Exchanges a member for a new drive, or a new stand-in in a stand-in's place.
     fn exchange(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
         let Happening::Replace { member, force, .. } = happening else { return Ok(()) };
         let seed = drive_seed(self.seed, self.made);
@@ -359,7 +363,7 @@ impl ArrayVolume {
 }
 
 impl ArrayVolume {
-    /// Whether the array, when the host has ended, is to go on by itself.
+    /// True if the array has work to finish after the host's end: a rebuild, or parity in doubt.
     fn is_unfinished(&self) -> bool {
         let failed = self.failure.is_some() || self.array.has_policy_failed();
         (self.array.is_rebuilding() || self.array.is_in_doubt()) && !failed && self.is_up()
@@ -447,14 +451,14 @@ impl Device for ArrayVolume {
 }
 
 impl SimulatedDevice for ArrayVolume {
-    /// Of members that do something at one time the first in line depends on how far each was let go.
+    /// False: which of several members acts first at one moment depends on how far each has been advanced.
     const MAY_WAIT: bool = false;
 
     fn units(&self) -> u64 {
         ArrayVolume::units(self)
     }
 
-    /// A stripe, so that its parity is written once.
+    /// Units of a stripe, so that its parity is written once.
     fn fill_units(&self) -> u64 {
         let stripe = self.array.identify().optimal_io.0 / SECTOR_BYTES / u64::from(self.sectors_per_unit);
         stripe.clamp(1, 1 << 20)
@@ -467,8 +471,8 @@ impl SimulatedDevice for ArrayVolume {
         }
     }
 
-    /// Drive by drive, which keeps one drive's tables in the processor's cache and passes over stand-ins, or several at once on threads of
-    /// their own. Members get the same writes in the same order as through the array.
+    /// Fills drive by drive, or several on threads of their own. That keeps the tables of a drive in the processor's cache and skips stand-ins.
+    /// Members get the same writes in the same order as through the array.
     fn fill_first(
         &mut self,
         units: u64,
@@ -477,25 +481,27 @@ impl SimulatedDevice for ArrayVolume {
     ) -> Result<u64, Outcome> {
         let per_unit = u64::from(self.sectors_per_unit);
         let config = self.array.config();
+        // Contents must pass through the array, which computes parity; and a unit must lie in one chunk.
         if self.config.bytes || !config.chunk.0.is_multiple_of(per_unit * SECTOR_BYTES) {
             return Ok(0);
         }
-        let Some((filled, sectors)) = self.array.filled_by(units * per_unit).filter(|&(_, own)| own != 0)
+        let Some((filled, sectors)) =
+            self.array.filled_by(units * per_unit).filter(|&(_, sectors)| sectors != 0)
         else {
             return Ok(0);
         };
         let whole = filled / per_unit;
-        let own_units = sectors / per_unit;
+        let member_units = sectors / per_unit;
         let team = self.backlog.team();
-        for first in (0..own_units).step_by(FILL_STEP) {
-            let end = own_units.min(first + FILL_STEP as u64);
+        for first in (0..member_units).step_by(FILL_STEP) {
+            let end = member_units.min(first + FILL_STEP as u64);
             let drives = self.array.members_mut().filter_map(|(_, member)| member.drive_mut());
             let mut drives: Vec<_> = drives.map(|ssd| (ssd, Ok(()))).collect();
             team.for_each(&mut drives, |(ssd, outcome)| {
                 *outcome = (first..end).try_for_each(|unit| ssd.write_unit_untimed(unit, 0));
             });
             drives.into_iter().try_for_each(|(_, outcome)| outcome)?;
-            if !go_on(end * whole / own_units) {
+            if !go_on(end * whole / member_units) {
                 break;
             }
         }
@@ -506,7 +512,7 @@ impl SimulatedDevice for ArrayVolume {
         BATCH
     }
 
-    /// On the backlog's threads: members are told apart by commands.
+    /// Writes by commands, on the threads of the backlog: each command belongs to certain members.
     fn write_units(&mut self, units: &[u64], _team: ThreadTeam) -> Result<(), usize> {
         for (written, &unit) in units.iter().enumerate() {
             self.fill(unit, unit + 1).map_err(|_| written)?;
@@ -557,18 +563,18 @@ impl SimulatedDevice for ArrayVolume {
             if scenario.run.utilisation {
                 ssd.keep_victims();
             }
-            let own: Vec<_> = faults
+            let member_faults: Vec<_> = faults
                 .iter()
                 .filter(|(device, ..)| usize::from(*device) == index)
                 .map(|&(_, at, fault)| (at, fault))
                 .collect();
-            ssd.schedule_faults(&own);
+            ssd.schedule_faults(&member_faults);
             ssd.schedule_changes(&scenario.changes);
             for ageing in &scenario.run.ageing {
                 ssd.schedule_ageing(ageing.at, ageing.by);
             }
         });
-        // Of equal times the first given comes first, that is, last: the sort is stable.
+        // The next happening is taken from the end. The stable sort keeps those of equal times in reversed order, so the first given is taken first.
         self.pending = scenario.happenings()?;
         self.pending.reverse();
         self.pending.sort_by_key(|&(at, _)| Reverse(at));
@@ -629,7 +635,7 @@ impl SimulatedDevice for ArrayVolume {
         Some(self.array.condition())
     }
 
-    /// Members that are being rebuilt, and parity in doubt, are whole before the run ends, unless the scenario leaves that out.
+    /// Finishes rebuilds, and resolves parity in doubt, unless `run.finish_rebuild` is false.
     fn finish(&mut self, progress: OnProgress<'_>) -> bool {
         let mut completions = Vec::new();
         let mut steps = 0u64;

@@ -14,41 +14,41 @@ pub(crate) struct LatencySummary {
     pub(crate) max: f64,
 }
 
-/// One window.
+/// One window of the time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct TimeWindow {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
     /// Commands that were served.
     pub(crate) commands: [u64; 4],
-    /// Their bytes.
+    /// Bytes of these.
     pub(crate) bytes: [u64; 4],
-    /// Sums of their latencies, in nanoseconds.
+    /// Sums of latencies of these, in nanoseconds.
     pub(crate) latency_ns: [u128; 4],
     /// Commands that ended in an error.
     pub(crate) errors: u64,
     pub(crate) read: LatencySummary,
     pub(crate) write: LatencySummary,
-    /// ∫ (commands in flight) dt.
+    /// ∫ (commands in flight) dt, in command-nanoseconds.
     pub(crate) area: u128,
     pub(crate) counts: DriveCounts,
-    /// At the end.
+    /// Error rates at its end.
     pub(crate) rber: RberLevels,
-    /// At the end.
+    /// Free superblocks at its end.
     pub(crate) free_superblocks: u64,
 }
 
-/// All windows. Each is as long as the others, except for the last, which ends with the run.
+/// All windows of a run. They are of equal length, except for the last, which ends with the run.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeWindows {
     closed: Vec<TimeWindow>,
     pub(crate) current: TimeWindow,
     /// Latencies of the current window.
     pub(crate) latency: ByOp,
-    /// When the current window ends.
+    /// End of the current window.
     pub(crate) end: Nanos,
     width: Nanos,
-    /// Closed windows at most; even, so that none is left over when they are merged in pairs.
+    /// Most closed windows; even, so that none is left over when they are merged in pairs.
     most: usize,
     last_counts: DriveCounts,
     last_area: u128,
@@ -76,11 +76,12 @@ impl TimeWindows {
         }
     }
 
-    /// How long a window is.
+    /// Length of a window.
     pub(crate) fn width(&self) -> Nanos {
         self.width
     }
 
+    /// New windows of the same length from `at`: measuring begins.
     pub(crate) fn restarted(&self, at: Nanos, snapshot: &DriveSnapshot) -> Self {
         let mut fresh = Self::new(self.width, self.most as u32, self.digits);
         fresh.current.start = at;
@@ -93,8 +94,8 @@ impl TimeWindows {
         self.current.start
     }
 
-    /// The current window has lasted as long as the others: ends it, or, where there are as many as may be, merges those in pairs
-    /// and lets it go on for as long again. `all` takes in the latencies of a window that has ended.
+    /// Closes the current window, which has reached its length. If there are already as many as allowed, merges those in pairs instead and
+    /// extends the current one to the doubled length. The latencies of a closed window are added to `all`.
     pub(crate) fn close(&mut self, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
         if self.merge_full() {
             self.end += self.width - (self.end - self.current.start);
@@ -103,13 +104,13 @@ impl TimeWindows {
         }
     }
 
-    /// The run has ended, and with it the last window.
+    /// Closes the last window at the end of the run.
     pub(crate) fn finish(&mut self, end: Nanos, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
         self.merge_full();
         self.push(end, area, snapshot, all);
     }
 
-    /// Merges windows in pairs if there are as many as may be.
+    /// Merges windows in pairs if there are as many as allowed; true if it did.
     fn merge_full(&mut self) -> bool {
         let full = self.closed.len() == self.most;
         if full {
@@ -119,6 +120,7 @@ impl TimeWindows {
         full
     }
 
+    /// Closes the current window at `end` and begins the next.
     fn push(&mut self, end: Nanos, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
         self.closed.push(TimeWindow {
             end,
@@ -149,7 +151,7 @@ impl TimeWindow {
         self.commands.iter().sum()
     }
 
-    /// Commands that ended, be it in an error.
+    /// Commands that ended, with or without an error.
     pub(crate) fn ended(&self) -> u64 {
         self.served() + self.errors
     }
@@ -168,7 +170,7 @@ impl TimeWindow {
         self.latency_ns.iter().map(|&sum| sum as f64).sum()
     }
 
-    /// This window and the next seen as one.
+    /// This window and the next as one.
     fn merge(&self, next: &Self) -> Self {
         let sum = |of: fn(&Self) -> &[u64; 4]| std::array::from_fn(|op| of(self)[op] + of(next)[op]);
         let latency_ns = std::array::from_fn(|op| self.latency_ns[op] + next.latency_ns[op]);
@@ -202,8 +204,8 @@ impl LatencySummary {
         }
     }
 
-    /// Of two windows seen as one: maxima are exact; the median is the mean of the two weighted by commands, the 99th percentile the
-    /// larger of the two, which bounds the true one from above.
+    /// Summary of two windows as one. Maxima are exact; the median is the mean of both, weighted by commands; the 99th percentile is the
+    /// larger one, an upper bound of the true one.
     fn merge(&self, count: u64, other: &Self, other_count: u64) -> Self {
         let all = ((count + other_count) as f64).max(1.0);
         Self {

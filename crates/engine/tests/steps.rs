@@ -33,7 +33,7 @@ fn comes_to_the_same(scenario: &Scenario) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        let before = stepped.stand();
+        let before = stepped.status();
         let at = match state % 3 {
             0 => step(&mut stepped, Some(1 + (state >> 8) % 700), None),
             1 => step(&mut stepped, None, Some(Nanos(1 + (state >> 8) % 4_000_000))),
@@ -117,7 +117,7 @@ fn what_is_stopped_early_is_partial() {
     step(&mut simulation, Some(5000), None);
     let result = simulation.finish(&mut go, None).unwrap();
     assert!(result.summary.partial);
-    assert!(simulation.stand().is_none());
+    assert!(simulation.status().is_none());
 }
 
 #[test]

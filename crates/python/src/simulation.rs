@@ -172,7 +172,7 @@ impl Simulation {
 
 impl Open {
     fn stand(&self) -> PyResult<Stood> {
-        let stand = self.core.stand().ok_or_else(|| DeviceError::new_err("the simulation is over"))?;
+        let stand = self.core.status().ok_or_else(|| DeviceError::new_err("the simulation is over"))?;
         let RunStatus { now, requests, ended } = stand;
         Ok((now.0, requests, ended))
     }

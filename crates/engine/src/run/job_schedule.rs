@@ -1,18 +1,20 @@
-//! The lanes of a run: who is asked next.
+//! Schedule of the jobs of a run: which is asked for a command next.
 
 use outlast_units::Nanos;
 use outlast_workload::FioLanes;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The lanes of a run and when each is to be asked.
+/// The jobs of a run, those that are ready, and those that sleep until a moment.
 pub(super) struct JobSchedule {
     pub(super) jobs: FioLanes,
+    /// Jobs to be asked, in order.
     pub(super) ready: VecDeque<u32>,
-    /// When each lane that sleeps wakes up, and the same in order; what was changed since stays in the heap until it comes up.
+    /// Wake-up time of each sleeping job.
     pub(super) wakes: Vec<Option<Nanos>>,
+    /// The same, earliest first. Entries that `wakes` no longer confirms are outdated and skipped.
     asleep: BinaryHeap<Reverse<(Nanos, u32)>>,
-    /// By tag.
+    /// Job that issued the command of a tag.
     pub(super) job_of: Vec<u32>,
 }
 
@@ -28,6 +30,7 @@ impl JobSchedule {
         }
     }
 
+    /// Records the job of a tag. Tags are dense: a new one is the next.
     pub(super) fn issued(&mut self, job: u32, tag: u32) {
         if tag as usize == self.job_of.len() {
             self.job_of.push(job);
@@ -36,13 +39,14 @@ impl JobSchedule {
         }
     }
 
+    /// Puts `job` to sleep until `at`.
     pub(super) fn sleep(&mut self, job: u32, at: Nanos) {
         if self.wakes[job as usize].replace(at) != Some(at) {
             self.asleep.push(Reverse((at, job)));
         }
     }
 
-    /// When the next lane wakes up.
+    /// Earliest wake-up time; drops outdated entries.
     pub(super) fn next_wake(&mut self) -> Option<Nanos> {
         while let Some(&Reverse((at, job))) = self.asleep.peek() {
             if self.wakes[job as usize] == Some(at) {
@@ -53,7 +57,7 @@ impl JobSchedule {
         None
     }
 
-    /// Makes ready the lanes that wake up by `now`.
+    /// Makes the jobs ready that wake up by `now`.
     pub(super) fn wake(&mut self, now: Nanos) {
         while self.next_wake().is_some_and(|at| at <= now) {
             let Some(Reverse((_, job))) = self.asleep.pop() else { return };

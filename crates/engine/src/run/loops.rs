@@ -1,6 +1,6 @@
-//! The loops of a run, one for each way in which a host asks.
+//! The loops of a run: closed, open, and by jobs.
 //!
-//! Each begins with what the leg before has left to be settled, which at the beginning of a run is nothing.
+//! Each begins with the completions that the previous leg left unsettled, of which the first has none.
 
 use super::{LegRunner, RunEnding};
 use crate::drives::AsDriveSet;
@@ -10,15 +10,16 @@ use outlast_device::Completion;
 use outlast_units::Nanos;
 use outlast_workload::Ask;
 
-/// A day is kept for what is in flight at the end.
-const LEFT_FOR_THE_END: Nanos = Nanos::secs(86_400);
+/// A day before the device's horizon, left for commands in flight at the end.
+const DRAIN_TIME: Nanos = Nanos::secs(86_400);
 
 impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
-    /// The latest time at which the run may still ask for something.
+    /// The latest time at which the run may submit a request.
     fn latest_request(&self) -> Nanos {
-        self.device.latest().saturating_sub(LEFT_FOR_THE_END)
+        self.device.latest().saturating_sub(DRAIN_TIME)
     }
 
+    /// Runs a closed loop: each completion before the end submits the next request.
     pub(super) fn closed_loop(&mut self) -> Result<RunEnding, EngineError> {
         let end = self.workload.duration.unwrap_or(Nanos::MAX);
         let latest = self.latest_request();
@@ -51,13 +52,14 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         }
     }
 
+    /// Runs an open loop: requests arrive at their own times.
     pub(super) fn open_loop(&mut self) -> Result<RunEnding, EngineError> {
         let latest = self.latest_request();
         let bound = latest.min(self.goal.time);
         let mut completions = std::mem::take(&mut self.state.completions);
         let mut upcoming = match self.state.upcoming.take() {
             None => self.next_request()?,
-            known => known,
+            drawn => drawn,
         };
         while let Some(request) = upcoming {
             if request.at > bound {
@@ -88,7 +90,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         self.drain_open_loop(completions, latest)
     }
 
-    /// Nothing arrives any more.
+    /// Advances an open loop without further arrivals until nothing is in flight.
     fn drain_open_loop(
         &mut self,
         mut completions: Vec<Completion>,
@@ -116,9 +118,10 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         }
     }
 
-    /// An open loop: nothing arrives before the end of the leg, `until`.
+    /// Advances an open loop to the end of the leg, `until`, before which no request arrives.
     #[cold]
     fn wait_until(&mut self, until: Nanos, mut completions: Vec<Completion>) -> RunEnding {
+        // An array must be advanced to each request at once, or its members would act in another order.
         if M::MAY_WAIT {
             self.device.advance(until, &mut completions);
         }
@@ -131,7 +134,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         RunEnding::Paused
     }
 
-    /// Runs lanes side by side: each is asked what it does whenever one of its commands has completed or its time has come.
+    /// Runs jobs side by side: each is asked for a command whenever one of its commands has completed or its wake-up time has come.
     pub(super) fn jobs_loop(&mut self) -> Result<RunEnding, EngineError> {
         let Some(mut schedule) = self.state.schedule.take() else { return Ok(RunEnding::Complete) };
         let mut completions = std::mem::take(&mut self.state.completions);
@@ -168,12 +171,12 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         }
     }
 
-    /// Records a completion with its lane, which is to be asked next.
+    /// Records a completion with its job, which becomes ready.
     #[inline]
     fn settle_job(&mut self, schedule: &mut super::JobSchedule, completion: &Completion) {
         let tag = completion.tag.0 as usize;
         let (issued, job) = (self.state.issued[tag], schedule.job_of[tag]);
-        // Windows end, and the warm-up may, before the completion counts.
+        // First, because windows, and perhaps the warm-up, end before the completion counts for its job.
         self.settle(completion);
         let Some(issued) = issued else { return };
         let noted = schedule.jobs.completed(job, completion.at, &issued.command);
@@ -182,7 +185,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         schedule.ready.push_back(job);
     }
 
-    /// Asks every lane that is ready until none is.
+    /// Asks the ready jobs, each until it has no more commands, until none is ready.
     fn ask_ready_jobs(&mut self, schedule: &mut super::JobSchedule) {
         let now = self.state.now;
         let up = self.device.is_up();
@@ -202,6 +205,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     self.state.recorder.jobs.issued(job, command.op);
                     continue;
                 }
+                // It becomes ready again by a completion.
                 Ask::Wait => {}
                 Ask::Until(at) => schedule.sleep(job, at),
                 Ask::Ended => {

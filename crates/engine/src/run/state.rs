@@ -1,4 +1,4 @@
-//! What of a run outlasts one of its legs, and how far a leg goes.
+//! State of a run between its legs, and the goal of a leg.
 
 use super::IssuedCommand;
 use super::job_schedule::JobSchedule;
@@ -10,12 +10,12 @@ use outlast_device::{Completion, Outcome};
 use outlast_units::Nanos;
 use outlast_workload::Request;
 
-/// How far a leg of a run goes; the end of the workload ends it, too.
+/// End of a leg, by whichever comes first; the end of the workload ends it as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LegGoal {
-    /// Until so many requests of the workload have completed, those of the warm-up included.
+    /// Completed requests of the workload, those of the warm-up included.
     pub requests: u64,
-    /// Until this simulated time.
+    /// Simulated time.
     pub time: Nanos,
 }
 
@@ -24,42 +24,43 @@ impl LegGoal {
     pub const END: Self = Self { requests: u64::MAX, time: Nanos::MAX };
 }
 
-/// A request that does not belong to the workload.
+/// A request submitted beside the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtraRequest {
-    /// When it was handed to the device.
+    /// Time of submission.
     pub submitted: Nanos,
-    /// When it completed, and how.
+    /// Time of completion and outcome; `None` while in flight.
     pub completed: Option<(Nanos, Outcome)>,
 }
 
-/// A run under way.
+/// Everything of a run that outlasts its legs.
 pub(crate) struct RunState {
     pub(crate) recorder: RunRecorder,
-    /// What is kept of single requests; absent where nothing is.
+    /// Recorder of single requests; `None` if nothing asks for them.
     pub(crate) requests: Option<Box<RequestRecorder>>,
+    /// Commands in flight by tag; `None` for free tags and for requests beside the workload.
     pub(super) issued: Vec<Option<IssuedCommand>>,
     pub(super) free_tags: Vec<u32>,
     pub(super) batch: RequestBatch,
-    /// What has completed and is not settled yet.
+    /// Completions that have not been settled.
     pub(super) completions: Vec<Completion>,
-    /// Of an open loop: the request that arrives next, where it is known.
+    /// Open loop: the next request, if it has been drawn already.
     pub(super) upcoming: Option<Request>,
-    /// Of a host with lanes: these, once the run has begun.
+    /// Host with jobs: their schedule, once the run has begun.
     pub(super) schedule: Option<JobSchedule>,
-    /// Of a host with lanes: until when they are to be woken.
+    /// Host with jobs: time up to which sleeping jobs are to be woken when the next leg begins.
     pub(super) woken: Option<Nanos>,
     pub(super) warm_up: Nanos,
     pub(crate) warming: bool,
     /// Requests of the workload that have completed.
     pub(crate) done: u64,
-    /// When the last one did.
+    /// Time of the last completion.
     pub(super) now: Nanos,
-    /// How far an open loop has let the machine go, which may be beyond the last completion.
+    /// Time to which an open loop has advanced the device; may be later than the last completion.
     pub(super) reached: Nanos,
-    /// Where the host stands between two legs: nothing is asked before.
+    /// Time of the host between two legs: nothing is submitted earlier.
     pub(crate) clock: Nanos,
-    /// The last request that does not belong to the workload.
+    /// The last request beside the workload.
     pub(crate) extra: Option<ExtraRequest>,
     pub(crate) has_begun: bool,
 }
@@ -87,7 +88,7 @@ impl RunState {
         }
     }
 
-    /// Measuring begins at `at`.
+    /// Resets all counts and records: measuring begins at `at`.
     pub(super) fn measure_from<M: SimulatedDevice>(&mut self, at: Nanos, device: &mut M) {
         device.reset(at);
         let counts = device.snapshot(at);
@@ -95,12 +96,12 @@ impl RunState {
         self.requests.iter_mut().for_each(|requests| requests.restart());
     }
 
-    /// The run has ended within its warm-up: nothing of it was measured.
+    /// Drops all records of a run that ended within its warm-up.
     pub(crate) fn discard_warm_up<M: SimulatedDevice>(&mut self, device: &mut M) {
         self.measure_from(self.recorder.end, device);
     }
 
-    /// Whether a leg to `goal` has nothing to do.
+    /// True if a leg to `goal` has nothing to do.
     pub(crate) fn is_at(&self, goal: &LegGoal) -> bool {
         self.done >= goal.requests || self.clock >= goal.time
     }
@@ -110,7 +111,7 @@ impl RunState {
         self.issued.len() - self.free_tags.len()
     }
 
-    /// A tag for what is issued now; nothing, where it does not belong to the workload.
+    /// Takes a free tag for a command; `issued` is `None` for a request beside the workload.
     #[allow(
         clippy::inline_always,
         reason = "once for each request; what a run does not use of it costs nothing"
@@ -126,16 +127,17 @@ impl RunState {
         }
     }
 
-    /// A leg ends here; `unsettled` has completed and is not settled.
+    /// Ends a leg with `unsettled` completions, which the next leg begins with.
     #[cold]
     pub(super) fn pause(&mut self, unsettled: Vec<Completion>) {
+        // The device may be ahead of the last settled completion, and time never goes back.
         let last = unsettled.last().map_or(Nanos::ZERO, |completion| completion.at);
         let arrival = self.upcoming.map_or(Nanos::ZERO, |request| request.at);
         self.clock = self.clock.max(self.now).max(last).max(arrival);
         self.completions = unsettled;
     }
 
-    /// A request that does not belong to the workload has completed.
+    /// Records the completion of the request beside the workload.
     #[cold]
     pub(super) fn extra_completed(&mut self, completion: &Completion) {
         self.free_tags.push(completion.tag.0);
@@ -144,16 +146,17 @@ impl RunState {
         }
     }
 
-    /// Whether somebody waits for a request that has completed.
+    /// True if the request beside the workload has completed.
     pub(super) fn extra_is_done(&self) -> bool {
         self.extra.is_some_and(|extra| extra.completed.is_some())
     }
 
-    /// Hands a request that does not belong to the workload a tag.
+    /// Takes a tag for a request beside the workload, submitted now.
     pub(super) fn extra_tag(&mut self) -> u32 {
         self.extra = Some(ExtraRequest { submitted: self.clock, completed: None });
         let tag = self.tag(None);
         if let Some(schedule) = &mut self.schedule {
+            // The table of jobs by tag has no gaps; the job named here is never read.
             schedule.issued(0, tag);
         }
         tag

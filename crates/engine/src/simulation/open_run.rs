@@ -1,4 +1,4 @@
-//! A run that has been opened and not summed up.
+//! A run that has been opened and not yet summed up.
 
 use super::Simulation;
 use crate::by_queue::ByQueue;
@@ -14,33 +14,33 @@ use outlast_scenario::{Scenario, TimingMode};
 use outlast_units::Nanos;
 use std::fmt;
 
-/// Width of a window where none was asked for and none follows from the workload; windows merge in pairs as they grow many.
+/// Initial width of a window if neither the settings nor the workload's duration give one; windows merge in pairs as their number grows.
 const FIRST_WINDOW: Nanos = Nanos::millis(2);
-/// Windows into which a run of known length is divided.
+/// Windows of a run of known length.
 const WINDOWS: u64 = 200;
-/// Windows kept where their width was not asked for.
+/// Most windows if their width is not set.
 const CHOSEN_WINDOWS: u32 = 256;
 
-/// A run between two legs.
+/// A run between two legs, with its preparation and its cost so far.
 pub(super) struct OpenRun {
     pub(super) prepared: PreconditionRecord,
-    /// What the twin without errors found.
+    /// Summary of the twin without errors.
     pub(super) twin: Option<RunSummary>,
-    /// Absent while a leg goes on.
+    /// `None` while a leg is running, which owns it.
     pub(super) state: Option<RunState>,
-    /// How it ended; paused while it goes on.
+    /// Ending of the run; paused while it can go on.
     pub(super) ending: RunEnding,
-    /// What was done to it by hand, in words.
+    /// Notes of interventions between steps, as sentences.
     pub(super) by_hand: Vec<String>,
     pub(super) cost: RunCost,
 }
 
-/// What a run has cost so far, in seconds.
+/// Cost of a run so far, in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunCost {
     pub(super) cpu: f64,
     pub(super) wall: f64,
-    /// Of the run itself, without preparing.
+    /// Processor time without preparation.
     pub(super) run_cpu: f64,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Debug for OpenRun {
 }
 
 impl Simulation {
-    /// A run of the workload that has not begun; `log`: whether somebody takes its log of requests.
+    /// State of a run that has not begun; `log` is true if the caller takes the log of requests.
     pub(super) fn new_run_state(&self, log: bool) -> RunState {
         let run = &self.scenario.run;
         let lanes = self.workload.lanes.as_ref();
@@ -64,11 +64,12 @@ impl Simulation {
         let mut recorder = RunRecorder::new(run.histogram_digits, windows, lanes);
         recorder.over_time = over_time;
         let is_timed = run.timing == TimingMode::Full;
-        // Without time there is nothing to wait for.
+        // Without simulated time a warm-up would never end.
         let warm_up = if is_timed { run.warm_up.max(self.workload.ramp) } else { Nanos::ZERO };
-        RunState::new(recorder, warm_up, requests(&self.scenario, log))
+        RunState::new(recorder, warm_up, request_recorder(&self.scenario, log))
     }
 
+    /// Windows of the set width, or of one that suits the workload's duration; at least a microsecond.
     fn windows(&self) -> TimeWindows {
         let run = &self.scenario.run;
         let digits = run.histogram_digits;
@@ -80,8 +81,8 @@ impl Simulation {
     }
 }
 
-/// What is to be kept of single requests.
-fn requests(scenario: &Scenario, log: bool) -> Option<Box<RequestRecorder>> {
+/// Recorder of single requests; `None` if nothing asks for them. Queues are recorded for a drive by itself.
+fn request_recorder(scenario: &Scenario, log: bool) -> Option<Box<RequestRecorder>> {
     let run = &scenario.run;
     let log = log && run.log.is_some();
     let queues = scenario.array.is_none() && scenario.device.controller.queues.is_some();

@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! Ending a run and summing it up.
 
 use super::open_run::OpenRun;
 use super::{BuiltDevice, RunResult, Simulation};
@@ -22,13 +22,13 @@ use crate::table::ResultTable;
 use outlast_scenario::TimingMode;
 
 impl Simulation {
-    /// Sums up the run that is open. One whose workload has not ended is stopped, and its result is marked partial.
+    /// Sums up the open run. If its workload has not ended, it is stopped and its result is marked partial.
     ///
     /// # Errors
-    /// Something that the scenario has happen to an array cannot.
+    /// Those of opening and stopping the run, and a scheduled happening that the array cannot carry out.
     ///
     /// # Panics
-    /// Never: a run that was opened has its course.
+    /// Never: an open run has its state.
     pub fn finish(
         &mut self,
         progress: OnProgress<'_>,
@@ -42,6 +42,7 @@ impl Simulation {
         let mut state = state.expect("no leg goes on");
         let Self { scenario, built, workload, .. } = self;
         if !state.has_begun {
+            // A run stopped during preparation still gets the tables and figures of a begun one.
             either!(built, device => device.begin(scenario))?;
         }
         if let BuiltDevice::Array(volume) = built
@@ -60,6 +61,7 @@ impl Simulation {
         if scenario.run.utilisation {
             measured = measured.with_controller(&drives, recorder.end, recorder.span());
         }
+        // Before `finish`: what an array does after the host's end does not count.
         if ending == RunEnding::Stopped && has_begun {
             measured.cut_off();
         }
@@ -88,6 +90,7 @@ impl Simulation {
     }
 }
 
+/// All tables of the result, by name.
 fn tables(
     facts: &RunFacts<'_>,
     prepared: &PreconditionRecord,
@@ -102,7 +105,7 @@ fn tables(
     if let Some(wear) = wear_table(facts.ssd) {
         tables.push(("wear".to_owned(), wear));
     }
-    tables.extend(recorder.over_time.iter().flat_map(|own| own.tables(facts.ssd)));
+    tables.extend(recorder.over_time.iter().flat_map(|over_time| over_time.tables(facts.ssd)));
     tables.extend(reliability_tables(facts));
     tables.extend(facts.ssd.array.iter().flat_map(|volume| array_tables(facts, volume)));
     tables

@@ -1,4 +1,4 @@
-//! A prepared drive or array, written to be used by other runs.
+//! Saving a prepared drive or array for other runs.
 
 use super::{BuiltDevice, Simulation};
 use crate::error::EngineError;
@@ -9,10 +9,10 @@ use outlast_media::ConfigError;
 use std::io::Write;
 
 impl Simulation {
-    /// Prepares the drive or the array, and writes it as it then is. False where `progress` stopped that: then nothing has been written.
+    /// Prepares the drive or the array and writes its state. False if `progress` stopped it; nothing has been written then.
     ///
     /// # Errors
-    /// Those of [`Simulation::open_run`], the run has begun, or `to` cannot be written.
+    /// Errors of [`Simulation::open_run`], a run that has begun, or a failure to write `to`.
     pub fn snapshot(&mut self, to: &mut dyn Write, progress: OnProgress<'_>) -> Result<bool, EngineError> {
         self.open_run(progress)?;
         let Some(current_run) = &mut self.current_run else { return Ok(false) };
@@ -25,7 +25,7 @@ impl Simulation {
         }
         let (scenario, prepared) = (&self.scenario, &mut current_run.prepared);
         either!(&mut self.built, device => {
-            // So that what is written is whole: whoever reads it checks what the buffers hold.
+            // Buffers must be consistent in the snapshot: reading it checks them.
             device.end_untimed();
             write_prepared(to, scenario, &PreparedDevice { prepared, device })
         })

@@ -1,4 +1,4 @@
-//! What is seen of a drive or an array between two steps, as columns.
+//! State of a drive or an array between two steps, as tables.
 
 use super::{BuiltDevice, Simulation};
 use crate::drives::AsDriveSet;
@@ -9,14 +9,14 @@ use outlast_ftl::{Cause, Ftl};
 use outlast_ssd::Ssd;
 use outlast_units::{Nanos, SECTOR_BYTES, SuperblockId};
 
-/// Ranges of addresses whose mapping is told.
+/// Equal ranges into which the address space is divided for the table of mapped bytes.
 const RANGES: u64 = 256;
 
 impl Simulation {
-    /// Dies, superblocks, wear of blocks, and how much of the address space is mapped: tables by name, at a cost proportional to the drive.
-    /// Of an array they are of all its drives, in columns `device` the numbers that faults have.
+    /// Tables by name: dies, superblocks, wear of blocks, mapped share of the address space; at a cost proportional to the drive. In an array
+    /// they cover all present drives; the column `device` numbers them as faults do.
     pub fn state(&self) -> Vec<(String, ResultTable)> {
-        let now = self.stand().map_or(Nanos::ZERO, |stand| stand.now);
+        let now = self.status().map_or(Nanos::ZERO, |status| status.now);
         let drives = self.drives_by_column();
         let mut tables = vec![
             ("dies".to_owned(), dies(&drives, now)),
@@ -28,19 +28,20 @@ impl Simulation {
         tables
     }
 
-    /// The drives that are there, with their columns in the array.
+    /// The present drives with their columns in the array.
     fn drives_by_column(&self) -> Vec<(u64, &Ssd)> {
         match &self.built {
             BuiltDevice::Drive(ssd) => vec![(0, ssd)],
             BuiltDevice::Array(volume) => {
                 let members = u64::from(volume.array.config().members);
-                let own = |column| Some((column, volume.array.member(column as usize)?.drive()?));
-                (0..members).filter_map(own).collect()
+                let drive_in = |column| Some((column, volume.array.member(column as usize)?.drive()?));
+                (0..members).filter_map(drive_in).collect()
             }
         }
     }
 }
 
+/// One row for each die.
 fn dies(drives: &[(u64, &Ssd)], now: Nanos) -> ResultTable {
     let views: Vec<_> = drives
         .iter()
@@ -60,13 +61,13 @@ fn dies(drives: &[(u64, &Ssd)], now: Nanos) -> ResultTable {
     table
 }
 
-/// The name of a value in results.
+/// Name of an enum value, as in results.
 fn name_of(value: &impl serde::Serialize) -> String {
     let json = serde_json::to_value(value).unwrap_or_default();
     json.as_str().unwrap_or_default().to_owned()
 }
 
-/// A superblock and where it is.
+/// A superblock with its drive and flash core; one row of the table.
 struct SuperblockRow<'a> {
     device: u64,
     core: u64,
@@ -79,7 +80,7 @@ impl SuperblockRow<'_> {
         self.ftl.superblock(self.id).state()
     }
 
-    /// Whether it holds data: what fills it, and its class, are known.
+    /// True if it holds data, so that it has a stream and a class.
     fn is_in_use(&self) -> bool {
         !matches!(self.state(), SuperblockState::Free | SuperblockState::Retired)
     }
@@ -98,7 +99,7 @@ impl SuperblockRow<'_> {
         }
     }
 
-    /// Valid units; of one that is being collected those that have not been moved are not told.
+    /// Valid units; 0 for one that is being collected.
     fn valid(&self) -> u64 {
         let counted = matches!(self.state(), SuperblockState::Open | SuperblockState::Sealed);
         if counted { u64::from(self.ftl.superblock(self.id).valid()) } else { 0 }
@@ -108,7 +109,7 @@ impl SuperblockRow<'_> {
         if self.is_in_use() { u64::from(self.ftl.superblock(self.id).class()) } else { 0 }
     }
 
-    /// Units that the host has written since it was sealed; none where it is not.
+    /// Units that the host has written since it was sealed; NaN if it is not sealed.
     fn age(&self) -> f64 {
         self.ftl.superblock(self.id).age().map_or(f64::NAN, |age| age as f64)
     }
@@ -124,6 +125,7 @@ const fn state_name(state: SuperblockState) -> &'static str {
     }
 }
 
+/// One row for each superblock.
 fn superblocks(drives: &[(u64, &Ssd)]) -> ResultTable {
     let mut all = Vec::new();
     for &(device, ssd) in drives {
@@ -148,6 +150,7 @@ fn superblocks(drives: &[(u64, &Ssd)]) -> ResultTable {
     table
 }
 
+/// One row for each range of addresses of a drive.
 fn mapping(drives: &[(u64, &Ssd)]) -> ResultTable {
     let mut columns: [Vec<u64>; 4] = Default::default();
     for &(device, ssd) in drives {

@@ -1,9 +1,9 @@
-//! A run in steps: opened, advanced, looked at, interfered with, and summed up.
+//! A run in steps: opened, advanced, inspected, disturbed and summed up.
 //!
-//! What a run comes to does not depend on its steps: [`Simulation::run`] is one step to the end.
+//! The result of a run does not depend on how it is divided into steps: [`Simulation::run`] is one step to the end.
 
 use super::open_run::{OpenRun, RunCost};
-use super::{BuiltDevice, Simulation, prepared};
+use super::{BuiltDevice, Simulation, prepare_device};
 use crate::clock::Stopwatch;
 use crate::drives::AsDriveSet;
 use crate::error::EngineError;
@@ -17,18 +17,18 @@ use outlast_scenario::{Scenario, Strike, TimingMode};
 use outlast_units::Nanos;
 use outlast_workload::Workload;
 
-/// Where a run stands.
+/// Status of a run between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStatus {
     /// Simulated time.
     pub now: Nanos,
     /// Requests of the workload that have completed, those of the warm-up included.
     pub requests: u64,
-    /// Whether it has ended: the workload has, or it was stopped.
+    /// True if the workload has ended or the run was stopped.
     pub ended: bool,
 }
 
-/// What is done between two looks at a run.
+/// Action of one leg.
 enum LegAction {
     Advance,
     Strike(Strike),
@@ -37,7 +37,7 @@ enum LegAction {
 }
 
 impl Simulation {
-    /// Prepares the drive or the array for a run, which then waits for [`Simulation::advance`]; does nothing where a run is open.
+    /// Prepares the drive or the array for a run, which then waits for [`Simulation::advance`]. Does nothing if a run is open.
     ///
     /// # Errors
     /// The drive wears out while it is being prepared, or the twin cannot be run.
@@ -45,7 +45,7 @@ impl Simulation {
         self.open_logged(progress, false)
     }
 
-    /// As [`Simulation::open_run`]; `log`: whether the caller takes the log of requests.
+    /// Opens a run like [`Simulation::open_run`]; `log` is true if the caller takes the log of requests.
     ///
     /// # Errors
     /// Those of [`Simulation::open_run`].
@@ -61,7 +61,7 @@ impl Simulation {
         };
         let state = Some(self.new_run_state(log));
         let Self { scenario, built, target, .. } = self;
-        let prepared = either!(built, device => prepared(scenario, device, target, progress))?;
+        let prepared = either!(built, device => prepare_device(scenario, device, target, progress))?;
         let ending = if prepared.stopped { RunEnding::Stopped } else { RunEnding::Paused };
         let cost = RunCost { cpu: watch.cpu_s(), wall: watch.wall_s(), run_cpu: 0.0 };
         self.current_run =
@@ -69,8 +69,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Where the run that is open stands.
-    pub fn stand(&self) -> Option<RunStatus> {
+    /// Status of the open run; `None` if none is open.
+    pub fn status(&self) -> Option<RunStatus> {
         let current_run = self.current_run.as_ref()?;
         let state = current_run.state.as_ref()?;
         Some(RunStatus {
@@ -80,10 +80,10 @@ impl Simulation {
         })
     }
 
-    /// Goes on with the run until `goal` is reached or the workload has ended.
+    /// Continues the run until `goal` is reached or the workload has ended.
     ///
-    /// The step ends with a request that completes, in an open loop also where the next one arrives after the time given: a closed loop may go
-    /// a little beyond that time.
+    /// A step ends with the completion of a request; in an open loop also at the goal's time, if no request arrives before it. A closed loop
+    /// may therefore exceed that time a little.
     ///
     /// # Errors
     /// The trace turns out to be unreadable midway, or the run goes on later than the drive can count time.
@@ -100,10 +100,11 @@ impl Simulation {
         self.carry_out(LegAction::Advance, goal, progress, rows)
     }
 
-    /// Something breaks now, as an entry of `[[faults]]` breaks it at its time.
+    /// Injects a fault now, like an entry of `[[faults]]` at its time.
     ///
     /// # Errors
-    /// A place that is not there, or what the array refuses. Nothing has changed then, unless the power was cut: after that the array is off.
+    /// An address that the device does not have, or a refusal of the array. Nothing has changed then, except that an array which refuses to
+    /// start after a loss of power is off.
     pub fn inject(&mut self, fault: &FaultSpec, progress: OnProgress<'_>) -> Result<(), EngineError> {
         self.check_timed()?;
         let strike = self.scenario.strike("fault", 0, fault)?;
@@ -114,8 +115,7 @@ impl Simulation {
         done
     }
 
-    /// Hands the drive or array a request beside those of the workload and goes on until it has completed. The host's figures do not count it;
-    /// those of drives do.
+    /// Submits a request beside the workload and continues until it has completed. The figures of drives include it, those of the host do not.
     ///
     /// # Errors
     /// Those of [`Simulation::advance`].
@@ -135,14 +135,14 @@ impl Simulation {
         Ok(extra)
     }
 
-    /// Ends the run that is open where it stands, if it has not ended.
+    /// Stops the open run, if it has not ended.
     pub(super) fn stop(&mut self, progress: OnProgress<'_>) -> Result<(), EngineError> {
         self.carry_out(LegAction::Finish, &LegGoal::END, progress, None)
     }
 
-    /// What was done to the run by hand is told once.
+    /// Adds a note of an intervention, unless the same note exists.
     fn note_by_hand(&mut self, words: impl FnOnce(Nanos) -> String) {
-        let now = self.stand().map_or(Nanos::ZERO, |stand| stand.now);
+        let now = self.status().map_or(Nanos::ZERO, |status| status.now);
         let note = words(now);
         if let Some(current_run) =
             self.current_run.as_mut().filter(|current_run| !current_run.by_hand.contains(&note))
@@ -151,7 +151,7 @@ impl Simulation {
         }
     }
 
-    /// Steps, and what is done between them, need time.
+    /// Refuses steps and interventions in a run without time.
     fn check_timed(&self) -> Result<(), EngineError> {
         if self.scenario.run.timing == TimingMode::Full {
             return Ok(());
@@ -160,23 +160,25 @@ impl Simulation {
             .into())
     }
 
-    /// Carries out `act` on the run that is open, unless it has ended.
+    /// Carries out `action` on the open run, unless it has ended.
     fn carry_out(
         &mut self,
-        act: LegAction,
+        action: LegAction,
         goal: &LegGoal,
         progress: OnProgress<'_>,
         rows: Option<OnRows<'_>>,
     ) -> Result<(), EngineError> {
         let Some(current_run) = &mut self.current_run else { return Ok(()) };
         let Some(state) = current_run.state.take() else { return Ok(()) };
-        if current_run.ending != RunEnding::Paused || matches!(act, LegAction::Advance) && state.is_at(goal) {
+        if current_run.ending != RunEnding::Paused
+            || matches!(action, LegAction::Advance) && state.is_at(goal)
+        {
             current_run.state = Some(state);
             return Ok(());
         }
         let watch = Stopwatch::start();
         let Self { scenario, built, workload, .. } = self;
-        let leg = RunLeg { scenario, workload, state, goal: *goal, act };
+        let leg = RunLeg { scenario, workload, state, goal: *goal, action };
         let (state, outcome) = either!(built, device => leg.run_on(device, progress, rows));
         current_run.state = Some(state);
         current_run.cost.cpu += watch.cpu_s();
@@ -184,6 +186,7 @@ impl Simulation {
         current_run.cost.run_cpu += watch.cpu_s();
         match outcome {
             Ok(ending) => current_run.ending = ending,
+            // A refused intervention leaves the run as it was.
             Err(EngineError::Refused(_)) => {}
             Err(_) => current_run.ending = RunEnding::Stopped,
         }
@@ -191,30 +194,31 @@ impl Simulation {
     }
 }
 
-/// A leg of a run.
+/// One leg with everything that it borrows or owns, before its device is known to be a drive or an array.
 struct RunLeg<'a> {
     scenario: &'a Scenario,
     workload: &'a mut Workload,
     state: RunState,
     goal: LegGoal,
-    act: LegAction,
+    action: LegAction,
 }
 
 impl RunLeg<'_> {
+    /// Runs the leg on `device`; returns the state, also after an error.
     fn run_on<M: SimulatedDevice + AsDriveSet>(
         self,
         device: &mut M,
         progress: OnProgress<'_>,
         rows: Option<OnRows<'_>>,
     ) -> (RunState, Result<RunEnding, EngineError>) {
-        let Self { scenario, workload, state, goal, act } = self;
+        let Self { scenario, workload, state, goal, action } = self;
         if !state.has_begun
             && let Err(error) = device.begin(scenario)
         {
             return (state, Err(error.into()));
         }
         let mut runner = LegRunner::new(device, workload, state, goal, progress, rows);
-        let outcome = match (act, scenario.run.timing) {
+        let outcome = match (action, scenario.run.timing) {
             (LegAction::Advance, TimingMode::Full) => runner.run(),
             (LegAction::Advance, TimingMode::None) => runner.run_untimed(),
             (LegAction::Strike(strike), _) => runner.strike(strike).map(|()| RunEnding::Paused),

@@ -1,21 +1,21 @@
-//! What drives did after the host had ended.
+//! Work of drives after the host had ended.
 
 use crate::facts::RunFacts;
 use crate::summary::{FlashOperations, flash::flash_of};
 use serde::Serialize;
 
-/// What an array went on to do when the host had ended: rebuilding, moving parity, recovering what was on failed dies.
+/// Work that an array finished after the host had ended: rebuilding, moving parity, recovering data of failed dies.
 #[derive(Clone, Debug, Serialize)]
 pub struct AfterHost {
-    /// How long it went on, in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Bytes written to drives in that time.
+    /// Bytes written to drives meanwhile.
     pub bytes_written: u64,
-    /// Flash operations in that time.
+    /// Flash operations meanwhile.
     pub flash: FlashOperations,
 }
 
-/// `None` where nothing went on.
+/// Work after the host's end; `None` if there was none.
 pub(crate) fn after_host(facts: &RunFacts<'_>) -> Option<AfterHost> {
     let until = facts.ssd.array?.went_on_until?;
     let counts = facts.ssd.counts() - facts.measured.counts;

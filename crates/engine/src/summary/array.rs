@@ -1,30 +1,30 @@
-//! An array of drives.
+//! Section `array` of the result.
 
 use crate::by_state::LatencyByState;
 use crate::data_loss::DataLoss;
 use outlast_array::ArrayHealth;
 use serde::Serialize;
 
-/// An array of drives.
+/// State, repairs, traffic and wear of an array.
 #[derive(Clone, Debug, Serialize)]
 pub struct ArraySummary {
     /// RAID level, as in scenarios.
     pub level: &'static str,
     /// Members, spares not counted.
     pub members: u16,
-    /// Spares that still stand by.
+    /// Spares that are still unused.
     pub spares_left: u64,
     /// Bytes of a chunk.
     pub chunk_bytes: u64,
-    /// At the end.
+    /// ArrayHealth at the end.
     pub state: ArrayHealth,
-    /// Whether it refuses writes.
+    /// True if it refuses writes.
     pub read_only: bool,
-    /// How long it was in each state, in seconds.
+    /// Seconds in each state; their sum is the simulated time.
     pub time_s: StateTimes,
-    /// Seconds during which members were missing or incomplete and redundancy made that good.
+    /// Seconds during which members were missing or incomplete, but no data.
     pub degraded_s: f64,
-    /// All rebuilding; absent where there was none.
+    /// All rebuilds together; absent where there was none.
     pub rebuild: Option<RebuildSummary>,
     /// Rebuilds begun.
     pub rebuilds: u64,
@@ -34,23 +34,23 @@ pub struct ArraySummary {
     pub write_hole_repairs: u64,
     /// Stripes whose data came to depend on parity that a loss of power had left wrong.
     pub write_holes: u64,
-    /// Sectors of redundancy that scrubs found not to fit.
+    /// Sectors of redundancy that scrubs found inconsistent.
     pub mismatches: u64,
     /// Scrubs that came to their end.
     pub scrubs: u64,
     /// Members thrown out by thresholds.
     pub ejected: u64,
-    /// Reads that a member could not do.
+    /// Reads that failed on a member.
     pub read_errors: u64,
-    /// Sectors rewritten because they could not be read, or because redundancy did not fit.
+    /// Sectors rewritten because they were unreadable, or because redundancy was inconsistent.
     pub sectors_repaired: u64,
-    /// Host reads that were computed from redundancy, in parts.
+    /// Host reads of which at least a part was computed from redundancy.
     pub degraded_reads: u64,
-    /// Bytes of the host that nothing can bring back and that have not been written since.
+    /// Bytes of the host's data that are lost and have not been written since.
     pub lost_bytes: u64,
-    /// Sectors that members could not write, now.
+    /// Sectors that members cannot write, at the end.
     pub bad_sectors: u64,
-    /// Writes of stripes, by how their redundancy was computed.
+    /// Writes of stripes, by method of computing redundancy.
     pub writes: ArrayWrites,
     /// Commands to members.
     pub member_commands: ArrayAmplification,
@@ -58,11 +58,11 @@ pub struct ArraySummary {
     pub age_differential: f64,
     /// Stripes whose parity is still to move.
     pub stripes_to_move: u64,
-    /// Member by member, at the end.
+    /// Wear by member, at the end.
     pub wear: Vec<DriveWear>,
-    /// How likely it is to lose data within a year.
+    /// Probability of losing data within a year, and what it follows from.
     pub data_loss: Option<DataLoss>,
-    /// The probability that a rebuild at the end would lose data; absent where flash does not err, and where members are missing.
+    /// Probability that a rebuild at the end would lose data; absent where flash does not err, and where members are missing.
     pub data_loss_after_failures: Option<DataLossAfterFailures>,
     /// Latencies by the state of the array.
     pub latency_us_by_state: LatencyByState,
@@ -70,7 +70,7 @@ pub struct ArraySummary {
     pub status: String,
 }
 
-/// Seconds in each state.
+/// Seconds in each state; their sum is the simulated time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct StateTimes {
@@ -84,9 +84,9 @@ pub struct StateTimes {
 pub struct RebuildSummary {
     /// The member rebuilt first.
     pub member: u64,
-    /// Seconds from the start of the run.
+    /// Start of the first, in seconds from the start of the run.
     pub started_s: f64,
-    /// The same; absent while it goes on.
+    /// End of the last, likewise; absent while one is under way.
     pub finished_s: Option<f64>,
     /// Bytes read from members.
     pub bytes_read: u64,
@@ -94,57 +94,58 @@ pub struct RebuildSummary {
     pub bytes_written: u64,
     /// `bytes_written` per second.
     pub rate_mib_s: f64,
-    /// How much of it is done, 0 to 1.
+    /// Share done of the one under way; 1 if there is none.
     pub done: f64,
-    /// Seconds left at the speed of the last half a minute, of a repair in place at that so far; absent where it is over, and where nothing was done in that time.
+    /// Seconds left, by the speed of the last half minute, or of a repair in place by its speed so far; absent if it is over, or nothing was
+    /// done in that time.
     pub left_s: Option<f64>,
 }
 
 /// Writes of stripes, or of parts of one, by method.
 #[derive(Clone, Debug, Serialize)]
 pub struct ArrayWrites {
-    /// Without reading anything.
+    /// Whole stripes, without reading.
     pub full: u64,
-    /// From old data and old parity.
+    /// Read-modify-write, from old data and old parity.
     pub delta: u64,
-    /// From the rest of the stripe.
+    /// Reconstruct-write, from the remaining data of the stripe.
     pub complete: u64,
-    /// With missing data computed first.
+    /// Writes for which missing data had to be computed first.
     pub decoded: u64,
     /// `full` over all; absent where nothing was written.
     pub full_stripe_share: Option<f64>,
 }
 
-/// Commands to members while measured, and after.
+/// Commands to members, from the beginning of the measurement on.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct ArrayAmplification {
     pub reads: u64,
     pub writes: u64,
-    /// Records against the write hole, among `writes`.
+    /// Records against the write hole, which `writes` includes.
     pub log_writes: u64,
 }
 
-/// One member.
+/// State and wear of one member.
 #[derive(Clone, Debug, Serialize)]
 pub struct DriveWear {
-    /// Its place in the array.
+    /// Column in the array.
     pub device: u64,
-    /// Whether a drive is there.
+    /// True if a drive is present.
     pub present: bool,
-    /// Whether it is complete.
+    /// True if its data is complete.
     pub in_sync: bool,
-    /// Mean P/E cycles of its blocks.
+    /// Mean P/E cycles of blocks in use.
     pub mean_pe: Option<f64>,
     /// Most P/E cycles of a block.
     pub max_pe: Option<u64>,
     /// Percent of the rated cycles.
     pub percentage_used: Option<u64>,
-    /// Share of all parity that it holds; absent for mirrors.
+    /// Percent of all parity that it holds; absent for mirrors.
     pub parity_percent: Option<f64>,
-    /// Bytes that the array wrote to it while measured, and after.
+    /// Bytes that the array wrote to it, from the beginning of the measurement on.
     pub bytes_written: u64,
-    /// Pages that it programmed in that time.
+    /// Program operations since then.
     pub programs: u64,
     /// Bytes programmed over `bytes_written`.
     pub write_amplification: Option<f64>,
@@ -152,19 +153,19 @@ pub struct DriveWear {
     pub rber: Option<f64>,
     /// Common logarithm of the uncorrectable bit error rate after ECC at `rber`, before re-reads and the drive's own parity.
     pub log10_uber: Option<f64>,
-    /// Read errors not yet forgotten.
+    /// Read errors that still count towards its ejection.
     pub read_errors: u64,
-    /// Sectors that it could not write.
+    /// Sectors that it cannot write.
     pub bad_sectors: u64,
 }
 
-/// Probabilities that some bit of the survivors cannot be read after failures that use up all redundancy.
+/// Probabilities that some bit of the surviving members is unreadable after failures that use up all redundancy.
 #[derive(Clone, Debug, Serialize)]
 pub struct DataLossAfterFailures {
     /// Members that fail.
     pub failures: u64,
-    /// When the oldest fail.
+    /// Probability if the oldest fail.
     pub oldest: f64,
-    /// When any fail, each set equally likely.
+    /// Probability if any fail, each set being equally likely.
     pub any: f64,
 }

@@ -1,4 +1,4 @@
-//! Closed forms beside the measurement.
+//! Closed forms to compare with the measurement.
 
 use crate::facts::RunFacts;
 use crate::sequential::{flash_of, link_of};
@@ -10,28 +10,28 @@ use outlast_settings::ftl::VictimPolicy;
 use outlast_workload::Pattern;
 use serde::Serialize;
 
-/// Closed forms beside the measurement.
+/// Closed forms to compare with the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClosedForm {
-    /// Write amplification of greedy or FIFO collection under uniform random writes with this drive's effective spare space; absent where
-    /// the workload or the policy is another.
+    /// Write amplification of greedy or FIFO collection under uniform random writes with this drive's effective spare space; absent for
+    /// other workloads and policies.
     pub greedy_waf: Option<f64>,
-    /// The same for preconditioning by random overwrites.
+    /// Write amplification of greedy or FIFO collection while preconditioning by random overwrites.
     pub precondition_waf: Option<f64>,
-    /// Spare space over user space that the data can use: without open and held-back superblocks.
-    /// Absent where there is less than none.
+    /// Spare space that data can use over user space: without open and reserved superblocks. Absent if the flash holds less than the capacity.
     pub spare_factor: Option<f64>,
     /// Limit of sequential reads, in MiB/s: the least of dies, channels and link.
     pub sequential_read_mib_s: f64,
     /// Limit of sequential writes into erased blocks, in MiB/s.
     pub sequential_write_mib_s: f64,
-    /// Why the write amplification can or cannot be compared.
+    /// Reason for which the write amplification can or cannot be compared.
     pub note: String,
 }
 
 pub(crate) fn closed_form(facts: &RunFacts<'_>, spare: Option<f64>) -> ClosedForm {
     let config = facts.ssd.config();
     let policy = facts.ssd.ftls().next().and_then(outlast_ftl::Ftl::victim_policy);
+    // Outer `None`: no closed form for the policy; inner `None`: no spare space to apply it to.
     let waf = match policy {
         Some(VictimPolicy::Greedy) => Some(spare.and_then(|spare| write_amplification::greedy(spare).ok())),
         Some(VictimPolicy::Fifo) => Some(spare.and_then(|spare| write_amplification::fifo(spare).ok())),
@@ -40,7 +40,7 @@ pub(crate) fn closed_form(facts: &RunFacts<'_>, spare: Option<f64>) -> ClosedFor
     let filled = facts.scenario.precondition.fill_fraction >= 1.0;
     let prepared_randomly =
         facts.ssd.array.is_none() && facts.scenario.precondition.overwrite == Overwrite::Random && filled;
-    let not_comparable = why_not_uniform(facts);
+    let not_comparable = not_uniform_reason(facts);
     let note = match (&not_comparable, waf) {
         (_, None) => "There is no closed form for this victim policy.".to_owned(),
         (_, Some(None)) => {
@@ -66,12 +66,13 @@ pub(crate) fn closed_form(facts: &RunFacts<'_>, spare: Option<f64>) -> ClosedFor
     }
 }
 
-/// Whether the host writes anywhere in the capacity with the same probability.
+/// True if the host writes every part of the capacity with the same probability.
 pub(crate) fn writes_uniformly(facts: &RunFacts<'_>) -> bool {
-    why_not_drawn_uniformly(facts).is_none() && covers_all(facts)
+    not_drawn_uniformly_reason(facts).is_none() && covers_all(facts)
 }
 
-fn why_not_drawn_uniformly(facts: &RunFacts<'_>) -> Option<&'static str> {
+/// Reason for which addresses are not drawn uniformly; `None` if they are.
+fn not_drawn_uniformly_reason(facts: &RunFacts<'_>) -> Option<&'static str> {
     let Some(synthetic) = &facts.scenario.workload.synthetic else {
         return Some("the workload is recorded or a fio job");
     };
@@ -79,20 +80,21 @@ fn why_not_drawn_uniformly(facts: &RunFacts<'_>) -> Option<&'static str> {
     (!is_uniform).then_some("the workload is skewed, sequential or has phases")
 }
 
+/// True if the workload addresses all of the capacity.
 fn covers_all(facts: &RunFacts<'_>) -> bool {
     facts.workload.footprint.as_ref().is_none_or(|range| {
         let sectors = facts.ssd.units() * u64::from(facts.ssd.sectors_per_unit());
-        // An alignment may leave a rest of less than a unit at the end.
+        // Alignment may leave out a little at the end: 1 % is tolerated.
         range.start.0 == 0 && range.end.0 * 100 >= sectors * 99
     })
 }
 
-/// Why the workload is not uniform random writing of whole mapping units over the whole capacity, if it is not.
-fn why_not_uniform(facts: &RunFacts<'_>) -> Option<&'static str> {
+/// Reason for which the run is not one of uniform random writes of whole mapping units over the whole capacity; `None` if it is.
+fn not_uniform_reason(facts: &RunFacts<'_>) -> Option<&'static str> {
     if facts.ssd.array.is_some() {
         return Some("an array adds writes of its own");
     }
-    if let Some(why) = why_not_drawn_uniformly(facts) {
+    if let Some(why) = not_drawn_uniformly_reason(facts) {
         return Some(why);
     }
     let written = &facts.measured.counts.written;
@@ -135,6 +137,7 @@ fn why_not_uniform(facts: &RunFacts<'_>) -> Option<&'static str> {
     if !covers_all(facts) {
         return Some("the workload covers a part of the capacity");
     }
+    // Writes of two units are tolerated: neighbours that die together change little.
     if facts.recorder.completed.bytes[Op::Write as usize]
         > facts.recorder.completed.commands[Op::Write as usize] * 2 * facts.ssd.config().ftl.mapping_unit.0
     {

@@ -1,10 +1,10 @@
-//! The drive in figures.
+//! Sections `device` and `memory` of the result.
 
 use crate::drives::{DriveSet, effective_spare_factor};
 use outlast_device::Device;
 use serde::Serialize;
 
-/// The drive in figures.
+/// Size and spare space of the device.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct DeviceFacts {
@@ -18,12 +18,12 @@ pub struct DeviceFacts {
     pub units_per_superblock: u64,
     /// (raw − user) / user.
     pub spare_factor: f64,
-    /// The same without spare blocks, bad blocks, and superblocks that are open or held back.
-    /// Absent where what is left of the flash holds less than the capacity: dies or blocks have failed.
+    /// `spare_factor` without spare blocks, bad blocks, and superblocks that are open or reserved. Absent if failed dies or blocks leave less
+    /// flash than the capacity.
     pub effective_spare_factor: Option<f64>,
 }
 
-/// Memory.
+/// Memory of the simulation.
 #[derive(Clone, Debug, Serialize)]
 pub struct MemoryFigures {
     /// Resident bytes of all tables for each mapping unit.

@@ -1,4 +1,4 @@
-//! Flash operations by cause, write amplification, garbage collection.
+//! Sections `flash`, `write_amplification` and `gc` of the result.
 
 use crate::batch_means::{ConfidenceInterval, interval};
 use crate::counts::DriveCounts;
@@ -13,18 +13,17 @@ use serde::ser::{SerializeMap, Serializer};
 /// parity, also have one together.
 #[derive(Clone, Debug)]
 pub struct WriteAmplification {
-    /// All causes.
+    /// Bytes programmed for any cause.
     pub total: f64,
-    /// By cause; of the host its own bytes, `partial_write`, `array` and `coalesced`.
+    /// Bytes programmed by cause. The part of the host is 1 and those of `partial_write`, `array` and `coalesced`.
     pub causes: Programs<f64>,
-    /// The parts of mapping units that a partial write did not cover.
+    /// Parts of mapping units that partial writes did not cover.
     pub partial_write: f64,
-    /// What an array had its members write beside the host's own bytes: parity, copies, records, rebuilding. Zero for a drive by
-    /// itself.
+    /// Bytes that an array wrote to its members beyond those of the host: parity, copies, records, rebuilding. Zero for a drive by itself.
     pub array: f64,
-    /// Below zero: what units that took the place of older ones in the write buffer saved.
+    /// Bytes saved by units that replaced older ones in the write buffer; not above zero.
     pub coalesced: f64,
-    /// Units that each flash core wrote for each one of the host's; empty for one core and for arrays.
+    /// Write amplification of each flash core; empty for a single core and for arrays.
     pub by_core: Vec<f64>,
 }
 
@@ -58,7 +57,7 @@ impl Serialize for WriteAmplification {
     }
 }
 
-/// Flash operations.
+/// Numbers of flash operations.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct FlashOperations {
@@ -95,7 +94,7 @@ impl Serialize for FlashByCause {
     }
 }
 
-/// Garbage collection and wear levelling.
+/// Figures of garbage collection and wear levelling.
 #[derive(Clone, Debug, Serialize)]
 pub struct GcFigures {
     /// Superblocks relocated.
@@ -104,12 +103,12 @@ pub struct GcFigures {
     pub mean_valid: Option<f64>,
     /// Seconds during which host writes waited for space, summed over flash cores.
     pub blocked_s: f64,
-    /// 95 % confidence interval of the write amplification, from batch means over the run; absent where the run is too short for what it
-    /// remembers.
+    /// 95 % confidence interval of the write amplification, from batch means over the run; absent where the run is too short for
+    /// uncorrelated batches.
     pub write_amplification_interval: Option<ConfidenceInterval>,
 }
 
-/// `None` where the host wrote nothing.
+/// Write amplification of the measured time; `None` where the host wrote nothing.
 pub(crate) fn amplification(facts: &RunFacts<'_>) -> Option<WriteAmplification> {
     let counts = &facts.measured.counts;
     // Members count a write when it reaches their buffer, an array when all of it is done. Without redundancy left, the array may so have
@@ -158,7 +157,7 @@ pub(super) fn flash_of(counts: &DriveCounts, config: &SsdConfig) -> FlashOperati
     }
 }
 
-/// Whether the host wrote to flash while nothing was collected: what was measured then tells nothing of collection.
+/// True if the host wrote to flash while nothing was collected, so that the figures say nothing about collection.
 pub(crate) fn is_without_collection(facts: &RunFacts<'_>) -> bool {
     let counts = &facts.measured.counts;
     counts.host_bytes != 0 && counts.drives.programs != 0 && counts.victims == 0

@@ -84,7 +84,7 @@ pub(crate) fn once(scenario: Scenario) -> RunResult {
 }
 
 pub(crate) fn stand(simulation: &Simulation) -> RunStatus {
-    simulation.stand().unwrap()
+    simulation.status().unwrap()
 }
 
 /// Goes on to a goal, which is so many requests or so much time away.
