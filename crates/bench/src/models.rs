@@ -1,6 +1,6 @@
 //! The cost of one uncorrectable page error rate: no engine around it.
 
-use outlast_models::{PageCode, Stripe};
+use outlast_models::{PageCode, PageStripe};
 use outlast_units::rng::{SplitMix, mix};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
@@ -19,7 +19,7 @@ pub(crate) fn measure(quick: bool) -> String {
         ("75-bit m=1", 4096, 75, 16, 1, [-5.0, -1.8]),
     ] {
         let code = PageCode::new(bits, strength, 1).expect("within its limits");
-        let stripe = Stripe::new(code, pages, parities).expect("within its limits");
+        let stripe = PageStripe::new(code, pages, parities).expect("within its limits");
         let mut rng = SplitMix::new(1, "bench.models");
         // Rates are drawn beforehand.
         let rates: Vec<f64> =

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_has_no_interval() {
+    fn a_run_that_is_too_short_has_no_interval() {
         assert_eq!(interval(&[(1.0, 1.0); 9]), None);
         // Nothing but a trend: neighbours are alike however long the batches are.
         let trend: Vec<(f64, f64)> = (0..200).map(|i| (f64::from(i), 1.0)).collect();
@@ -182,7 +182,7 @@ mod tests {
 
     /// Two in a thousand requests wait long: the interval of the mean is wider than the mean itself.
     #[test]
-    fn an_interval_of_what_is_never_negative_ends_at_zero() {
+    fn an_interval_of_nonnegative_values_does_not_go_below_zero() {
         let parts: Vec<_> = (0..20).map(|i| (if i == 7 { 100.0 } else { 0.0 }, 1.0)).collect();
         let found = interval(&parts).expect("batches enough");
         assert!(found.low == 0.0 && found.high > 10.0, "{found:?}");

@@ -10,8 +10,8 @@ use crate::sequential::sequential_rate;
 use crate::volume::ArrayVolume;
 use outlast_device::Device;
 use outlast_models::DomainError;
-use outlast_models::mirrors::Mirrors;
-use outlast_models::mttdl::Array;
+use outlast_models::mirrors::MirroredArray;
+use outlast_models::mttdl::ParityArray;
 use outlast_scenario::RunSpec;
 use outlast_settings::array::{ArrayConfig, CopyLayout, Level};
 use outlast_units::SECTOR_BYTES;
@@ -146,14 +146,14 @@ pub(crate) fn mean_time(
         let copies = u32::from(config.copies);
         // Offset between neighbouring mirror sets: `copies` where they are disjoint, 1 where every rotation of the members is one.
         let step = match config.copy_layout {
-            CopyLayout::Near => Mirrors::near_step(devices, copies),
+            CopyLayout::Near => MirroredArray::near_step(devices, copies),
             CopyLayout::Far | CopyLayout::Offset if devices == copies => copies,
             CopyLayout::Far | CopyLayout::Offset => 1,
         };
-        return Mirrors { devices, copies, step, failure_rate, repair_rate, read_failure }
+        return MirroredArray { devices, copies, step, failure_rate, repair_rate, read_failure }
             .mean_time_to_data_loss();
     }
-    Array {
+    ParityArray {
         devices,
         parities: config.redundancy().into(),
         failure_rate,

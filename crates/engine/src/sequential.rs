@@ -16,9 +16,9 @@ pub(crate) fn link_of(config: &SsdConfig) -> Option<f64> {
 }
 
 /// The drive as the argument of the closed forms of bandwidth.
-pub(crate) fn flash_of(config: &SsdConfig) -> bandwidth::Flash {
+pub(crate) fn flash_of(config: &SsdConfig) -> bandwidth::FlashParameters {
     let timing = &config.timing;
-    bandwidth::Flash {
+    bandwidth::FlashParameters {
         channels: f64::from(config.geometry.channels),
         dies: f64::from(config.geometry.dies()),
         planes: if config.ftl.multi_plane { f64::from(config.geometry.planes_per_die) } else { 1.0 },

@@ -70,7 +70,7 @@ fn events(result: &RunResult) -> Vec<String> {
 }
 
 #[test]
-fn torn_parity_is_made_right_and_a_scrub_finds_nothing() {
+fn resynchronising_corrects_torn_parity_so_that_a_scrub_finds_nothing() {
     for (workload, aborted) in [(CLOSED, 16..=16), (OPEN, 1..=800)] {
         for consistency in ["resync", "bitmap"] {
             let array = format!("consistency = \"{consistency}\"");
@@ -90,7 +90,7 @@ fn torn_parity_is_made_right_and_a_scrub_finds_nothing() {
 }
 
 #[test]
-fn records_leave_nothing_in_doubt() {
+fn write_hole_records_leave_no_parity_in_doubt() {
     for consistency in ["ppl", "journal"] {
         let result = run(scenario(&format!("consistency = \"{consistency}\""), CLOSED, CUT));
         let array = result.summary.array.as_ref().unwrap();
@@ -103,7 +103,7 @@ fn records_leave_nothing_in_doubt() {
 }
 
 #[test]
-fn the_end_of_the_workload_is_not_the_end_of_resynchronising() {
+fn a_run_ends_only_when_resynchronising_has_ended() {
     let slow = "background = { min_rate = \"2MB/s\", max_rate = \"50MB/s\" }";
     let mut cut = scenario("", CLOSED, "[[faults]]\nat = \"2900ms\"\nkind = \"power\"\n");
     let slowly = toml_array(slow);
@@ -151,7 +151,7 @@ fn a_degraded_array_in_doubt_does_not_start_by_itself() {
 }
 
 #[test]
-fn rebuilding_goes_on_where_power_cut_it_off() {
+fn a_rebuild_resumes_where_power_was_lost() {
     let array = "spares = 1\nmember = [{ device = 0, fail_at = \"300ms\" }]\nconsistency = \"ppl\"";
     let mut often = scenario(array, CLOSED, "");
     for at in (310..370).step_by(8) {
@@ -168,7 +168,7 @@ fn rebuilding_goes_on_where_power_cut_it_off() {
 }
 
 #[test]
-fn hazards_and_members_go_on_after_a_cut() {
+fn random_faults_of_members_continue_after_a_loss_of_power() {
     let mut early = scenario("", "rate_iops = 20", "[[faults]]\nat = 0\nkind = \"power\"\n");
     // 6.3 a second on each of three drives: with hardly a command, it is the drives themselves that go on.
     early.device.hazards.page_per_year = 2e8;
@@ -190,7 +190,7 @@ fn one_seed_gives_one_result() {
 }
 
 #[test]
-fn a_member_that_resets_is_made_good() {
+fn a_loss_of_power_of_one_member_loses_no_data() {
     let one = "[[faults]]\nat = \"700ms\"\nkind = \"power\"\ndevice = 1\n";
     let result = run(scenario("", CLOSED, one));
     let array = result.summary.array.as_ref().unwrap();
@@ -199,7 +199,7 @@ fn a_member_that_resets_is_made_good() {
 }
 
 #[test]
-fn power_faults_that_cannot_be_are_refused_by_name() {
+fn impossible_power_faults_are_refused_by_name() {
     let refused = |fault: &str, volatile: bool| {
         let mut scenario = scenario("", CLOSED, "");
         if volatile {

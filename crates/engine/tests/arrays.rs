@@ -94,7 +94,7 @@ fn filling_drive_by_drive_leaves_the_drives_as_filling_through_the_array_does() 
 }
 
 #[test]
-fn a_drive_among_light_members_does_what_it_does_among_its_like() {
+fn a_drive_behaves_the_same_among_light_members_and_among_drives() {
     let full = run(array("level = \"raid5\"\nmembers = 4", WRITES));
     let light = run(array(
         "level = \"raid5\"\nmembers = 4\nlight = { devices = [1, 2, 3], rate = \"200MB/s\" }",
@@ -109,7 +109,7 @@ fn a_drive_among_light_members_does_what_it_does_among_its_like() {
 }
 
 #[test]
-fn light_members_that_cannot_be_are_refused() {
+fn impossible_light_members_are_refused() {
     let refuse = |light: &str, device: &str| {
         let text = text(&format!("level = \"raid5\"\nmembers = 3\nlight = {light}"), WRITES) + device;
         let Err(error) = parse_text(&text)
@@ -207,7 +207,7 @@ fn a_member_is_replaced_and_parity_moves_to_the_oldest() {
 }
 
 #[test]
-fn a_worn_member_gives_way_to_a_spare_by_itself() {
+fn a_worn_member_is_replaced_by_a_spare() {
     let members = "level = \"raid5\"\nmembers = 4\nspares = 1\nreplacement = { limit_percent = 99 }\n\
         member = [{ device = 2, pe_cycles = 988 }, { device = 4, pe_cycles = 7 }]";
     let run = run(array(members, "read_percent = 0\nrate_iops = 1500\nduration = \"6s\""));
@@ -224,7 +224,7 @@ fn a_worn_member_gives_way_to_a_spare_by_itself() {
 }
 
 #[test]
-fn what_is_lost_is_located() {
+fn lost_sectors_are_listed() {
     let faulty = text("level = \"raid5\"\nmembers = 3\nspares = 1", MIXED)
         + "[[faults]]\nat = \"1s\"\ndevice = 0\nkind = \"block\"\ndie = 0\nplane = 0\nblock = 7\n\
            [[faults]]\nat = \"1s\"\ndevice = 1\nkind = \"device\"\n";
@@ -282,7 +282,7 @@ fn one_seed_gives_one_result_and_members_differ() {
 }
 
 #[test]
-fn the_smallest_member_decides_and_is_said_to() {
+fn the_smallest_member_decides_the_capacity_and_a_note_says_so() {
     let run =
         run(array("level = \"raid1\"\nmembers = 2\nmember = [{ device = 1, capacity = \"50MiB\" }]", WRITES));
     let summary = run.summary();
@@ -350,7 +350,7 @@ fn alone(limits: &outlast_engine::ClosedForm) -> f64 {
 
 /// A rebuild that was not measured is one beside which the host does nothing, and what limits it is said.
 #[test]
-fn a_rebuild_that_is_assumed_has_the_rate_of_one_without_a_host() {
+fn an_assumed_rebuild_has_the_rate_of_one_without_a_host() {
     for (max, limit) in [("1MB/s", RebuildLimit::MaxRate), ("100GB/s", RebuildLimit::Member)] {
         let text = text("level = \"raid5\"\nmembers = 4", "read_percent = 50\nrequests = 500")
             .replace("min_rate = \"200MB/s\"", &format!("min_rate = \"1MB/s\", max_rate = \"{max}\""));
@@ -412,7 +412,7 @@ fn members_are_replaced_at_a_percentage_of_their_rating() {
 
 /// The same question for every level: which loses data within a year? Eight drives whose flash errs.
 #[test]
-fn data_loss_a_year_is_of_like_and_like() {
+fn data_loss_per_year_can_be_compared_between_levels() {
     let loss = |level: &str, more: &str| {
         let text = format!(
             "{}\n[device.reliability]\nchip = \"tlc-72-layer\"\necc = {{ strength = 72 }}\ninitial = {{ pe_cycles = 3000, age = [\"1d\", \"60d\"] }}\n{more}",
@@ -480,7 +480,7 @@ fn data_loss_a_year_is_of_like_and_like() {
 /// A member fails at 1 s and its rebuild begins at 2 s, when a new drive comes: requests are told apart by what they met, and together they are
 /// all there are.
 #[test]
-fn latencies_are_told_apart_by_the_state_of_the_array() {
+fn latencies_are_recorded_by_state_of_the_array() {
     let text = text("level = \"raid5\"\nmembers = 4", MIXED)
         .replace("\"200MB/s\"", "\"20MB/s\", max_rate = \"20MB/s\"");
     let faults = "[[faults]]\nat = \"1s\"\nkind = \"device\"\ndevice = 1\n[[faults]]\nat = \"2s\"\nkind = \"replace\"\ndevice = 1\n";

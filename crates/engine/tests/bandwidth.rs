@@ -11,7 +11,7 @@
 use crate::support;
 
 use outlast_engine::RunSummary;
-use outlast_models::bandwidth::{Bottleneck, Flash, Limits};
+use outlast_models::bandwidth::{BandwidthLimits, Bottleneck, FlashParameters};
 use support::{assert_close, run, scenario};
 
 struct Drive {
@@ -55,8 +55,8 @@ const CHANNELS: Drive = Drive {
 const LINK: Drive = Drive { link_mb_s: Some(150), program_us: 300, ..DIES };
 
 impl Drive {
-    fn flash(&self) -> Flash {
-        Flash {
+    fn flash(&self) -> FlashParameters {
+        FlashParameters {
             channels: f64::from(self.channels),
             dies: f64::from(self.channels * self.dies_per_channel),
             planes: f64::from(self.planes),
@@ -148,7 +148,7 @@ requests = 1024
     }
 }
 
-fn check(limits: &Limits, bottleneck: Bottleneck, measured: f64, shown: f64) {
+fn check(limits: &BandwidthLimits, bottleneck: Bottleneck, measured: f64, shown: f64) {
     assert_eq!(limits.bottleneck(), bottleneck, "{limits:?}");
     let expected = limits.bytes_per_s() / f64::from(1 << 20);
     assert_close("bandwidth in MiB/s", measured, expected, 0.01);

@@ -12,7 +12,7 @@ use support::stripped;
 
 /// A fault by hand strikes as one of the scenario that is due when the same request completes.
 #[test]
-fn a_fault_by_hand_is_one_of_the_scenario() {
+fn an_injected_fault_has_the_effect_of_a_scheduled_one() {
     let mut by_hand =
         Simulation::new(made(&[DRIVE, "[device.protection]\ndata = 7\nparity = 1\n", CLOSED])).unwrap();
     let at = step(&mut by_hand, Some(3000), None).now;
@@ -46,7 +46,7 @@ fn a_fault_by_hand_is_one_of_the_scenario() {
 }
 
 #[test]
-fn a_request_by_hand_is_answered_and_not_the_hosts() {
+fn a_request_beside_the_workload_completes_and_does_not_count_for_the_host() {
     let closed = CLOSED.replace("warm_up = \"2ms\"\n", "");
     for parts in [&[DRIVE, &closed][..], &[DRIVE, OPEN], &[DRIVE, LANES], &[DRIVE, ARRAY, &closed]] {
         let mut simulation = Simulation::new(made(parts)).unwrap();
@@ -70,7 +70,7 @@ fn a_request_by_hand_is_answered_and_not_the_hosts() {
 }
 
 #[test]
-fn power_goes_and_comes_between_two_steps() {
+fn power_can_fail_and_return_between_two_steps() {
     let volatile = "[device.controller]\nwrite_buffer = \"2MiB\"\nwrite_cache = \"volatile\"\n";
     let drive = DRIVE.replace("[device.controller]\nwrite_buffer = \"2MiB\"\n", volatile);
     for parts in [&[&drive[..], CLOSED][..], &[&drive, OPEN], &[&drive, LANES], &[DRIVE, ARRAY, CLOSED]] {

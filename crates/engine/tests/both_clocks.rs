@@ -304,7 +304,7 @@ fn the_buffer_and_the_mapping_table_cost_the_same_by_either_clock() {
 /// A state that preconditioning calls steady is that of the run which follows, of three drive writes and more. The drive is half as large. The rounds that were found steady range
 /// over 3 % (`precondition.tolerance`), so their mean may be off by half of that, beside the tolerance of the other tests.
 #[test]
-fn what_preconditioning_finds_steady_is_what_the_run_measures() {
+fn the_run_measures_the_write_amplification_that_preconditioning_found_steady() {
     for gc in ["start_free = 6", "relocation = \"host\", policy = \"cost-benefit\""] {
         let text = format!(
             r#"

@@ -4,7 +4,7 @@ use outlast_engine::{EngineError, Layer, ScenarioError, Simulation, load_scenari
 use std::path::PathBuf;
 
 #[test]
-fn a_derived_capacity_is_told_as_the_setting_that_the_user_wrote() {
+fn an_error_of_a_derived_capacity_names_the_setting_that_the_user_wrote() {
     let text = "extends = \"demo\"\n\n[device.ftl]\nover_provisioning = 0.001\n".to_owned();
     let layer = Layer::Toml { name: "base.toml".to_owned(), text, folder: PathBuf::new() };
     let (scenario, provenance) = load_scenario(&[layer], &[]).unwrap();

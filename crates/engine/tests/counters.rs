@@ -72,7 +72,7 @@ fn check_causes(run: &Run) {
 
 /// A rebuild that outlives the workload is none of the workload's figures: they are those of a run that ends with the host.
 #[test]
-fn what_drives_do_after_the_host_is_apart() {
+fn work_of_drives_after_the_host_is_counted_separately() {
     for (level, members) in [("raid5", 4), ("raid6", 5), ("raid1", 2)] {
         let settings = format!(
             "level = \"{level}\"\nmembers = {members}\nspares = 1\nbackground = {{ min_rate = \"200MB/s\" }}\n\
@@ -178,7 +178,7 @@ fn every_cause_has_its_keys_and_columns() {
 
 /// Reads of whole units from dies that have a channel each: a die is busy for command, tR and transfer, its channel for the transfer.
 #[test]
-fn utilisation_of_an_array_is_what_reads_take() {
+fn utilisation_of_an_array_is_the_time_that_its_reads_take() {
     for (level, members) in [("raid0", 3), ("raid1", 2), ("raid5", 4)] {
         let run = run(array(
             &format!("level = \"{level}\"\nmembers = {members}"),

@@ -119,7 +119,7 @@ fn a_run_goes_on_after_the_power_has_failed() {
 
 /// How often the caller asks for progress, and how fast the machine is, must not show.
 #[test]
-fn being_watched_changes_nothing() {
+fn progress_reports_do_not_change_the_result() {
     let mut calls = 0;
     let watched = Simulation::new(mixed("full", 100_000))
         .unwrap()

@@ -101,7 +101,7 @@ fn check_bands(own: &CausesOfKind) {
 
 /// All that a result says is the same, except for what was asked for and what the run cost.
 #[test]
-fn asking_changes_nothing_else() {
+fn splitting_latencies_does_not_change_other_results() {
     let result = |asked: &str| {
         let (result, rows) = run(mixed(asked));
         assert_eq!(rows.is_empty(), asked.is_empty());
@@ -122,7 +122,7 @@ fn asking_changes_nothing_else() {
 }
 
 #[test]
-fn a_log_without_causes_has_no_parts_and_leaves_in_pieces() {
+fn a_log_without_causes_has_no_parts_and_is_handed_on_in_pieces() {
     let mut long = mixed("[run]\nlog = \"requests.parquet\"");
     long.workload.synthetic.as_mut().unwrap().requests = Some(70_000);
     let (result, rows) = run(long);

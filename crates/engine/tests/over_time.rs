@@ -114,7 +114,7 @@ fn spans_add_up_to_the_run_however_often_they_were_joined() {
 }
 
 #[test]
-fn what_is_off_is_absent_and_what_is_on_changes_nothing_else() {
+fn utilisation_is_absent_unless_asked_for_and_changes_no_other_result() {
     let (off, on) = (run(drive(PROCESSORS, "20ms", false)), run(drive(PROCESSORS, "20ms", true)));
     let tables = |run: &Run| run.result.tables.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let more = [
@@ -142,7 +142,7 @@ fn what_is_off_is_absent_and_what_is_on_changes_nothing_else() {
 
 /// Each part is busy for as long as what it did takes; beside that, the work that was under way at the start and the end.
 #[test]
-fn the_controller_is_busy_for_what_it_did() {
+fn the_controller_is_busy_for_the_time_of_its_work() {
     let run = run(drive(PROCESSORS, "20ms", true));
     let summary = run.summary();
     let (host, span) = (&summary.host, summary.time.simulated_s);

@@ -102,7 +102,7 @@ fn a_queues_figures_are_those_of_its_rows() {
 
 /// Where the drive knows of one queue, or only one is used, nothing is said.
 #[test]
-fn one_queue_is_no_queue() {
+fn a_single_queue_has_no_figures_of_its_own() {
     assert!(run("", JOBS).0.summary.queues.is_empty());
     let synthetic = "[workload.synthetic]\nrequests = 500\nqueue_depth = 4";
     let (result, _) = run("queues = { arbitration = \"round-robin\" }", synthetic);

@@ -71,7 +71,7 @@ fn names(message: &str, parts: &[&str]) {
 }
 
 #[test]
-fn the_base_works() {
+fn the_settings_that_refusals_change_work_unchanged() {
     let text = format!(
         "device.ftl.over_provisioning = 0.5\ndevice.controller.write_buffer = \"1MiB\"\nworkload.synthetic.requests = 100\n{TIMING}{GEOMETRY}"
     );
@@ -80,7 +80,7 @@ fn the_base_works() {
 }
 
 #[test]
-fn an_over_filled_drive() {
+fn an_overfilled_drive_is_refused() {
     // 32 superblocks of 2 × 2 × 16 × 16 KiB = 1 MiB. Host, collection, one held back and one more: 28 hold data.
     let message = refused(&[("device.ftl.over_provisioning", ""), ("device.ftl.capacity", "\"29MiB\"")]);
     names(&message, &["device.ftl.capacity", "29MiB", "32", "4 more"]);
@@ -89,7 +89,7 @@ fn an_over_filled_drive() {
 }
 
 #[test]
-fn a_capacity_at_or_above_the_raw_one() {
+fn a_capacity_at_or_above_the_raw_one_is_refused() {
     for capacity in ["\"32MiB\"", "\"1GiB\"", "\"16EiB\""] {
         let message = refused(&[("device.ftl.over_provisioning", ""), ("device.ftl.capacity", capacity)]);
         names(&message, &["device.ftl.capacity", if capacity.contains("EiB") { "EiB" } else { "32MiB" }]);
@@ -101,7 +101,7 @@ fn a_capacity_at_or_above_the_raw_one() {
 }
 
 #[test]
-fn too_few_spare_blocks_for_the_factory_bad_ones() {
+fn too_few_spare_blocks_for_the_factory_bad_ones_are_refused() {
     let message = refused(&[("device.defects.factory_bad", "0.3"), ("device.ftl.spare_blocks", "1")]);
     names(&message, &["device.ftl.spare_blocks = 1", "bad blocks", "raise it above 1"]);
     names(&refused(&[("device.ftl.spare_blocks", "32")]), &["device.ftl.spare_blocks = 32", "32 blocks"]);
@@ -110,7 +110,7 @@ fn too_few_spare_blocks_for_the_factory_bad_ones() {
 }
 
 #[test]
-fn counts_of_zero() {
+fn counts_of_zero_are_refused() {
     for field in [
         "channels",
         "chips_per_channel",
@@ -137,7 +137,7 @@ fn counts_of_zero() {
 }
 
 #[test]
-fn divisions_that_leave_a_rest() {
+fn divisions_with_a_remainder_are_refused() {
     names(
         &refused(&[("device.controller.flash_cores", "3")]),
         &["device.controller.flash_cores = 3", "2 dies"],
@@ -157,7 +157,7 @@ fn divisions_that_leave_a_rest() {
 }
 
 #[test]
-fn a_write_buffer_that_cannot_hold_what_is_begun() {
+fn a_write_buffer_that_cannot_hold_all_open_programs_is_refused() {
     // Two planes of 16 KiB hold 8 units; one more must fit: 9 units of 4 KiB.
     let message = refused(&[("device.controller.write_buffer", "\"32KiB\"")]);
     names(&message, &["device.controller.write_buffer = 32KiB", "36KiB"]);
@@ -165,7 +165,7 @@ fn a_write_buffer_that_cannot_hold_what_is_begun() {
 }
 
 #[test]
-fn a_collection_that_could_not_start() {
+fn a_collection_that_could_not_start_is_refused() {
     names(&refused(&[("device.ftl.gc.start_free", "0")]), &["device.ftl.gc.start_free = 0", "between 1 and"]);
     names(
         &refused(&[("device.ftl.gc.start_free", "31")]),
@@ -174,7 +174,7 @@ fn a_collection_that_could_not_start() {
 }
 
 #[test]
-fn a_collection_that_could_not_stop() {
+fn a_collection_that_could_not_stop_is_refused() {
     let gc = |changes: &[(&str, &str)]| {
         let named: Vec<_> =
             changes.iter().map(|&(name, value)| (format!("device.ftl.gc.{name}"), value)).collect();
@@ -229,7 +229,7 @@ fn a_collection_that_could_not_stop() {
 }
 
 #[test]
-fn workloads_without_an_end() {
+fn workloads_without_an_end_are_refused() {
     names(
         &refused(&[("workload.synthetic.requests", ""), ("workload.synthetic.read_percent", "50")]),
         &["workload", "requests"],
@@ -243,7 +243,7 @@ fn workloads_without_an_end() {
 }
 
 #[test]
-fn times_that_no_flash_has() {
+fn times_that_no_flash_has_are_refused() {
     for field in ["read", "program", "erase"] {
         let text = format!("{TIMING}{GEOMETRY}")
             .replace(&format!("{field} = \""), &format!("{field} = \"1h\" # \""));
@@ -483,7 +483,7 @@ fn ends(text: &str) {
 /// Superblocks of two pages of eight units. Padding the last page of every victim ate all that collecting it had gained, for
 /// ever, with half of the drive free.
 #[test]
-fn padding_does_not_eat_what_collection_gains() {
+fn padding_does_not_use_up_the_space_that_collection_gains() {
     for over in [0.6, 1.0, 1.2] {
         ends(&format!(
             r#"
@@ -697,7 +697,7 @@ mod without_building {
 
     /// What is refused without building a drive is what building it refuses, in the same words.
     #[test]
-    fn a_check_says_what_building_says() {
+    fn a_check_fails_with_the_error_of_building() {
         let mut rng = SplitMix::new(1, "check");
         let (mut fine, mut refused) = (0, 0);
         for _ in 0..3000 {

@@ -53,7 +53,7 @@ requests = 3000
 }
 
 #[test]
-fn what_is_written_is_what_had_failed() {
+fn a_repair_writes_exactly_the_failed_data() {
     let repair = repaired("");
     assert_eq!((repair.device, repair.die, repair.way), (Some(1), 3, Some("die")));
     assert!(repair.finished_s.is_some() && repair.lost_bytes == 0 && repair.failed_units > 0);
@@ -84,7 +84,7 @@ fn the_risk_is_that_of_equations_1_and_2() {
 }
 
 #[test]
-fn what_grows_with_the_size_of_dies_is_scaled_and_nothing_else() {
+fn only_figures_that_grow_with_the_size_of_dies_are_scaled() {
     let (own, larger) = (repaired(""), repaired("[run]\ncapacity_scale = 3"));
     assert!(own.scaled.is_none());
     let scaled = larger.scaled.unwrap();

@@ -170,17 +170,17 @@ fn goes_on_as_if_it_had_never_stopped(scenario: &Scenario, name: &str) {
 }
 
 #[test]
-fn a_drive_goes_on_as_if_it_had_never_stopped() {
+fn a_drive_continues_from_a_snapshot_as_if_never_stopped() {
     goes_on_as_if_it_had_never_stopped(&drive(), "drive.outlast");
 }
 
 #[test]
-fn an_array_goes_on_as_if_it_had_never_stopped() {
+fn an_array_continues_from_a_snapshot_as_if_never_stopped() {
     goes_on_as_if_it_had_never_stopped(&array(), "array.outlast");
 }
 
 #[test]
-fn stand_ins_go_on_as_if_they_had_never_stopped() {
+fn stand_ins_continue_from_a_snapshot_as_if_never_stopped() {
     let mut scenario = array();
     let light = r#"{"devices": [3, 4], "read_latency": "80us", "write_latency": "40us"}"#;
     scenario.array.as_mut().unwrap().light = Some(serde_json::from_str(light).unwrap());
@@ -188,7 +188,7 @@ fn stand_ins_go_on_as_if_they_had_never_stopped() {
 }
 
 #[test]
-fn what_happens_later_is_not_part_of_a_snapshot() {
+fn seed_workload_and_faults_are_not_part_of_a_snapshot() {
     let (_, path) = snapshot(&array(), "later.outlast");
     let mut other = array();
     other.seed = 99;
@@ -294,7 +294,7 @@ decode_cost = "1us"
 "#;
 
 #[test]
-fn settings_that_shape_no_state_are_free() {
+fn settings_that_shape_no_state_may_differ_from_the_snapshot() {
     let (_, path) = snapshot(&filled(FREE_SETTINGS), "free.outlast");
     let base = stripped(&once(filled(FREE_SETTINGS)).summary);
     for (one, other) in [

@@ -82,7 +82,7 @@ fn free_space_is_used_up_first() {
 }
 
 #[test]
-fn what_to_do_is_said() {
+fn the_note_of_an_unsteady_drive_says_what_to_set() {
     let text = scenario(HOT, 256, 0.45, 1, "overwrite = \"workload\", max_drive_writes = 3");
     let result = run(&text);
     assert_eq!(result.summary.steady_state.precondition.reached, Some(false));
@@ -91,7 +91,7 @@ fn what_to_do_is_said() {
 }
 
 #[test]
-fn a_run_that_was_stopped_did_not_give_up() {
+fn a_stopped_preparation_has_no_verdict() {
     let (scenario, _) = parse_text(&scenario(HOT, 256, 0.45, 1, "overwrite = \"workload\"")).unwrap();
     let mut simulation = Simulation::new(scenario).unwrap();
     let mut stop = |_: &outlast_engine::RunProgress| RunControl::Stop;
@@ -131,7 +131,7 @@ fn told(text: &str) -> Result<f64, String> {
 
 /// These four are not off by much in the other direction, either.
 #[test]
-fn the_rest_that_is_told_is_honest() {
+fn the_estimated_remaining_drive_writes_suffice() {
     let cases = [(HOT, 0.45), (HOT, 0.15), ("pattern = \"uniform\"", 0.07), ("pattern = \"zipf\"", 0.28)];
     for (workload, spare) in cases {
         let off = told(&scenario(workload, 256, spare, 1, "overwrite = \"workload\"")).unwrap();

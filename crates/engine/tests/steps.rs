@@ -55,19 +55,19 @@ fn comes_to_the_same(scenario: &Scenario) {
 }
 
 #[test]
-fn a_closed_loop_comes_to_the_same_in_steps() {
+fn a_closed_loop_has_the_same_result_in_steps() {
     comes_to_the_same(&made(&[DRIVE, CLOSED]));
     comes_to_the_same(&made(&[DRIVE, ARRAY, CLOSED]));
 }
 
 #[test]
-fn an_open_loop_comes_to_the_same_in_steps() {
+fn an_open_loop_has_the_same_result_in_steps() {
     comes_to_the_same(&made(&[DRIVE, OPEN]));
     comes_to_the_same(&made(&[DRIVE, ARRAY, OPEN]));
 }
 
 #[test]
-fn lanes_come_to_the_same_in_steps() {
+fn jobs_have_the_same_result_in_steps() {
     comes_to_the_same(&made(&[DRIVE, LANES]));
     comes_to_the_same(&made(&[DRIVE, ARRAY, LANES]));
 }
@@ -101,7 +101,7 @@ fn steps_of_requests_are_exact() {
 }
 
 #[test]
-fn a_drive_whose_requests_arrive_waits_exactly() {
+fn an_open_loop_stops_exactly_at_the_time_of_its_goal() {
     let slow = OPEN.replace("20000", "100").replace("9000", "50");
     let mut simulation = Simulation::new(made(&[DRIVE, &slow])).unwrap();
     for millis in 1..100 {
@@ -112,7 +112,7 @@ fn a_drive_whose_requests_arrive_waits_exactly() {
 }
 
 #[test]
-fn what_is_stopped_early_is_partial() {
+fn a_run_stopped_early_is_partial() {
     let mut simulation = Simulation::new(made(&[DRIVE, CLOSED])).unwrap();
     step(&mut simulation, Some(5000), None);
     let result = simulation.finish(&mut go, None).unwrap();

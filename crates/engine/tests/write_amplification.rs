@@ -113,13 +113,13 @@ fn greedy_is_what_xiang_and_kurkoski_say_at_50_percent() {
 }
 
 #[test]
-fn time_changes_nothing_about_it() {
+fn greedy_collection_costs_the_same_with_simulated_time() {
     check_greedy(0.28, "full");
 }
 
 /// FIFO's law holds for blocks of any size, so only the held-back space separates it from the configured ρ.
 #[test]
-fn fifo_is_what_desnoyers_says() {
+fn fifo_collection_costs_what_desnoyers_predicts() {
     for spare in [0.12, 0.28] {
         let expected = fifo(spare).unwrap();
         let run = uniform(spare, expected, "none", "policy = \"fifo\"", "");
@@ -285,7 +285,7 @@ requests = 70000
 
 /// Pages read to level wear count as such also without time.
 #[test]
-fn reads_of_wear_levelling_are_told_apart_without_time() {
+fn reads_of_wear_levelling_have_their_own_cause_without_time() {
     let run = uniform(0.2, 3.2, "none", "policy = \"greedy\" }\nwear_leveling = { static_gap = 1", "");
     let by_cause = &run.summary().flash.by_cause;
     assert!(by_cause.programs[ProgramCause::WearLeveling] > 0.0, "nothing was levelled");

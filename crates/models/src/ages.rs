@@ -10,16 +10,16 @@
 //!
 //! **Steady state.** Let `t_1 ≥ … ≥ t_n` be the rates by position. A device passes positions n, n−1, …, 1 during as many periods
 //! between replacements, so in the long run the period B (in cycles of position 1, with `t_1 = 1`) satisfies
-//! `B·(t_1 + … + t_n) = A`, A being the limit, and a device that moves up to position j has aged `B·(t_{j+1} + … + t_n)`. So
-//! nothing but the sum of the rates, which is m + 1 device writes for each host write however parity is placed, decides how
-//! often devices are replaced. Whether the steady state is approached: [`converges`].
+//! `B·(t_1 + … + t_n) = A`, A being the limit, and a device that moves up to position j has aged `B·(t_{j+1} + … + t_n)`. How
+//! often devices are replaced therefore depends on the sum of the rates only, which is m + 1 device writes for each host write
+//! however parity is placed. [`converges`] says if the steady state is approached.
 
 use crate::DomainError;
 use crate::error::{positive, within};
 
 /// Chunk writes of each device for each chunk that the host writes, from the percentage of stripes in which each device
 /// holds parity (100·m in all; (80, 5, 5, 5, 5) in Diff-RAID's notation). The share `full_stripes` of the host's chunks
-/// comes in full-stripe writes, which write every device once for n − m chunks; the rest in small random writes.
+/// comes in full-stripe writes, which write every device once for n − m chunks; the remainder in small random writes.
 ///
 /// `rate_i = (1 − f)·(q_i + (1 − q_i)/(n − m)) + f/(n − m)`; ratios of these are Diff-RAID's Equation 1 for m = 1, f = 0.
 ///
@@ -61,7 +61,7 @@ pub fn steady_ages(rates: &[f64], limit: f64) -> Result<Vec<f64>, DomainError> {
     positive("limit", limit)?;
     let all: f64 = rates.iter().sum();
     let mut ages = vec![0.0; rates.len()];
-    // From the last position on: sums only.
+    // Summed from the last position on, so that nothing cancels.
     let mut behind = 0.0;
     for (age, rate) in ages.iter_mut().zip(rates).rev() {
         *age = limit * behind / all;
@@ -80,7 +80,7 @@ pub fn steady_period(rates: &[f64], limit: f64) -> Result<f64, DomainError> {
     Ok(positive("limit", limit)? * rates[0] / rates.iter().sum::<f64>())
 }
 
-/// Whether ages approach the steady state from any start.
+/// True if ages approach the steady state from any start.
 ///
 /// Deviations of the periods obey `x_k + t_2·x_{k−1} + … + t_n·x_{k−n+1} = 0`. Times (z − 1), its characteristic polynomial is
 /// `z^n − Σ_j (t_j − t_{j+1})·z^{n−j}` with `t_{n+1} = 0`, whose coefficients after the first sum to 1; so no root lies outside the
@@ -105,17 +105,17 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// An array whose devices age and are replaced one by one: the process of which the functions above give the end.
+/// An array whose devices age and are replaced one by one: the process whose limit the functions above give.
 #[derive(Clone, Debug)]
-pub struct Aging {
+pub struct AgingArray {
     rates: Vec<f64>,
     limit: f64,
     ages: Vec<f64>,
 }
 
-/// A device at its limit.
+/// The replacement of a device that has reached its limit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Replacement {
+pub struct DeviceReplacement {
     /// Time since the last replacement: host chunk writes to a stripe, times cycles per such write of a device with rate 1.
     pub elapsed: f64,
     /// Position of the device that wore out, from 0.
@@ -124,7 +124,7 @@ pub struct Replacement {
     pub ages: Vec<f64>,
 }
 
-impl Aging {
+impl AgingArray {
     /// An array with the given rates by position (in any order), ages of its devices and limit of age.
     ///
     /// # Errors
@@ -150,24 +150,26 @@ impl Aging {
     }
 
     /// Lets all devices age until one reaches its limit, and replaces it.
-    pub fn replace(&mut self) -> Replacement {
-        let left = |position: usize| (self.limit - self.ages[position]) / self.rates[position];
+    pub fn replace(&mut self) -> DeviceReplacement {
+        let time_left = |position: usize| (self.limit - self.ages[position]) / self.rates[position];
         let (mut position, mut elapsed) = (0, f64::INFINITY);
         for candidate in 0..self.rates.len() {
             // A device that does not age is never the first; construction required one that does.
-            if self.rates[candidate] > 0.0 && left(candidate) < elapsed {
-                (position, elapsed) = (candidate, left(candidate));
+            if self.rates[candidate] > 0.0 && time_left(candidate) < elapsed {
+                (position, elapsed) = (candidate, time_left(candidate));
             }
         }
         for (age, rate) in self.ages.iter_mut().zip(&self.rates) {
+            // Rounding must not put a second device beyond its limit.
             *age = rate.mul_add(elapsed, *age).min(self.limit);
         }
         self.ages.remove(position);
         self.ages.push(0.0);
         self.order();
-        Replacement { elapsed, position, ages: self.ages.clone() }
+        DeviceReplacement { elapsed, position, ages: self.ages.clone() }
     }
 
+    /// Sorts ages by position, the oldest first.
     fn order(&mut self) {
         self.ages.sort_by(|a, b| b.total_cmp(a));
     }

@@ -7,16 +7,16 @@ use crate::page::PageOutcome;
 use crate::uper::ln_stripe_loss;
 use outlast_media::reliability::binomial::ln_1m_exp;
 
-/// Which device has failed.
+/// The device that has failed, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failed {
+pub enum FailedDevice {
     /// The one with the highest age: the usual case, since it reaches its erasure limit first.
     Oldest,
-    /// Each of them equally likely: the mean over all.
+    /// Any device with equal probability: the mean over all.
     Any,
 }
 
-/// ln of the data loss probability (DLP): that at least one bit is unreadable while the failed device is rebuilt from
+/// ln of the data loss probability (DLP), the probability that at least one bit is unreadable while the failed device is rebuilt from
 /// survivors with uncorrectable bit error rates `e^ln_uber` of which `bits` are read each:
 /// `1 − Π_i (1 − UBER_i)^{bits_i}` (Diff-RAID, section 4).
 ///
@@ -34,21 +34,21 @@ pub fn ln_data_loss(ln_uber: &[f64], bits: &[f64]) -> Result<f64, DomainError> {
 }
 
 /// ln of the DLP of an array when one device of it has failed, by [`ln_data_loss`] over the others. `ln_uber` has one rate for
-/// each device, the failed one included; the oldest is the one with the highest. `bits` is what is read of each survivor.
+/// each device, the failed one included; the oldest is the one with the highest. `bits` are read of each survivor.
 ///
 /// # Errors
 /// Fewer than two devices, or as [`ln_data_loss`].
-pub fn ln_data_loss_of_array(ln_uber: &[f64], bits: f64, failed: Failed) -> Result<f64, DomainError> {
+pub fn ln_data_loss_of_array(ln_uber: &[f64], bits: f64, failed: FailedDevice) -> Result<f64, DomainError> {
     within("devices", ln_uber.len() as f64, "at least 2", |count| count >= 2.0)?;
     let without = |index: usize| {
         let survivors = [&ln_uber[..index], &ln_uber[index + 1..]].concat();
         ln_data_loss(&survivors, &vec![bits; survivors.len()])
     };
     match failed {
-        Failed::Oldest => {
+        FailedDevice::Oldest => {
             without((1..ln_uber.len()).fold(0, |top, i| if ln_uber[i] > ln_uber[top] { i } else { top }))
         }
-        Failed::Any => {
+        FailedDevice::Any => {
             let mut sum = f64::NEG_INFINITY;
             for index in 0..ln_uber.len() {
                 sum = ln_add(sum, without(index)?);
@@ -117,8 +117,8 @@ pub fn ln_double_failure(mttr: f64, mttf: f64, devices: f64) -> Result<f64, Doma
 }
 
 /// ln of the probability that at least one of `count` like parts fails, each with probability `p`:
-/// `Σ_{k≥1} C(n,k)·p^k·(1−p)^(n−k) = 1 − (1 − p)^n`. Of dies: that an SSD loses a die (Reparo, footnote 2, Figure 1b). Of SSDs:
-/// that a group must be rebuilt (footnote 4, Figure 3).
+/// `Σ_{k≥1} C(n,k)·p^k·(1−p)^(n−k) = 1 − (1 − p)^n`. With dies as parts: an SSD loses a die (Reparo, footnote 2, Figure 1b). With SSDs:
+/// a group must be rebuilt (footnote 4, Figure 3).
 ///
 /// # Errors
 /// `p` is not a probability, `count` is negative.

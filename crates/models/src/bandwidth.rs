@@ -3,9 +3,9 @@
 use crate::DomainError;
 use crate::error::{not_negative, positive};
 
-/// The flash of a drive in plain numbers.
+/// Geometry and times of a drive's flash, in plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Flash {
+pub struct FlashParameters {
     /// Channels in the drive.
     pub channels: f64,
     /// Dies in the drive.
@@ -26,9 +26,9 @@ pub struct Flash {
     pub bus_bytes_per_s: f64,
 }
 
-/// What each part of a drive can do at most, in user bytes per second.
+/// Largest bandwidth of each part of a drive, in user bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct BandwidthLimits {
     /// All dies together.
     pub dies: f64,
     /// All channels together.
@@ -48,13 +48,13 @@ pub enum Bottleneck {
     Link,
 }
 
-impl Limits {
+impl BandwidthLimits {
     /// The bandwidth of the drive: the least of the limits.
     pub fn bytes_per_s(&self) -> f64 {
         self.dies.min(self.channels).min(self.link)
     }
 
-    /// What limits it.
+    /// The part that limits it; of equal limits the one nearer to the host.
     pub fn bottleneck(&self) -> Bottleneck {
         if self.link <= self.channels.min(self.dies) {
             Bottleneck::Link
@@ -66,7 +66,7 @@ impl Limits {
     }
 }
 
-impl Flash {
+impl FlashParameters {
     /// Seconds that the pages of one operation and its command hold the channel.
     fn transfer_s(&self) -> f64 {
         self.command_s + self.planes * (self.page_bytes + self.spare_bytes) / self.bus_bytes_per_s
@@ -85,11 +85,12 @@ impl Flash {
         Ok(())
     }
 
-    fn limits(&self, array_s: f64, link_bytes_per_s: Option<f64>) -> Result<Limits, DomainError> {
+    /// Limits of operations that hold the cell array for `array_s` seconds in addition to command and transfer.
+    fn limits(&self, array_s: f64, link_bytes_per_s: Option<f64>) -> Result<BandwidthLimits, DomainError> {
         self.check()?;
         let bytes = self.planes * self.page_bytes;
         let transfer_s = self.transfer_s();
-        Ok(Limits {
+        Ok(BandwidthLimits {
             dies: self.dies * bytes / (array_s + transfer_s),
             channels: self.channels * bytes / transfer_s,
             link: link_bytes_per_s.map_or(Ok(f64::INFINITY), |link| positive("link_bytes_per_s", link))?,
@@ -105,17 +106,17 @@ impl Flash {
     ///
     /// # Errors
     /// A count, size or bandwidth that is not above zero, or a negative time.
-    pub fn sequential_read(&self, link_bytes_per_s: Option<f64>) -> Result<Limits, DomainError> {
+    pub fn sequential_read(&self, link_bytes_per_s: Option<f64>) -> Result<BandwidthLimits, DomainError> {
         self.limits(self.read_s, link_bytes_per_s)
     }
 
-    /// Limits of long sequential writes into erased blocks: as [`Flash::sequential_read`] with tPROG, which follows the
+    /// Limits of long sequential writes into erased blocks: as [`FlashParameters::sequential_read`] with tPROG, which follows the
     /// transfer. Erasure is not counted: it takes tBERS once for all pages of a block, see
-    /// [`Flash::sequential_write_with_erase`].
+    /// [`FlashParameters::sequential_write_with_erase`].
     ///
     /// # Errors
-    /// As [`Flash::sequential_read`].
-    pub fn sequential_write(&self, link_bytes_per_s: Option<f64>) -> Result<Limits, DomainError> {
+    /// As [`FlashParameters::sequential_read`].
+    pub fn sequential_write(&self, link_bytes_per_s: Option<f64>) -> Result<BandwidthLimits, DomainError> {
         self.limits(self.program_s, link_bytes_per_s)
     }
 
@@ -123,13 +124,13 @@ impl Flash {
     /// `tBERS / pages_per_block` of the die.
     ///
     /// # Errors
-    /// As [`Flash::sequential_read`].
+    /// As [`FlashParameters::sequential_read`].
     pub fn sequential_write_with_erase(
         &self,
         erase_s: f64,
         pages_per_block: f64,
         link_bytes_per_s: Option<f64>,
-    ) -> Result<Limits, DomainError> {
+    ) -> Result<BandwidthLimits, DomainError> {
         let share_s = not_negative("erase_s", erase_s)? / positive("pages_per_block", pages_per_block)?;
         self.limits(self.program_s + share_s, link_bytes_per_s)
     }
@@ -139,7 +140,7 @@ impl Flash {
 mod tests {
     use super::*;
 
-    const FLASH: Flash = Flash {
+    const FLASH: FlashParameters = FlashParameters {
         channels: 8.0,
         dies: 32.0,
         planes: 2.0,
@@ -152,7 +153,7 @@ mod tests {
     };
 
     #[test]
-    fn by_hand() {
+    fn limits_agree_with_a_calculation_by_hand() {
         // 8192 B / 333 MB/s = 24.6006 us; 32·8192 B / 99.6006 us = 2632 MB/s; 8·333 MB/s = 2664 MB/s.
         let read = FLASH.sequential_read(None).unwrap();
         assert!((read.dies / 2.631_951e9 - 1.0).abs() < 1e-5, "{read:?}");
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_parallel_parts_add_up() {
-        let twice = Flash { dies: 64.0, ..FLASH };
+        let twice = FlashParameters { dies: 64.0, ..FLASH };
         let (one, two) = (FLASH.sequential_read(None).unwrap(), twice.sequential_read(None).unwrap());
         assert!(
             (two.dies / one.dies - 2.0).abs() < 1e-12 && (two.channels / one.channels - 1.0).abs() < 1e-12
@@ -183,9 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
-        assert!(Flash { dies: 0.0, ..FLASH }.sequential_read(None).is_err());
-        assert!(Flash { read_s: -1.0, ..FLASH }.sequential_read(None).is_err());
+    fn arguments_outside_the_domain_are_refused() {
+        assert!(FlashParameters { dies: 0.0, ..FLASH }.sequential_read(None).is_err());
+        assert!(FlashParameters { read_s: -1.0, ..FLASH }.sequential_read(None).is_err());
         assert!(FLASH.sequential_write(Some(0.0)).is_err());
         assert!(FLASH.sequential_write_with_erase(1.0, 0.0, None).is_err());
     }

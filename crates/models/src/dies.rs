@@ -5,7 +5,7 @@
 use crate::DomainError;
 use crate::error::{positive, share, within};
 
-/// By which share the victim core's utilisation rises when it alone makes up for a lost die: `1 / (x − 1)` with x dies to a
+/// Relative rise of the victim core's utilisation when it alone makes up for a lost die: `1 / (x − 1)` with x dies to a
 /// core (Reparo, Table 1). That of the other cores does not change.
 ///
 /// # Errors
@@ -15,7 +15,7 @@ pub fn isolated_increase(dies_per_core: f64) -> Result<f64, DomainError> {
     Ok(1.0 / (dies - 1.0))
 }
 
-/// By which share every core's utilisation rises when all share the loss of a die: `1 / (N·x − 1)` with N cores (Reparo,
+/// Relative rise of every core's utilisation when all cores share the loss of a die: `1 / (N·x − 1)` with N cores (Reparo,
 /// Table 2; from Equation 3).
 ///
 /// # Errors
@@ -52,13 +52,14 @@ pub fn balanced_spaces(logical_space: f64, dies_left: &[f64]) -> Result<Vec<f64>
 
 /// Dies that can fail before logical space no longer fits: the most f with `u·D / (D − f) < 1` for utilisation u of D dies. D
 /// is a core's under isolated recovery (the core runs out), the drive's under cooperative recovery (Reparo, footnote 6).
-/// A drive that has no spare space left cannot collect garbage, so the last one or two of them are of theory only.
+/// A drive that has no spare space left cannot collect garbage, so the last one or two are theoretical.
 ///
 /// # Errors
 /// A utilisation that is not between 0 and 1, no die.
 pub fn survivable_failures(utilisation: f64, dies: f64) -> Result<f64, DomainError> {
     let utilisation = share("utilisation", utilisation)?;
     let dies = within("dies", dies, "at least 1", |dies| dies >= 1.0)?;
+    // Strictly below 1: at equality one die fewer, whatever the rounding of the product.
     Ok((dies * (1.0 - utilisation) - 1e-9).floor().max(0.0))
 }
 

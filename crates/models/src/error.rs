@@ -1,15 +1,15 @@
-//! The one error: a number outside the domain of an equation.
+//! The only error of this crate: a number outside the domain of an equation.
 
 use std::fmt;
 
 /// An argument for which an equation has no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DomainError {
-    /// Which argument.
+    /// Name of the argument.
     pub argument: &'static str,
-    /// Its value.
+    /// Value that was given.
     pub value: f64,
-    /// What it has to be.
+    /// Domain of the argument, in words.
     pub domain: &'static str,
 }
 
@@ -17,7 +17,7 @@ impl fmt::Display for DomainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { argument, value, domain } = self;
         if *value != 0.0 && !(1e-4..1e15).contains(&value.abs()) {
-            // Zeros are not to be counted.
+            // In scientific notation, so that nobody has to count zeros.
             return write!(f, "{argument} = {value:e}: must be {domain}");
         }
         write!(f, "{argument} = {value}: must be {domain}")

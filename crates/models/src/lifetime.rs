@@ -1,49 +1,49 @@
-//! Lifetime: how much a host can write until the error rate of its data reaches what is promised.
+//! Lifetime: the host writes until the error rate of data reaches the promised limit.
 
 use crate::error::{not_negative, positive, within};
 use crate::write_amplification::{effective_spare, greedy};
-use crate::{DomainError, RberModel, Stripe};
+use crate::{DomainError, PageStripe, RberModel};
 
 /// A drive that wears evenly until it no longer keeps its promise.
 ///
-/// Round and round: what the host writes, times the write amplification that spare space and parity allow, is wear; wear raises
-/// the raw bit error rate, which ECC and parity turn into an uncorrectable page error rate; and it retires blocks, which
-/// takes spare space and raises write amplification.
+/// A cycle of effects: host writes, times the write amplification that spare space and parity allow, are wear. Wear raises the raw bit
+/// error rate, which ECC and parity turn into an uncorrectable page error rate. Wear also retires blocks, which takes spare space and so
+/// raises write amplification.
 #[derive(Clone, Debug)]
-pub struct Drive<'a> {
+pub struct WearingDrive<'a> {
     /// Raw bit error rate by P/E cycles, days and reads.
     pub model: &'a RberModel,
-    /// Age of the data when they are read, in days.
+    /// Age of data when read, in days.
     pub days: f64,
     /// Reads of the block since its erasure.
     pub reads: f64,
     /// ECC and parity.
-    pub stripe: &'a Stripe,
+    pub stripe: &'a PageStripe,
     /// Spare factor, physical over user space − 1, parity not yet taken off.
     pub spare: f64,
     /// Pages of flash for each page of data, such as N / (N − m); 1 without parity.
     pub overhead: f64,
-    /// Share of the blocks that is retired by each P/E cycle; 0 for none.
+    /// Share of the blocks that each P/E cycle retires; 0 for none.
     pub retired_per_cycle: f64,
     /// A measured write amplification, parity included, in place of the closed form.
     pub write_amplification: Option<f64>,
 }
 
-/// Why a life ends.
+/// Cause of the end of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum LifeEnd {
     /// The error rate has reached the target.
     ErrorRate,
-    /// Retired blocks have used up the spare space before.
+    /// Retired blocks have used up the spare space first.
     SpareSpace,
 }
 
 /// A drive after some wear.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Worn {
+pub struct WornDrive {
     /// P/E cycles of each block.
     pub cycles: f64,
-    /// What the host has written, in units of the user space (drive writes).
+    /// Host writes in units of the user space (drive writes).
     pub drive_writes: f64,
     /// Write amplification now; infinite if no spare space is left.
     pub write_amplification: f64,
@@ -56,19 +56,19 @@ pub struct Worn {
 /// A drive at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {
-    /// The last state.
-    pub worn: Worn,
-    /// Why it is the last.
-    pub end: End,
+    /// State at the end.
+    pub worn: WornDrive,
+    /// Cause of the end.
+    pub end: LifeEnd,
 }
 
 /// Steps of the integral over wear: Simpson's rule over them agrees with 200-point Gauss quadrature to 1e-13, to the end of
 /// the spare space too.
 const STEPS: u32 = 512;
-/// P/E cycles beyond which nothing is looked for.
+/// P/E cycles beyond which no end of life is searched for.
 const MOST_CYCLES: f64 = 1e9;
 
-impl Drive<'_> {
+impl WearingDrive<'_> {
     /// The life of the drive until its uncorrectable page error rate reaches `target`.
     ///
     /// # Errors
@@ -80,8 +80,8 @@ impl Drive<'_> {
         let by_errors = self.cycles_to(target.ln())?;
         let by_space = self.cycles_to_no_space();
         let (cycles, end) = match by_errors {
-            Some(cycles) if cycles <= by_space => (cycles, End::ErrorRate),
-            _ if by_space < MOST_CYCLES => (by_space, End::SpareSpace),
+            Some(cycles) if cycles <= by_space => (cycles, LifeEnd::ErrorRate),
+            _ if by_space < MOST_CYCLES => (by_space, LifeEnd::SpareSpace),
             _ => {
                 return Err(DomainError {
                     argument: "target",
@@ -97,18 +97,19 @@ impl Drive<'_> {
     ///
     /// # Errors
     /// Negative cycles or numbers that make no drive.
-    pub fn worn(&self, cycles: f64) -> Result<Worn, DomainError> {
+    pub fn worn(&self, cycles: f64) -> Result<WornDrive, DomainError> {
         self.check()?;
         not_negative("cycles", cycles)?;
         let step = cycles / f64::from(STEPS);
         let sum: f64 = (0..=STEPS)
             .map(|i| {
+                // Simpson's weights: 1, 4, 2, 4, …, 4, 1.
                 let weight = if i == 0 || i == STEPS { 1.0 } else { f64::from(2 + 2 * (i & 1)) };
                 weight * self.drive_writes_per_cycle(f64::from(i) * step)
             })
             .sum();
         let rber = self.model.saturated(cycles, self.days, self.reads).rber;
-        Ok(Worn {
+        Ok(WornDrive {
             cycles,
             drive_writes: sum * step / 3.0,
             write_amplification: self.amplification(cycles),
@@ -128,10 +129,12 @@ impl Drive<'_> {
         Ok(())
     }
 
+    /// Share of the blocks retired after `cycles`.
     fn retired(&self, cycles: f64) -> f64 {
         (self.retired_per_cycle * cycles).min(1.0)
     }
 
+    /// Write amplification after `cycles`; infinite without spare space.
     fn amplification(&self, cycles: f64) -> f64 {
         if let Some(measured) = self.write_amplification {
             return measured;
@@ -140,6 +143,7 @@ impl Drive<'_> {
         waf.map_or(f64::INFINITY, |waf| self.overhead * waf)
     }
 
+    /// Drive writes of the host in one P/E cycle of the blocks that are left.
     fn drive_writes_per_cycle(&self, cycles: f64) -> f64 {
         (1.0 + self.spare) * (1.0 - self.retired(cycles)) / self.amplification(cycles)
     }
@@ -164,6 +168,7 @@ impl Drive<'_> {
         }
         while high - low > 1e-13 * high {
             let middle = f64::midpoint(low, high);
+            // Neighbouring numbers have no middle.
             if middle <= low || middle >= high {
                 break;
             }

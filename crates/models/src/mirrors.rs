@@ -4,7 +4,7 @@ use crate::DomainError;
 use crate::error::{not_negative, positive, within};
 use crate::mttdl::mean_time_to_loss;
 
-/// Copies beyond which sets that overlap are not counted.
+/// Most copies of overlapping sets, which are counted in time proportional to 4^copies.
 const OVERLAPPING_MAX: u32 = 8;
 
 /// An array that keeps each chunk on `copies` neighbouring devices of a ring. All rates are per the same unit of time, as in
@@ -14,7 +14,7 @@ const OVERLAPPING_MAX: u32 = 8;
 /// taken to be any set that has lost nothing, each equally likely. That is exact for pairs that do not overlap (each failed device then leaves
 /// exactly one whose failure is fatal), and elsewhere right up to terms of the order of failure over repair rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mirrors {
+pub struct MirroredArray {
     /// Devices.
     pub devices: u32,
     /// Copies of each chunk.
@@ -30,7 +30,7 @@ pub struct Mirrors {
     pub read_failure: f64,
 }
 
-impl Mirrors {
+impl MirroredArray {
     /// The step of md's `near` layout: sets begin wherever a multiple of `copies` falls on the ring.
     pub fn near_step(devices: u32, copies: u32) -> u32 {
         let (mut a, mut b) = (devices, copies);
@@ -89,7 +89,7 @@ impl Mirrors {
         Ok(())
     }
 
-    /// By number of failed devices: the probability that one more failure loses nothing.
+    /// Probability, by number of failed devices, that one more failure loses nothing.
     fn shares_survived(&self) -> Vec<f64> {
         let devices = self.devices as usize;
         if self.step == self.copies {
@@ -99,15 +99,16 @@ impl Mirrors {
         (0..devices)
             .take_while(|&failed| sets[failed] > 0.0)
             .map(|failed| {
-                // Each harmless set of one more device comes from as many sets of one less as it has devices.
-                let ways = sets[failed] * (devices - failed) as f64;
-                sets[failed + 1] * (failed + 1) as f64 / ways
+                // Of all extensions of harmless sets by a device, the harmless ones: each set of one device more is counted once for each of
+                // its devices.
+                let extensions = sets[failed] * (devices - failed) as f64;
+                sets[failed + 1] * (failed + 1) as f64 / extensions
             })
             .collect()
     }
 
-    /// For sets that do not overlap, without numbers that grow: the distribution of how many sets a random harmless choice of failed devices
-    /// touches is carried along, set by set. For pairs that is `(n − 2f) / (n − f)`.
+    /// The same for sets that do not overlap, from numbers of harmless sets in logarithms, which do not overflow for 4096 devices. For pairs it
+    /// is `(n − 2f) / (n − f)`.
     fn shares_of_disjoint_sets(&self) -> Vec<f64> {
         let (copies, groups) = (self.copies as usize, (self.devices / self.copies) as usize);
         let most = groups * (copies - 1);
@@ -139,12 +140,13 @@ impl Mirrors {
             .collect()
     }
 
-    /// How many sets of each size of the devices of the ring hold no set of copies. Positions are gone round once, with the state of the
-    /// last `copies − 1` and of the first as many.
+    /// Number of harmless sets of failed devices by size: those that contain no set of copies. Goes round the ring once for each state of the
+    /// first `copies − 1` devices, with the state of the last `copies − 1`, so that sets across the seam are seen.
     fn harmless_sets(&self) -> Vec<f64> {
         let (devices, copies) = (self.devices as usize, self.copies as usize);
         let (window, mask) = (copies - 1, (1usize << (copies - 1)) - 1);
         let mut sets = vec![0.0; devices + 1];
+        // A failure is fatal if the devices before it have failed as well, and a set of copies begins at the first of them.
         let is_fatal = |position: usize, recent: usize, down: bool| {
             down && recent == mask && (position + devices - window).is_multiple_of(self.step as usize)
         };

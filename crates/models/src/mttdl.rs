@@ -14,7 +14,7 @@ use crate::error::{not_negative, positive, within};
 /// a rebuild in state m fails. Rebuilding from a state below m, like scrubbing, repairs a latent error on its way. Of several
 /// latent errors one is counted, and with fewer than m failed devices they harm nothing: two in one stripe are neglected.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Array {
+pub struct ParityArray {
     /// Devices, parity included.
     pub devices: u32,
     /// Failed devices that it survives, m.
@@ -23,7 +23,7 @@ pub struct Array {
     pub failure_rate: f64,
     /// Repairs: 1 / MTTR.
     pub repair_rate: f64,
-    /// Whether each failed device is repaired on its own; else one after the other.
+    /// True if failed devices are repaired at the same time, each at its own rate; false if one after the other.
     pub parallel_repair: bool,
     /// Latent errors that appear on one device; 0 for none.
     pub latent_rate: f64,
@@ -34,7 +34,7 @@ pub struct Array {
     pub read_failure: f64,
 }
 
-impl Array {
+impl ParityArray {
     /// Mean time to data loss of an array that starts whole.
     ///
     /// # Errors
@@ -108,18 +108,18 @@ pub fn mean_time_to_loss(mut rates: Vec<Vec<f64>>, mut loss: Vec<f64>) -> Result
     for &rate in rates.iter().flatten().chain(&loss) {
         not_negative("rate", rate)?;
     }
-    // Mean time spent before leaving the states that are left, in units of the rate of leaving.
+    // Mean time in each remaining state, and in those eliminated into it, times the rate of leaving it.
     let mut weight = vec![1.0; states];
     for last in (1..states).rev() {
-        let (before, rest) = rates.split_at_mut(last);
-        let out = &rest[0];
+        let (remaining, eliminated) = rates.split_at_mut(last);
+        let out = &eliminated[0];
         let leaving: f64 = loss[last] + out[..last].iter().sum::<f64>();
-        for (state, row) in before.iter_mut().enumerate() {
+        for (state, row) in remaining.iter_mut().enumerate() {
             if row[last] == 0.0 {
                 continue;
             }
             let share = row[last] / certain(leaving)?;
-            // What would come back to the state itself is no departure; the diagonal is ignored.
+            // A return to the state itself is no departure; it lands on the diagonal, which is ignored.
             for (rate, through) in row.iter_mut().zip(&out[..last]) {
                 *rate += share * through;
             }
@@ -130,7 +130,7 @@ pub fn mean_time_to_loss(mut rates: Vec<Vec<f64>>, mut loss: Vec<f64>) -> Result
     Ok(weight[0] / certain(loss[0])?)
 }
 
-/// The rate of leaving a state if there is one.
+/// `rate` if it is above 0: a state that is never left makes loss uncertain.
 fn certain(rate: f64) -> Result<f64, DomainError> {
     within("rate of leaving a state", rate, "above 0: data loss has to come some day", |rate| rate > 0.0)
 }

@@ -1,13 +1,13 @@
-//! What an ECC makes of a page: corrected, noticed, or neither.
+//! Outcome of reading a page through its ECC: corrected, detected as wrong, or neither.
 
 use crate::DomainError;
 use crate::error::within;
 use crate::logs::{ln_any_weighted, ln_exp_m1, ln_sub};
-use crate::tail::{FixedTail, Trial};
+use crate::tail::{FixedTail, TrialProbability};
 use outlast_media::reliability::Ecc;
 
 /// A page of equal codewords, each with a bounded-distance decoder: up to `strength` wrong bits of a codeword are
-/// corrected, up to twice as many are noticed, and beyond that nothing is known (mSAPL, Equations 2 and 3). Prepared once for
+/// corrected, up to twice as many are noticed, and more are not noticed (mSAPL, Equations 2 and 3). Prepared once for
 /// many raw bit error rates.
 ///
 /// A page is *correctable* if all its codewords are, and *detected* if one is not but every one that is not is noticed. With
@@ -15,13 +15,13 @@ use outlast_media::reliability::Ecc;
 #[derive(Clone, Debug)]
 pub struct PageCode {
     codewords: u32,
-    /// About the strength.
+    /// Tails about the strength: more wrong bits are not corrected.
     correct: FixedTail,
-    /// About twice the strength.
+    /// Tails about twice the strength: more wrong bits are not noticed.
     detect: FixedTail,
 }
 
-/// How the reading of a page ends, in natural logarithms of probabilities; each is accurate relative to itself.
+/// Natural logarithms of the probabilities of each outcome of reading a page; each is accurate relative to itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageOutcome {
     /// ln CPER: all codewords are corrected.
@@ -96,10 +96,11 @@ impl PageCode {
     }
 
     /// Probabilities of a page as plain numbers, for stripes: correctable, detected, undetected. An undetected one below
-    /// 1e-308 comes out as 0; the caller sees to it that this does not matter.
+    /// 1e-308 becomes 0; callers must not depend on it.
     #[inline]
-    pub(crate) fn plain(&self, trial: &Trial) -> [f64; 3] {
+    pub(crate) fn plain(&self, trial: &TrialProbability) -> [f64; 3] {
         let (inner, outer) = (self.correct.side(trial), self.detect.side(trial));
+        // Each tail is used as it is summed, never as a complement where that would cancel.
         let [correct, detected, undetected] = match (inner.upper, outer.upper) {
             (true, _) => {
                 let (more, undetected) = (inner.value(), self.undetected(outer.value()));
@@ -124,6 +125,7 @@ impl PageCode {
         [all, all * (count * (detected / correct).ln_1p()).exp_m1(), any_of(undetected, count)]
     }
 
+    /// `value`, or 0 if so many wrong bits cannot occur.
     #[inline]
     fn undetected(&self, value: f64) -> f64 {
         if self.detect.possible() { value } else { 0.0 }
@@ -141,6 +143,7 @@ impl PageCode {
         &self.correct
     }
 
+    /// ln of the probability that at least one codeword has an outcome of probability `e^ln_p`.
     fn any(&self, ln_p: f64, ln_not_p: f64) -> f64 {
         if self.codewords == 1 {
             ln_p
@@ -169,6 +172,7 @@ fn detected_of_several(count: f64, ln_correct: f64, ln_detected: f64) -> f64 {
         return count * ln_detected;
     }
     let ln_ratio = ln_detected - ln_correct;
+    // The first term of the binomial alone: the next is below 1e-17 of it.
     if ln_ratio < -40.0 - count.ln() {
         return count * ln_correct + count.ln() + ln_ratio;
     }

@@ -2,8 +2,8 @@
 
 use outlast_media::reliability::binomial::{Binomial, ln_1m_exp};
 
-/// P(X > t) and P(X <= t) of n trials, with everything that does not depend on the probability p of a trial worked out
-/// beforehand: an evaluation takes one exponential or logarithm and as many multiplications as terms count.
+/// P(X > t) and P(X <= t) of n trials, with everything that does not depend on the probability p of a trial computed
+/// in advance: an evaluation takes one exponential or logarithm, and a few multiplications for each significant term.
 ///
 /// The first term is that of `outlast_media`'s binomial at p0 = (t+1)/(n+1), carried to p by
 /// `k·(ln p − ln p0) + (n − k)·(ln(1−p) − ln(1−p0))`; the others follow by their quotients. Below p0 the upper tail is summed
@@ -11,28 +11,28 @@ use outlast_media::reliability::binomial::{Binomial, ln_1m_exp};
 /// 1e-16 times the exponents in that sum; below 1e-11 for codewords of up to 2^20 bits.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedTail {
-    /// Whether X > t is possible at all.
+    /// True if X > t is possible at all.
     possible: bool,
     /// The p from which t + 1 is at least as probable as t.
     turn: f64,
-    upper: Term,
-    lower: Term,
+    upper: BinomialTerm,
+    lower: BinomialTerm,
     /// P(X = k + 1) / P(X = k) over the odds p/(1−p), from k = t + 1 on.
     rising: Vec<f64>,
     /// P(X = k − 1) / P(X = k) times the odds, from k = t downward.
     falling: Vec<f64>,
 }
 
-/// A probability of a trial with what all tails need of it; strictly between 0 and 1.
+/// Probability of one trial, strictly between 0 and 1, with its odds and logarithms, which all tails share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trial {
+pub(crate) struct TrialProbability {
     pub(crate) p: f64,
     odds: f64,
     ln_p: f64,
     ln_not_p: f64,
 }
 
-impl Trial {
+impl TrialProbability {
     pub(crate) fn new(p: f64) -> Self {
         Self { p, odds: p / (1.0 - p), ln_p: p.ln(), ln_not_p: (-p).ln_1p() }
     }
@@ -40,19 +40,20 @@ impl Trial {
 
 /// P(X = k) as a function of p.
 #[derive(Clone, Copy, Debug)]
-struct Term {
+struct BinomialTerm {
     k: f64,
-    rest: f64,
+    /// n − k.
+    misses: f64,
     ln_at_p0: f64,
     ln_p0: f64,
     ln_not_p0: f64,
 }
 
-impl Term {
+impl BinomialTerm {
     fn new(trials: u32, k: u32, p0: f64) -> Self {
         Self {
             k: f64::from(k),
-            rest: f64::from(trials - k),
+            misses: f64::from(trials - k),
             ln_at_p0: Binomial { trials, p: p0 }.ln_pmf(k),
             ln_p0: p0.ln(),
             ln_not_p0: (-p0).ln_1p(),
@@ -60,31 +61,31 @@ impl Term {
     }
 
     #[inline]
-    fn ln(&self, trial: &Trial) -> f64 {
+    fn ln(&self, trial: &TrialProbability) -> f64 {
         self.k.mul_add(
             trial.ln_p - self.ln_p0,
-            self.rest.mul_add(trial.ln_not_p - self.ln_not_p0, self.ln_at_p0),
+            self.misses.mul_add(trial.ln_not_p - self.ln_not_p0, self.ln_at_p0),
         )
     }
 }
 
 /// One tail, the lesser one except for rounding: `e^ln_first · sum`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Side {
-    /// Whether it is P(X > t); else P(X <= t).
+pub(crate) struct TailSide {
+    /// True for P(X > t), false for P(X <= t).
     pub(crate) upper: bool,
     ln_first: f64,
     sum: f64,
 }
 
-impl Side {
-    /// The tail.
+impl TailSide {
+    /// The probability.
     #[inline]
     pub(crate) fn value(&self) -> f64 {
         self.ln_first.exp() * self.sum
     }
 
-    /// Its logarithm.
+    /// Natural logarithm of the probability.
     #[inline]
     pub(crate) fn ln(&self) -> f64 {
         (self.ln_first + self.sum.ln()).min(0.0)
@@ -92,7 +93,7 @@ impl Side {
 }
 
 impl FixedTail {
-    /// A sum of terms stops at one this small beside it; what follows adds at most some dozen times as much.
+    /// Share of the sum below which a term ends it; all following terms add at most some dozen times as much.
     const NEGLIGIBLE: f64 = 1e-18;
 
     /// The tails of `trials` trials about `t`.
@@ -106,21 +107,21 @@ impl FixedTail {
         Self {
             possible,
             turn,
-            upper: Term::new(trials, t + 1, turn),
-            lower: Term::new(trials, t, turn),
+            upper: BinomialTerm::new(trials, t + 1, turn),
+            lower: BinomialTerm::new(trials, t, turn),
             rising: significant(rising, odds),
             falling: significant(falling, 1.0 / odds),
         }
     }
 
-    /// Whether X > t can happen.
+    /// True if X > t can happen.
     pub(crate) fn possible(&self) -> bool {
         self.possible
     }
 
     /// The tail that is summed at this p.
     #[inline]
-    pub(crate) fn side(&self, trial: &Trial) -> Side {
+    pub(crate) fn side(&self, trial: &TrialProbability) -> TailSide {
         let upper = trial.p < self.turn;
         let (term, ratios, factor) = if upper {
             (&self.upper, &self.rising, trial.odds)
@@ -135,7 +136,7 @@ impl FixedTail {
                 break;
             }
         }
-        Side { upper, ln_first: term.ln(trial), sum }
+        TailSide { upper, ln_first: term.ln(trial), sum }
     }
 
     /// ln P(X > t) and ln P(X <= t) at any p within 0..=1.
@@ -146,13 +147,13 @@ impl FixedTail {
         if p >= 1.0 {
             return (0.0, f64::NEG_INFINITY);
         }
-        let side = self.side(&Trial::new(p));
+        let side = self.side(&TrialProbability::new(p));
         let ln = side.ln();
         if side.upper { (ln, ln_1m_exp(ln)) } else { (ln_1m_exp(ln), ln) }
     }
 }
 
-/// The ratios up to where the terms that they make, each times `factor`, are negligible.
+/// The leading ratios, up to the first whose term is negligible if each is multiplied by `factor`, the largest that occurs.
 fn significant(ratios: impl Iterator<Item = f64>, factor: f64) -> Vec<f64> {
     let (mut sum, mut last) = (1.0, 1.0);
     let mut kept = Vec::new();
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends() {
+    fn tails_are_exact_at_probabilities_of_zero_and_one() {
         for (n, t) in [(10, 3), (1, 0), (4096, 4095)] {
             assert_eq!(FixedTail::new(n, t).ln_both(0.0), (f64::NEG_INFINITY, 0.0));
             assert_eq!(FixedTail::new(n, t).ln_both(1.0), (0.0, f64::NEG_INFINITY));

@@ -11,8 +11,8 @@ use std::f64::consts::LN_2;
 /// `e^ln_page`: `Σ_i β(i)·p^i·(1−p)^(MN−i) / MN` (Flexible, section 4.2).
 ///
 /// `ln_unrecoverable[i]` is ln β(i), the number of patterns of i bad pages from which the code cannot recover, `-inf` for
-/// none; its length is the number of pages + 1. The counts come from the caller, exact or estimated: nothing here is particular
-/// to two levels. The sum has positive terms only.
+/// none; its length is the number of pages + 1. The counts come from the caller, exact or estimated, and may be those of
+/// any code. The sum has positive terms only.
 ///
 /// # Errors
 /// No pages; a count above C(MN, i); `ln_page` above 0.
@@ -24,7 +24,7 @@ pub fn ln_uper_of_patterns(ln_unrecoverable: &[f64], ln_page: f64) -> Result<f64
     let mut loss = f64::NEG_INFINITY;
     for (bad, &ln_patterns) in (0u32..).zip(ln_unrecoverable) {
         let ln_all = half.ln_pmf(bad) + pages as f64 * LN_2;
-        // C(n, i) is itself known to some last places only.
+        // C(n, i) itself is accurate to a few last places only.
         if ln_patterns.is_nan() || ln_patterns > ln_all + 1e-12 * (1.0 + pages as f64) {
             return Err(DomainError {
                 argument: "ln_unrecoverable",
@@ -41,7 +41,7 @@ pub fn ln_uper_of_patterns(ln_unrecoverable: &[f64], ln_page: f64) -> Result<f64
     Ok((loss - (pages as f64).ln()).min(0.0))
 }
 
-/// ln of the least patterns that an M × N product of single-parity codes cannot recover: β(4) = C(M,2)·C(N,2), the rectangles.
+/// ln of the number of smallest patterns that an M × N product of single-parity codes cannot recover: β(4) = C(M,2)·C(N,2), the rectangles.
 ///
 /// # Errors
 /// Fewer than two rows or columns.
@@ -53,7 +53,7 @@ pub fn ln_rectangles(rows: u32, columns: u32) -> Result<f64, DomainError> {
     Ok((pairs("rows", rows)? * pairs("columns", columns)?).ln())
 }
 
-/// `count·ln`, 0 for no event however improbable.
+/// `count·ln`; 0 for a count of 0, even if `ln` is infinite.
 fn times(count: f64, ln: f64) -> f64 {
     if count == 0.0 { 0.0 } else { count * ln }
 }

@@ -3,7 +3,7 @@
 use crate::DomainError;
 use crate::error::within;
 use crate::page::checked;
-use crate::tail::{FixedTail, Trial};
+use crate::tail::{FixedTail, TrialProbability};
 use outlast_media::reliability::Ecc;
 
 /// A codeword as Mielke et al. count it: `UBER = P(more than E of n bits are wrong) / user bits`.
@@ -12,12 +12,12 @@ use outlast_media::reliability::Ecc;
 /// sectors and 4-bit BCH, n = 4096 + 4·13 = 4148: that reproduces the 10K column of Diff-RAID's Table 1 within 3 % where it
 /// is above the noise of the original's arithmetic (about 1e-18).
 #[derive(Clone, Debug)]
-pub struct Sector {
+pub struct SectorCode {
     tail: FixedTail,
     user_bits: f64,
 }
 
-impl Sector {
+impl SectorCode {
     /// Codewords of `bits` bits (user data and parity), of which `strength` can be corrected, for `user_bits` of user data.
     ///
     /// # Errors
@@ -32,14 +32,14 @@ impl Sector {
         Ok(Self { tail: FixedTail::new(bits, strength), user_bits: user_bits.into() })
     }
 
-    /// UBER at `rber` wrong bits per bit; 0 if it is below 1e-308, see [`Sector::ln_uber`].
+    /// UBER at `rber` wrong bits per bit; 0 if it is below 1e-308, see [`SectorCode::ln_uber`].
     ///
     /// # Errors
     /// `rber` is not within 0..=1.
     pub fn uber(&self, rber: f64) -> Result<f64, DomainError> {
         let rber = checked(rber)?;
         if rber > 0.0 && rber < 1.0 && self.tail.possible() {
-            let side = self.tail.side(&Trial::new(rber));
+            let side = self.tail.side(&TrialProbability::new(rber));
             return Ok((if side.upper { side.value() } else { 1.0 - side.value() }) / self.user_bits);
         }
         Ok(self.tail.ln_both(rber).0.exp() / self.user_bits)

@@ -1,25 +1,25 @@
 //! Uncorrectable page error rates of stripes: N pages, m of them parity, each page protected by its own ECC.
 //!
 //! A stripe is rebuilt from parity if every page is either correctable or known to be wrong, and at most m are wrong. So it
-//! loses data with probability `1 − Σ_{j=0..m} C(N,j)·CPER^(N−j)·DPER^j`. Taken literally that difference is lost in
-//! rounding below 1e-16; here it is the sum of what remains, all terms positive:
+//! loses data with probability `1 − Σ_{j=0..m} C(N,j)·CPER^(N−j)·DPER^j`. Computed literally, this difference is lost in
+//! rounding below 1e-16. It is therefore computed as the sum of the remaining terms, all of them positive:
 //!
 //! `L = 1 − (1 − U)^N + Σ_{j>m} C(N,j)·CPER^(N−j)·DPER^j`, with U the probability of an undetected page, 1 − CPER − DPER.
 //!
 //! **Two ways to count.** mSAPL divides L by the N pages of the stripe (Equations 4 and 5), as if a stripe that fails lost
-//! one page: [`Stripe::uper`]. Its Equation 2, without parity, counts every lost page. [`Stripe::ln_page_loss`] counts every lost
+//! one page: [`PageStripe::uper`]. Its Equation 2, without parity, counts every lost page. [`PageStripe::ln_page_loss`] counts every lost
 //! page for any m: the two agree at m = 0, and for m > 0 it is about m + 1 times as much.
 
 use crate::DomainError;
 use crate::error::within;
 use crate::logs::{ln_add, ln_any, ln_any_weighted};
 use crate::page::{PageCode, PageOutcome, any_of, checked};
-use crate::tail::Trial;
+use crate::tail::TrialProbability;
 use outlast_media::reliability::binomial::Binomial;
 
 /// A stripe of like pages, prepared once for many raw bit error rates.
 #[derive(Clone, Debug)]
-pub struct Stripe {
+pub struct PageStripe {
     code: PageCode,
     pages: u32,
     parities: u32,
@@ -27,10 +27,10 @@ pub struct Stripe {
     ways: f64,
 }
 
-/// The result of plain arithmetic is kept if it is above this: what underflowed on the way is then below 1e-20 of it.
+/// Least result of plain arithmetic that is used: terms that underflowed on the way are below 1e-20 of it.
 const PLAIN_LEAST: f64 = 1e-280;
 
-impl Stripe {
+impl PageStripe {
     /// A stripe of `pages` pages, data and parity together, that survives `parities` detected bad ones.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Stripe {
     }
 
     /// The uncorrectable page error rate as mSAPL counts: `1 − CPER` without parity (Equation 2), `L / N` with m parities
-    /// (Equations 4 and 5, and their continuation). 0 if it is below 1e-308; see [`Stripe::ln_uper`].
+    /// (Equations 4 and 5, and their continuation). 0 if it is below 1e-308; see [`PageStripe::ln_uper`].
     ///
     /// # Errors
     /// `rber` is not within 0..=1.
@@ -59,13 +59,13 @@ impl Stripe {
         Ok(self.ln_uper_at(rber).exp().min(self.most()))
     }
 
-    /// The rate of a stripe that is certainly lost.
+    /// Rate of a stripe that is certainly lost: the largest.
     #[inline]
     fn most(&self) -> f64 {
         if self.parities == 0 { 1.0 } else { 1.0 / f64::from(self.pages) }
     }
 
-    /// ln of [`Stripe::uper`], to any size.
+    /// ln of [`PageStripe::uper`], to any size.
     ///
     /// # Errors
     /// `rber` is not within 0..=1.
@@ -104,10 +104,10 @@ impl Stripe {
         loss_of_like(&page, self.pages, self.parities) - f64::from(self.pages).ln()
     }
 
-    /// As [`Stripe::uper`] in plain arithmetic; 0, or far too little, where that underflows.
+    /// As [`PageStripe::uper`] in plain arithmetic; 0, or far too little, where that underflows.
     #[inline]
     fn plain_uper(&self, rber: f64) -> f64 {
-        let trial = Trial::new(rber);
+        let trial = TrialProbability::new(rber);
         if self.parities == 0 {
             let side = self.code.correct().side(&trial);
             let p = if side.upper { side.value() } else { 1.0 - side.value() };
@@ -116,10 +116,11 @@ impl Stripe {
         let [correct, detected, undetected] = self.code.plain(&trial);
         let (pages, first) = (f64::from(self.pages), self.parities + 1);
         let ratio = detected / correct;
-        let spared = power(correct, self.pages - first);
-        if spared < 1e-200 {
+        let others_correct = power(correct, self.pages - first);
+        if others_correct < 1e-200 {
             return 0.0;
         }
+        // Terms by number of bad pages, each from the one before by its quotient.
         let (mut sum, mut last) = (1.0, 1.0);
         for j in first..self.pages {
             last *= f64::from(self.pages - j) / f64::from(j + 1) * ratio;
@@ -128,12 +129,12 @@ impl Stripe {
                 break;
             }
         }
-        let too_many = self.ways * power(detected, first) * spared * sum;
+        let too_many = self.ways * power(detected, first) * others_correct * sum;
         (any_of(undetected, pages) + too_many) / pages
     }
 }
 
-/// ln of the probability that a stripe of unlike pages loses data, and as many `parities`: some page is undetectably wrong,
+/// ln of the probability that a stripe of unlike pages, of which `parities` are parity, loses data: some page is undetectably wrong,
 /// or more than `parities` are detectably wrong. All sums, no difference.
 ///
 /// # Errors

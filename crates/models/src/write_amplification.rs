@@ -1,7 +1,7 @@
 //! Write amplification of garbage collection: flash writes over host writes in the long run.
 //!
-//! Throughout, `spare` is ρ = (physical − user) / user space, physical space without what is never used for data (blocks
-//! held back, free superblocks kept in reserve), and α = 1 + ρ is physical over user space.
+//! Throughout, `spare` is ρ = (physical − user) / user space, physical space without blocks that are never used for
+//! data (blocks held back, free superblocks kept in reserve), and α = 1 + ρ is physical over user space.
 //!
 //! **Greedy and FIFO coincide for large blocks.** Under uniform random writes the equation of Xiang and Kurkoski for greedy
 //! collection is the same as that of FIFO (LRU) collection: when blocks are so large that the number of valid pages in a
@@ -38,7 +38,7 @@ fn freed_share(spare: f64) -> Result<f64, DomainError> {
     if spare > 0.05 {
         return Ok(lambert);
     }
-    // Here the sum above cancels. With t = 1 − u the equation reads ρ = g(t); Newton from t ≈ 2ρ − 8ρ²/3.
+    // For little spare space the sum above cancels. With t = 1 − u the equation reads ρ = g(t); Newton from t ≈ 2ρ − 8ρ²/3.
     let mut freed = 2.0 * spare * (1.0 - spare * (4.0 / 3.0));
     for _ in 0..8 {
         let (value, slope) = spare_of_freed(freed);
@@ -94,7 +94,7 @@ pub fn fifo(spare: f64) -> Result<f64, DomainError> {
 /// `α·(N − X0 + 1)/N = Σ 1/n ≈ ln((N + ½)/(X0 − ½))`, gives `X0 = ½ − (N/α)·W(−c·e^−c)` with `c = α·(1 + 1/(2N))`, and
 /// `WAF = N / (N − (X0 − 1))`. Tends to [`greedy`] as N grows.
 ///
-/// Source: Desnoyers 2012 (greedy), whose X0 is recalled and derived here anew. Domain: `spare` above 0 and at least a page
+/// Source: Desnoyers 2012 (greedy), whose X0 is derived here anew. Domain: `spare` above 0 and at least a page
 /// to a block; good to about 1 % from 16 pages on.
 ///
 /// # Errors

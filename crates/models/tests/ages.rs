@@ -1,8 +1,8 @@
 //! Do ages, replacements and their steady state agree with Diff-RAID, and with arrays that are written chunk by chunk?
 
-use outlast_models::ages::{Aging, aging_rates, converges, steady_ages, steady_period};
-use outlast_models::array_loss::{Failed, ln_data_loss, ln_data_loss_of_array};
-use outlast_models::{Sector, chip};
+use outlast_models::ages::{AgingArray, aging_rates, converges, steady_ages, steady_period};
+use outlast_models::array_loss::{FailedDevice, ln_data_loss, ln_data_loss_of_array};
+use outlast_models::{SectorCode, chip};
 use outlast_units::rng::SplitMix;
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn rates(percent: &[f64]) -> Vec<f64> {
 
 /// After so many replacements from a new array.
 fn settled(rates: &[f64], limit: f64, replacements: usize) -> Vec<f64> {
-    let mut aging = Aging::new(rates, &vec![0.0; rates.len()], limit).expect("an array");
+    let mut aging = AgingArray::new(rates, &vec![0.0; rates.len()], limit).expect("an array");
     for _ in 0..replacements {
         aging.replace();
     }
@@ -40,7 +40,7 @@ fn equation_1_and_the_papers_examples() {
         near(ratio(&[p, q, q, q, q]), (p * 4.0 + 100.0 - p) / (q * 4.0 + 100.0 - q), 1e-14);
     }
     // Figure 3: when the first of (70, 10, 10, 10) has 10 000 cycles, the others have 5000.
-    let mut aging = Aging::new(&rates(&[70.0, 10.0, 10.0, 10.0]), &[0.0; 4], 10_000.0).unwrap();
+    let mut aging = AgingArray::new(&rates(&[70.0, 10.0, 10.0, 10.0]), &[0.0; 4], 10_000.0).unwrap();
     all_near(&aging.replace().ages, &[5000.0, 5000.0, 5000.0, 0.0], 1e-9);
     // Section 3.3: rates (1, 1/2, 1/2) are at (1, 1/2, 1/4) whenever a device is replaced.
     all_near(&steady_ages(&[1.0, 0.5, 0.5], 1.0).unwrap(), &[0.5, 0.25, 0.0], 1e-15);
@@ -60,7 +60,7 @@ fn convergent_ages_of_80_5_5_5_5() {
 
 /// Figure 5's assignments all converge except for RAID-5, whose devices go on wearing out together.
 #[test]
-fn which_assignments_converge() {
+fn ages_converge_unless_rates_drop_at_multiples_of_a_number() {
     for first in [100.0, 90.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0] {
         let others = (100.0 - first) / 4.0;
         let rates = rates(&[first, others, others, others, others]);
@@ -75,7 +75,7 @@ fn which_assignments_converge() {
     let mirror = rates(&[50.0, 50.0]);
     assert!(!converges(&mirror).unwrap());
     all_near(&steady_ages(&mirror, 10_000.0).unwrap(), &[5000.0, 0.0], 1e-9);
-    let mut half = Aging::new(&mirror, &[5000.0, 0.0], 10_000.0).unwrap();
+    let mut half = AgingArray::new(&mirror, &[5000.0, 0.0], 10_000.0).unwrap();
     for _ in 0..9 {
         all_near(&half.replace().ages, &[5000.0, 0.0], 1e-9);
     }
@@ -224,8 +224,8 @@ fn replacements_agree_with_an_array_that_is_written() {
 
 /// Rates that do not fall along the positions are no Diff-RAID, but the process has an answer: the first to wear out is replaced.
 #[test]
-fn rates_in_any_order() {
-    let mut aging = Aging::new(&[0.5, 1.0, 0.25], &[0.0; 3], 100.0).unwrap();
+fn rates_may_be_in_any_order() {
+    let mut aging = AgingArray::new(&[0.5, 1.0, 0.25], &[0.0; 3], 100.0).unwrap();
     let first = aging.replace();
     assert_eq!((first.position, first.elapsed), (1, 100.0));
     all_near(&first.ages, &[50.0, 25.0, 0.0], 1e-12);
@@ -242,11 +242,11 @@ fn rates_in_any_order() {
 /// certainly loses data soon beyond 10 000 cycles, while (80, 5, …) at 13 000 loses less than once in a thousand times.
 #[test]
 fn data_loss_of_diff_raid() {
-    let (sector, chip) = (Sector::new(4148, 4, 4096).unwrap(), chip("d-mlc32-1").unwrap());
+    let (sector, chip) = (SectorCode::new(4148, 4, 4096).unwrap(), chip("d-mlc32-1").unwrap());
     let loss = |ages: &[f64]| {
         let ln: Vec<f64> =
             ages.iter().map(|&age| sector.ln_uber(chip.model.rber(age, 0.0, 0.0)).unwrap()).collect();
-        ln_data_loss_of_array(&ln, 80e9 * 8.0, Failed::Oldest).unwrap().exp()
+        ln_data_loss_of_array(&ln, 80e9 * 8.0, FailedDevice::Oldest).unwrap().exp()
     };
     let ninety = rates(&[90.0, 2.5, 2.5, 2.5, 2.5]);
     let steady = steady_ages(&ninety, 10_000.0).unwrap();
@@ -267,7 +267,7 @@ fn data_loss_of_diff_raid() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn arguments_outside_the_domain_are_refused() {
     let says =
         |error: outlast_models::DomainError, part: &str| assert!(error.to_string().contains(part), "{error}");
     says(aging_rates(&[80.0, 5.0, 5.0, 5.0], 1, 0.0).unwrap_err(), "sum of parity_percent = 95");
@@ -277,9 +277,9 @@ fn nonsense_is_refused() {
     says(steady_ages(&[1.0, 0.5], 0.0).unwrap_err(), "limit = 0");
     says(steady_ages(&[0.0, 0.0], 1.0).unwrap_err(), "first rate = 0");
     says(steady_ages(&[], 1.0).unwrap_err(), "devices = 0");
-    says(Aging::new(&[1.0], &[2.0], 1.0).unwrap_err(), "age = 2");
-    says(Aging::new(&[0.0], &[0.0], 1.0).unwrap_err(), "sum of rates = 0");
-    says(Aging::new(&[1.0], &[], 1.0).unwrap_err(), "ages = 0");
+    says(AgingArray::new(&[1.0], &[2.0], 1.0).unwrap_err(), "age = 2");
+    says(AgingArray::new(&[0.0], &[0.0], 1.0).unwrap_err(), "sum of rates = 0");
+    says(AgingArray::new(&[1.0], &[], 1.0).unwrap_err(), "ages = 0");
 }
 
 proptest! {
@@ -299,7 +299,7 @@ proptest! {
             rate
         }).collect();
         let steady = steady_ages(&rates, 1000.0).unwrap();
-        let mut aging = Aging::new(&rates, &steady, 1000.0).unwrap();
+        let mut aging = AgingArray::new(&rates, &steady, 1000.0).unwrap();
         for _ in 0..3 {
             let ages = aging.replace().ages;
             for (age, expected) in ages.iter().zip(&steady) {
@@ -307,7 +307,7 @@ proptest! {
             }
         }
         let start: Vec<f64> = start[..rates.len()].iter().map(|share| share * 1000.0).collect();
-        let mut aging = Aging::new(&rates, &start, 1000.0).unwrap();
+        let mut aging = AgingArray::new(&rates, &start, 1000.0).unwrap();
         for _ in 0..6000 {
             aging.replace();
         }

@@ -2,7 +2,7 @@
 #![allow(clippy::unreadable_literal, clippy::excessive_precision, reason = "tables as printed")]
 
 use outlast_models::array_loss::{
-    Failed, expected_second_failures, ln_any_failure, ln_data_loss, ln_data_loss_of_array,
+    FailedDevice, expected_second_failures, ln_any_failure, ln_data_loss, ln_data_loss_of_array,
     ln_data_loss_with_parity, ln_double_failure, ln_read_failure,
 };
 use outlast_models::dies::{
@@ -10,13 +10,13 @@ use outlast_models::dies::{
 };
 use outlast_models::two_level::{ln_rectangles, ln_uper_of_patterns};
 use outlast_models::uper::ln_mds_uper;
-use outlast_models::{Sector, chip, chips};
+use outlast_models::{SectorCode, chip, chips};
 
 /// Bits of the 80 GB that Diff-RAID's devices hold.
 const DEVICE_BITS: f64 = 80e9 * 8.0;
 
-fn sector() -> Sector {
-    Sector::new(4148, 4, 4096).expect("a sector")
+fn sector() -> SectorCode {
+    SectorCode::new(4148, 4, 4096).expect("a sector")
 }
 
 fn near(actual: f64, expected: f64, tolerance: f64, what: &str) {
@@ -72,7 +72,7 @@ fn uber_is_a_codewords_tail_over_its_bits() {
     }
     near(sector().uber(1.0).unwrap(), 1.0 / 4096.0, 1e-15, "all bits wrong");
     assert!(sector().ln_uber(0.0).unwrap().is_infinite() && sector().uber(-0.1).is_err());
-    assert!(Sector::new(4096, 4, 4097).is_err() && Sector::new(4096, 4097, 4096).is_err());
+    assert!(SectorCode::new(4096, 4, 4097).is_err() && SectorCode::new(4096, 4097, 4096).is_err());
 }
 
 /// Products of a few survivors and few bits, in plain arithmetic that still has its digits.
@@ -93,16 +93,16 @@ fn data_loss_is_one_minus_the_product() {
 }
 
 #[test]
-fn oldest_and_any() {
+fn the_loss_of_any_device_is_the_mean_over_all() {
     let ln: Vec<f64> = [1e-12f64, 1e-15, 1e-16].iter().map(|rate| rate.ln()).collect();
     let bits = 1e9;
-    let oldest = ln_data_loss_of_array(&ln, bits, Failed::Oldest).unwrap().exp();
+    let oldest = ln_data_loss_of_array(&ln, bits, FailedDevice::Oldest).unwrap().exp();
     near(oldest, 1e9 * 1.1e-15, 1e-5, "the two young ones");
-    let any = ln_data_loss_of_array(&ln, bits, Failed::Any).unwrap().exp();
+    let any = ln_data_loss_of_array(&ln, bits, FailedDevice::Any).unwrap().exp();
     let by_hand: f64 =
         [1.1e-15f64, 1e-12 + 1e-16, 1e-12 + 1e-15].iter().map(|sum| -(-sum * bits).exp_m1()).sum();
     near(any, by_hand / 3.0, 1e-9, "mean of three");
-    assert!(ln_data_loss_of_array(&ln[..1], bits, Failed::Any).is_err());
+    assert!(ln_data_loss_of_array(&ln[..1], bits, FailedDevice::Any).is_err());
 }
 
 /// With parity to spare: 40 stripes of 3 chunks of 5 bits, against plain arithmetic.
@@ -292,9 +292,9 @@ fn uneven_parity_is_more_reliable() {
         let uneven: Vec<f64> = ages.iter().map(|&age| ln_uber(age)).collect();
         let even = ln_data_loss(&[ln_uber(10_000.0); 4], &[DEVICE_BITS; 4]).unwrap();
         let gain = |failed| even - ln_data_loss_of_array(&uneven, DEVICE_BITS, failed).unwrap();
-        ten_times += u32::from(gain(Failed::Oldest) >= 10f64.ln());
-        twice += u32::from(gain(Failed::Any) >= 2f64.ln());
-        assert!(gain(Failed::Oldest) > 0.0 && gain(Failed::Any) > 0.0);
+        ten_times += u32::from(gain(FailedDevice::Oldest) >= 10f64.ln());
+        twice += u32::from(gain(FailedDevice::Any) >= 2f64.ln());
+        assert!(gain(FailedDevice::Oldest) > 0.0 && gain(FailedDevice::Any) > 0.0);
     }
     // The paper has 7 and 9 of 12: its rates of the better chips are noise, which hides what uneven parity gains there.
     assert_eq!((ten_times, twice), (11, 12));

@@ -1,20 +1,20 @@
 //! Does a life end where the error rate says, and does the host write as much as going round and round gives?
 
-use outlast_models::lifetime::{Drive, End, drive_writes_per_day};
+use outlast_models::lifetime::{LifeEnd, WearingDrive, drive_writes_per_day};
 use outlast_models::write_amplification::{effective_spare, greedy, parity_overhead, with_parity};
-use outlast_models::{PageCode, RberModel, Stripe, chip};
+use outlast_models::{PageCode, PageStripe, RberModel, chip};
 
 fn msapl() -> &'static RberModel {
     &chip("msapl").expect("a chip of the list").model
 }
 
 /// Figure 7's stripes: 8 pages, two of them parity, 8 of 65 536 bits corrected.
-fn stripe(parities: u32) -> Stripe {
-    Stripe::new(PageCode::new(65_536, 8, 1).expect("a code"), 8, parities).expect("a stripe")
+fn stripe(parities: u32) -> PageStripe {
+    PageStripe::new(PageCode::new(65_536, 8, 1).expect("a code"), 8, parities).expect("a stripe")
 }
 
-fn drive(stripe: &Stripe, overhead: f64) -> Drive<'_> {
-    Drive {
+fn drive(stripe: &PageStripe, overhead: f64) -> WearingDrive<'_> {
+    WearingDrive {
         model: msapl(),
         days: 0.0,
         reads: 0.0,
@@ -37,7 +37,7 @@ fn the_end_is_where_the_target_is_met() {
     let mut last = 0.0;
     for target in [1e-30, 1e-18, 1e-15, 1e-9] {
         let life = drive.lifetime(target).unwrap();
-        assert_eq!(life.end, End::ErrorRate);
+        assert_eq!(life.end, LifeEnd::ErrorRate);
         assert!((life.worn.ln_uper - f64::ln(target)).abs() < 1e-8, "{life:?}");
         assert!(life.worn.cycles > last);
         last = life.worn.cycles;
@@ -54,7 +54,7 @@ fn the_end_is_where_the_target_is_met() {
 fn less_amplification_is_a_longer_life() {
     let stripe = stripe(2);
     let life = |waf| {
-        let drive = Drive { write_amplification: Some(waf), ..drive(&stripe, 1.0) };
+        let drive = WearingDrive { write_amplification: Some(waf), ..drive(&stripe, 1.0) };
         drive.lifetime(1e-15).unwrap().worn.drive_writes
     };
     near(life(0.867 * 3.0) / life(3.0), 1.0 / 0.867, 1e-12);
@@ -77,10 +77,10 @@ fn parity_pays_while_errors_rise_faster_than_wear() {
 /// The process itself, one thousandth of a drive write after another: amplification of the spare space that is left, wear,
 /// error rate, until the target.
 #[test]
-fn round_and_round() {
+fn a_lifetime_agrees_with_a_simulation_in_small_steps() {
     let stripe = stripe(1);
-    for (retired, expected_end) in [(5e-6, End::ErrorRate), (2.4e-4, End::SpareSpace)] {
-        let drive = Drive { retired_per_cycle: retired, ..drive(&stripe, 8.0 / 7.0) };
+    for (retired, expected_end) in [(5e-6, LifeEnd::ErrorRate), (2.4e-4, LifeEnd::SpareSpace)] {
+        let drive = WearingDrive { retired_per_cycle: retired, ..drive(&stripe, 8.0 / 7.0) };
         let life = drive.lifetime(1e-12).unwrap();
         assert_eq!(life.end, expected_end);
         let (mut cycles, mut writes) = (0.0, 0.0);
@@ -95,7 +95,7 @@ fn round_and_round() {
             cycles += 1e-3 * amplification / (1.5 * (1.0 - retired * cycles));
         }
         near(life.worn.drive_writes, writes, 2e-3);
-        near(life.worn.cycles, cycles, if expected_end == End::ErrorRate { 1e-4 } else { 0.03 });
+        near(life.worn.cycles, cycles, if expected_end == LifeEnd::ErrorRate { 1e-4 } else { 0.03 });
     }
 }
 
@@ -128,18 +128,26 @@ fn a_lost_die_in_the_closed_form() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn arguments_outside_the_domain_are_refused() {
     let stripe = stripe(0);
-    let says = |drive: Drive<'_>, target: f64, part: &str| {
+    let says = |drive: WearingDrive<'_>, target: f64, part: &str| {
         let error = drive.lifetime(target).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
     says(drive(&stripe, 1.0), 0.0, "target = 0");
     says(drive(&stripe, 1.6), 1e-15, "spare space left");
-    says(Drive { days: -1.0, ..drive(&stripe, 1.0) }, 1e-15, "days = -1");
-    says(Drive { write_amplification: Some(0.5), ..drive(&stripe, 1.0) }, 1e-15, "write_amplification = 0.5");
-    says(Drive { retired_per_cycle: f64::NAN, ..drive(&stripe, 1.0) }, 1e-15, "retired_per_cycle = NaN");
-    let never = Stripe::new(PageCode::new(64, 64, 1).unwrap(), 4, 1).unwrap();
+    says(WearingDrive { days: -1.0, ..drive(&stripe, 1.0) }, 1e-15, "days = -1");
+    says(
+        WearingDrive { write_amplification: Some(0.5), ..drive(&stripe, 1.0) },
+        1e-15,
+        "write_amplification = 0.5",
+    );
+    says(
+        WearingDrive { retired_per_cycle: f64::NAN, ..drive(&stripe, 1.0) },
+        1e-15,
+        "retired_per_cycle = NaN",
+    );
+    let never = PageStripe::new(PageCode::new(64, 64, 1).unwrap(), 4, 1).unwrap();
     says(drive(&never, 1.0), 1e-15, "target = 1e-15");
     // Above the target from the start.
     assert!(drive(&stripe, 1.0).lifetime(1e-40).unwrap().worn.drive_writes.abs() < 1e-300);

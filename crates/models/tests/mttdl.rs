@@ -1,10 +1,10 @@
 //! Is the mean time to data loss that of the textbook, of exact arithmetic, and of a simulated array?
 
-use outlast_models::mttdl::{Array, mean_time_to_loss};
+use outlast_models::mttdl::{ParityArray, mean_time_to_loss};
 use outlast_units::rng::SplitMix;
 use proptest::prelude::*;
 
-const RAID5: Array = Array {
+const RAID5: ParityArray = ParityArray {
     devices: 8,
     parities: 1,
     failure_rate: 1e-6,
@@ -30,7 +30,7 @@ fn one_parity_in_closed_form() {
         (3, 0.5, 0.1, 0.9),
         (4, 1e-6, 0.0, 0.0),
     ] {
-        let array = Array { devices, failure_rate, repair_rate, read_failure, ..RAID5 };
+        let array = ParityArray { devices, failure_rate, repair_rate, read_failure, ..RAID5 };
         let (n, l, m, h) = (f64::from(devices), failure_rate, repair_rate, read_failure);
         let expected = ((2.0 * n - 1.0) * l + m) / (n * l * ((n - 1.0) * l + m * h));
         near(array.mean_time_to_data_loss().unwrap(), expected, 1e-14);
@@ -40,11 +40,11 @@ fn one_parity_in_closed_form() {
 
 /// No parity: the first failure or latent error. No repair: the sum of the mean times between failures.
 #[test]
-fn simple_arrays() {
-    let none = Array { parities: 0, ..RAID5 };
+fn arrays_without_repair_or_parity_match_their_closed_forms() {
+    let none = ParityArray { parities: 0, ..RAID5 };
     near(none.mean_time_to_data_loss().unwrap(), 1e6 / 8.0, 1e-14);
-    near(Array { latent_rate: 1e-6, ..none }.mean_time_to_data_loss().unwrap(), 1e6 / 16.0, 1e-14);
-    let unrepaired = Array { parities: 2, repair_rate: 0.0, ..RAID5 };
+    near(ParityArray { latent_rate: 1e-6, ..none }.mean_time_to_data_loss().unwrap(), 1e6 / 16.0, 1e-14);
+    let unrepaired = ParityArray { parities: 2, repair_rate: 0.0, ..RAID5 };
     near(unrepaired.mean_time_to_data_loss().unwrap(), 1e6 * (1.0 / 8.0 + 1.0 / 7.0 + 1.0 / 6.0), 1e-14);
 }
 
@@ -65,15 +65,15 @@ fn simple_arrays() {
 ///     return lu_solve(-q, matrix([1]*s))[0]
 /// ```
 #[allow(clippy::unreadable_literal, clippy::excessive_precision, reason = "as mpmath printed them")]
-const EXACT: [(Array, f64); 6] = [
-    (Array { latent_rate: 1e-4, scrub_rate: 1e-2, ..RAID5 }, 1752486.6547753942),
+const EXACT: [(ParityArray, f64); 6] = [
+    (ParityArray { latent_rate: 1e-4, scrub_rate: 1e-2, ..RAID5 }, 1752486.6547753942),
     (
-        Array { parities: 2, latent_rate: 1e-4, scrub_rate: 1e-2, read_failure: 1e-3, ..RAID5 },
+        ParityArray { parities: 2, latent_rate: 1e-4, scrub_rate: 1e-2, read_failure: 1e-3, ..RAID5 },
         28714957933.739459,
     ),
-    (Array { parities: 2, parallel_repair: true, ..RAID5 }, 59530357577380.967),
+    (ParityArray { parities: 2, parallel_repair: true, ..RAID5 }, 59530357577380.967),
     (
-        Array {
+        ParityArray {
             devices: 20,
             parities: 4,
             failure_rate: 1e-8,
@@ -84,9 +84,9 @@ const EXACT: [(Array, f64); 6] = [
         },
         4.4789860468307483e+28,
     ),
-    (Array { parities: 1, latent_rate: 1e-5, scrub_rate: 0.0, ..RAID5 }, 157114.34188848053),
+    (ParityArray { parities: 1, latent_rate: 1e-5, scrub_rate: 0.0, ..RAID5 }, 157114.34188848053),
     (
-        Array { devices: 10, parities: 3, read_failure: 1.0, parallel_repair: true, ..RAID5 },
+        ParityArray { devices: 10, parities: 3, read_failure: 1.0, parallel_repair: true, ..RAID5 },
         27781667002781.118,
     ),
 ];
@@ -101,8 +101,8 @@ fn stiff_chains_keep_their_digits() {
 /// An array of single devices with clocks of their own, followed event by event: it knows which device has failed and which has
 /// a latent error. Mean over 4000 lives, of a nearly exponential distribution: relative standard error 1.6 %; five of them.
 #[test]
-fn a_simulated_array() {
-    let array = Array {
+fn mean_time_to_loss_agrees_with_a_simulated_array() {
+    let array = ParityArray {
         devices: 6,
         parities: 2,
         failure_rate: 0.02,
@@ -163,16 +163,16 @@ fn a_simulated_array() {
 }
 
 #[test]
-fn nonsense_is_refused() {
-    let says = |array: Array, part: &str| {
+fn arguments_outside_the_domain_are_refused() {
+    let says = |array: ParityArray, part: &str| {
         let error = array.mean_time_to_data_loss().unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
-    says(Array { devices: 1, ..RAID5 }, "devices = 1");
-    says(Array { parities: 8, ..RAID5 }, "parities = 8");
-    says(Array { failure_rate: 0.0, ..RAID5 }, "failure_rate = 0");
-    says(Array { repair_rate: f64::NAN, ..RAID5 }, "repair_rate = NaN");
-    says(Array { read_failure: 1.1, ..RAID5 }, "read_failure = 1.1");
+    says(ParityArray { devices: 1, ..RAID5 }, "devices = 1");
+    says(ParityArray { parities: 8, ..RAID5 }, "parities = 8");
+    says(ParityArray { failure_rate: 0.0, ..RAID5 }, "failure_rate = 0");
+    says(ParityArray { repair_rate: f64::NAN, ..RAID5 }, "repair_rate = NaN");
+    says(ParityArray { read_failure: 1.1, ..RAID5 }, "read_failure = 1.1");
     assert!(mean_time_to_loss(vec![vec![0.0, 1.0], vec![1.0, 0.0]], vec![0.0, 0.0]).is_err());
     assert!(mean_time_to_loss(vec![vec![0.0]], vec![1.0, 2.0]).is_err());
 }
@@ -184,25 +184,25 @@ proptest! {
         devices in 3u32..30, parities in 1u32..4, failure in 1e-9f64..1e-3, repair in 1e-3f64..10.0,
         latent in 0.0f64..1e-3, scrub in 1e-4f64..1.0, read in 0.0f64..0.9, parallel: bool,
     ) {
-        let array = Array {
+        let array = ParityArray {
             devices, parities: parities.min(devices - 1), failure_rate: failure, repair_rate: repair,
             parallel_repair: parallel, latent_rate: latent, scrub_rate: scrub, read_failure: read,
         };
         let base = array.mean_time_to_data_loss().unwrap();
-        let of = |array: Array| array.mean_time_to_data_loss().unwrap();
+        let of = |array: ParityArray| array.mean_time_to_data_loss().unwrap();
         prop_assert!(base.is_finite() && base > 0.0);
-        let changed = of(Array { failure_rate: failure * 1.1, ..array });
+        let changed = of(ParityArray { failure_rate: failure * 1.1, ..array });
         prop_assert!(changed < base, "{changed} {base}");
-        let changed = of(Array { latent_rate: latent + 1e-4, ..array });
+        let changed = of(ParityArray { latent_rate: latent + 1e-4, ..array });
         prop_assert!(changed < base, "{changed} {base}");
-        let changed = of(Array { read_failure: read + 0.05, ..array });
+        let changed = of(ParityArray { read_failure: read + 0.05, ..array });
         prop_assert!(changed < base, "{changed} {base}");
-        let changed = of(Array { scrub_rate: scrub * 1.5, ..array });
+        let changed = of(ParityArray { scrub_rate: scrub * 1.5, ..array });
         prop_assert!(changed >= base * (1.0 - 1e-12), "{changed} {base}");
-        let changed = of(Array { devices: devices + 1, ..array });
+        let changed = of(ParityArray { devices: devices + 1, ..array });
         prop_assert!(changed < base, "{changed} {base}");
         if parities + 1 < devices {
-            let changed = of(Array { parities: array.parities + 1, ..array });
+            let changed = of(ParityArray { parities: array.parities + 1, ..array });
         prop_assert!(changed > base, "{changed} {base}");
         }
     }

@@ -18,7 +18,7 @@
 #![allow(clippy::unreadable_literal, clippy::excessive_precision, reason = "tables as mpmath printed them")]
 
 use outlast_models::uper::{ln_mds_uper, ln_stripe_loss};
-use outlast_models::{PageCode, PageOutcome, Stripe, chip};
+use outlast_models::{PageCode, PageOutcome, PageStripe, chip};
 use proptest::prelude::*;
 
 type StripeRow = (u32, u32, u32, u32, u32, f64, f64, f64);
@@ -144,8 +144,8 @@ fn close(actual: f64, expected: f64, what: &str) {
     assert!((actual - expected).abs() <= tolerance, "{what}: {actual} not {expected}");
 }
 
-fn stripe(n: u32, k: u32, codewords: u32, pages: u32, parities: u32) -> Stripe {
-    Stripe::new(PageCode::new(n, k, codewords).expect("a code"), pages, parities).expect("a stripe")
+fn stripe(n: u32, k: u32, codewords: u32, pages: u32, parities: u32) -> PageStripe {
+    PageStripe::new(PageCode::new(n, k, codewords).expect("a code"), pages, parities).expect("a stripe")
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn mds_codes() {
 }
 
 #[test]
-fn the_ends_and_nonsense() {
+fn extreme_error_rates_are_exact_and_impossible_codes_are_refused() {
     let stripe = stripe(8192, 8, 2, 8, 1);
     assert_eq!(stripe.uper(0.0), Ok(0.0));
     assert_eq!(stripe.ln_uper(0.0), Ok(f64::NEG_INFINITY));
@@ -290,14 +290,14 @@ fn the_ends_and_nonsense() {
         assert!(stripe.ln_uper(rber).is_err() && stripe.ln_page_loss(rber).is_err());
     }
     let code = PageCode::new(8192, 8, 1).unwrap();
-    assert!(Stripe::new(code.clone(), 8, 8).unwrap_err().to_string().contains("parities = 8"));
-    assert!(Stripe::new(code.clone(), 0, 0).is_err());
+    assert!(PageStripe::new(code.clone(), 8, 8).unwrap_err().to_string().contains("parities = 8"));
+    assert!(PageStripe::new(code.clone(), 0, 0).is_err());
     assert!(
         PageCode::new(0, 0, 1).is_err() && PageCode::new(8, 9, 1).is_err() && PageCode::new(8, 1, 0).is_err()
     );
     assert!(ln_stripe_loss(&[], 0).is_err());
     // A code that corrects everything never fails.
-    assert_eq!(Stripe::new(PageCode::new(8, 8, 1).unwrap(), 4, 1).unwrap().uper(0.3), Ok(0.0));
+    assert_eq!(PageStripe::new(PageCode::new(8, 8, 1).unwrap(), 4, 1).unwrap().uper(0.3), Ok(0.0));
 }
 
 proptest! {

@@ -53,7 +53,7 @@ pub(crate) fn closed_form(facts: &RunFacts<'_>, spare: Option<f64>) -> ClosedFor
     let waf = waf.flatten();
     let flash = flash_of(config);
     let link = link_of(config);
-    let mib = |limits: Result<bandwidth::Limits, _>| {
+    let mib = |limits: Result<bandwidth::BandwidthLimits, _>| {
         limits.map_or(0.0, |limits| limits.bytes_per_s() / f64::from(1 << 20))
     };
     ClosedForm {

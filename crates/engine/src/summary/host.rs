@@ -1,4 +1,4 @@
-//! Commands that the host saw completed: counts, rates, times.
+//! Sections `host`, `time` and `throughput` of the result.
 
 use crate::facts::RunFacts;
 use crate::jobs::JobFigures;
@@ -22,7 +22,7 @@ pub struct FailedCommands {
     pub flushes: u64,
     /// Refused because the drive, or the array, had become read-only.
     pub read_only: u64,
-    /// Data that nothing could read, or that a write needed and could not.
+    /// Data that could not be read, for a read or for a write that needed it.
     pub medium_error: u64,
     /// Cut off by a loss of power.
     pub aborted: u64,
@@ -30,7 +30,7 @@ pub struct FailedCommands {
     pub out_of_range: u64,
 }
 
-/// Commands served while measured, and those that were not.
+/// Commands served, and commands that failed, while measured.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct HostFigures {
@@ -43,7 +43,7 @@ pub struct HostFigures {
     pub bytes_trimmed: u64,
     /// Commands that ended in an error; the counts above do not include them.
     pub errors: u64,
-    /// What these were; absent where there was none.
+    /// Failed commands by kind and by error; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<FailedCommands>,
     /// Mapping units read that were never written: they cost no flash read and flatter throughput.
@@ -58,12 +58,12 @@ pub struct HostFigures {
     pub coalesced_writes: u64,
     /// Mapping units written only in part.
     pub partial_writes: u64,
-    /// What each job got, in the order of the job file; absent for a host without jobs.
+    /// Figures of each job, in the order of the job file; absent for a host without jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobFigures>,
 }
 
-/// Times, in seconds.
+/// Simulated time, and time that the simulation took, in seconds.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct TimeFigures {
@@ -75,7 +75,7 @@ pub struct TimeFigures {
     pub precondition_wall_s: f64,
 }
 
-/// Rates over simulated time, of commands that were served; absent where no time passed, as in a run without time.
+/// Rates of served commands over simulated time; absent where no time passed, as in a run without time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct ThroughputFigures {
@@ -84,7 +84,7 @@ pub struct ThroughputFigures {
     pub write_iops: Option<f64>,
     pub read_mib_s: Option<f64>,
     pub write_mib_s: Option<f64>,
-    /// Commands simulated per second of processor time: how fast the simulator is, not the drive.
+    /// Commands simulated per second of processor time: the speed of the simulator, not of the drive.
     pub requests_per_cpu_s: f64,
 }
 
@@ -112,6 +112,7 @@ pub(crate) fn host(facts: &RunFacts<'_>) -> HostFigures {
     }
 }
 
+/// Failed commands; `None` if there was none.
 fn failed(completed: &CompletedCounts) -> Option<FailedCommands> {
     let of = |op: Op| completed.failed[op as usize];
     (completed.errors() != 0).then(|| FailedCommands {
@@ -137,7 +138,7 @@ pub(crate) fn time(facts: &RunFacts<'_>) -> TimeFigures {
     }
 }
 
-/// `value` per `span`, and zero where there was no span.
+/// `value` per `span`; 0 for an empty span.
 pub(super) fn per(value: f64, span: f64) -> f64 {
     if span > 0.0 { value / span } else { 0.0 }
 }

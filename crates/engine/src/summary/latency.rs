@@ -1,4 +1,4 @@
-//! Latencies by kind of command and by stream.
+//! Section `latency_us` of the result, and the table of all latencies.
 
 use crate::batch_means::interval;
 use crate::histogram::{ByOp, OPS};
@@ -9,7 +9,7 @@ use crate::window::TimeWindow;
 use outlast_device::Op;
 use serde::Serialize;
 
-/// Latencies by kind of command; absent where there was none.
+/// Latencies by kind of command and by stream; absent for kinds without commands.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct LatencyByOp {
@@ -20,7 +20,7 @@ pub struct LatencyByOp {
     pub by_stream: Vec<StreamLatency>,
 }
 
-/// Latencies of one stream.
+/// Latencies of one stream hint.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct StreamLatency {
@@ -29,11 +29,12 @@ pub struct StreamLatency {
     pub write: Option<LatencyFigures>,
 }
 
+/// Histograms by stream hint, in order; empty if every command had hint 0. Hint 0 is what the others leave of all.
 fn streams(recorder: &RunRecorder) -> Vec<(u8, ByOp)> {
     if recorder.by_stream.is_empty() {
         return Vec::new();
     }
-    let zero = recorder.by_stream.iter().fold(recorder.latency.clone(), |rest, (_, part)| rest.without(part));
+    let zero = recorder.by_stream.iter().fold(recorder.latency.clone(), |all, (_, part)| all.without(part));
     let mut streams = vec![(0, zero)];
     streams.extend(recorder.by_stream.iter().cloned());
     streams.sort_by_key(|&(stream, _)| stream);
@@ -48,7 +49,7 @@ pub(crate) fn latency(recorder: &RunRecorder) -> LatencyByOp {
         };
         let parts: Vec<_> = windows.iter().map(sums).collect();
         LatencyFigures::of(recorder.latency.of(op))
-            .map(|own| LatencyFigures { mean_interval: interval(&parts), ..own })
+            .map(|figures| LatencyFigures { mean_interval: interval(&parts), ..figures })
     };
     LatencyByOp {
         read: of(Op::Read),

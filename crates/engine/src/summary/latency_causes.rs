@@ -1,43 +1,43 @@
-//! Where the time of requests went, over all of them and by percentile.
+//! Section `latency_causes` of the result: time of requests by cause, over all of them and by percentile.
 
 use crate::splits::{LatencyBand, LatencySplit, LatencySplits, named};
 use outlast_device::{Latencies, Op};
 use serde::Serialize;
 use serde::ser::Serializer;
 
-/// Where the time of requests went; kinds of which there was none are absent.
+/// Time of requests by cause; absent for kinds without requests.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatencyCauses {
-    /// Of reads.
+    /// Time of reads.
     pub read: Option<CausesOfKind>,
-    /// Of writes.
+    /// Time of writes.
     pub write: Option<CausesOfKind>,
 }
 
-/// Where the time of requests of one kind went.
+/// Time of requests of one kind, by cause.
 #[derive(Clone, Debug, Serialize)]
 pub struct CausesOfKind {
-    /// How many there were.
+    /// Number of requests.
     pub count: u64,
     /// The mean over all of them, by cause, in nanoseconds.
     #[serde(serialize_with = "by_name")]
     pub mean_ns: Latencies<f64>,
-    /// Of the fastest half, and so on: exact, except that requests within 1/128 of a latency at a boundary count as alike.
+    /// Bands from the fastest half to the slowest requests. Exact, except that requests within 1/128 of a latency at a boundary count as alike.
     pub bands: Vec<BandOfLatencies>,
 }
 
 /// The requests between two percentiles of latency.
 #[derive(Clone, Debug, Serialize)]
 pub struct BandOfLatencies {
-    /// The percentile at which it begins.
+    /// Percentile at its beginning.
     pub from: f64,
-    /// The percentile at which it ends.
+    /// Percentile at its end.
     pub to: f64,
     /// Requests in it.
     pub requests: f64,
-    /// Their mean latency, in nanoseconds.
+    /// Mean latency of these, in nanoseconds.
     pub latency_ns: f64,
-    /// The same by cause.
+    /// Mean latency by cause, in nanoseconds.
     #[serde(serialize_with = "by_name")]
     pub mean_ns: Latencies<f64>,
 }
@@ -50,6 +50,7 @@ pub(crate) fn latency_causes(splits: &LatencySplits) -> LatencyCauses {
     LatencyCauses { read: of_kind(splits.of(Op::Read)), write: of_kind(splits.of(Op::Write)) }
 }
 
+/// Time of one kind of request; `None` without requests.
 fn of_kind(split: &LatencySplit) -> Option<CausesOfKind> {
     let count = split.requests();
     let band = |LatencyBand { from, to, requests, parts }: LatencyBand| BandOfLatencies {

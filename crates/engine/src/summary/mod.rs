@@ -1,4 +1,4 @@
-//! `result.json`: what a run found, section by section. The schema's name changes whenever a key changes its meaning or goes away.
+//! `result.json`: the result of a run, section by section. The schema's name changes whenever a key changes its meaning or goes away.
 
 mod after_host;
 mod array;
@@ -59,41 +59,41 @@ pub const SCHEMA: &str = "outlast-result/1";
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
-    /// [`SCHEMA`].
+    /// Name and version of the schema: [`SCHEMA`].
     pub schema: &'static str,
-    /// Version of the program.
+    /// Version of Outlast.
     pub version: &'static str,
     /// Name of the scenario.
     pub name: String,
-    /// The one seed.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether the run was stopped before its end.
+    /// True if the run was stopped before its end.
     pub partial: bool,
-    /// What the reader should know: guesses, things that were not reached.
+    /// Sentences about guesses, limits and surprises.
     pub notes: Vec<String>,
-    /// Settings that ask of the chip what its source does not cover; absent where there are none.
+    /// Settings beyond the range that the source of the chip's figures covers; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beyond_range: Vec<String>,
-    /// What the host asked and got.
+    /// Commands of the host.
     pub host: HostFigures,
-    /// Simulated time and what the run cost.
+    /// Simulated time, and time that the simulation took.
     pub time: TimeFigures,
     /// Commands and bytes per simulated second.
     pub throughput: ThroughputFigures,
     /// Latencies from submission (closed loop) or arrival (open loop) to completion, in microseconds.
     pub latency_us: LatencyByOp,
-    /// Where the time of requests went, by cause; absent unless `run.causes` asks for it.
+    /// Time of requests by cause; absent unless `run.causes` asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_causes: Option<LatencyCauses>,
     /// Bytes programmed over bytes that the host wrote, by cause; absent where it wrote nothing.
     pub write_amplification: Option<WriteAmplification>,
     /// Pages read and programmed, blocks erased.
     pub flash: FlashOperations,
-    /// What drives did after the host had ended, which no other figure of flash includes; absent where nothing went on.
+    /// Work of drives after the host had ended, which no other figure of flash includes; absent where there was none.
     pub after_host: Option<AfterHost>,
     /// Garbage collection.
     pub gc: GcFigures,
-    /// What errors did and what was done about them.
+    /// Errors and their correction.
     pub reliability: ReliabilityFigures,
     /// Parity in the drive; absent where there is none.
     pub protection: Option<ProtectionFigures>,
@@ -103,26 +103,26 @@ pub struct RunSummary {
     /// The array; absent for a drive by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArraySummary>,
-    /// Dies that failed and were repaired, where drives do that; absent where none was.
+    /// Repairs of failed dies; absent where there was none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repair: Vec<RepairSummary>,
     /// Wear over the drive's life, preconditioning included.
     pub wear: WearFigures,
-    /// What the drive itself tells about its health, over its life.
+    /// Health as the drive itself reports it, over its life.
     pub smart: Smart,
     /// Queues and utilisation.
     pub queue: LoadFigures,
-    /// What came through each submission queue of the host; absent unless the drive tells them apart and more than one was used.
+    /// Figures by submission queue of the host; absent unless the drive distinguishes queues and more than one was used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueFigures>,
-    /// Whether the drive, and the measurement, were steady.
+    /// Steady state of the drive and of the measurement.
     pub steady_state: SteadyState,
-    /// What theory says, where it applies.
+    /// Closed forms, where they apply.
     pub closed_form: ClosedForm,
-    /// The drive in figures.
+    /// Size and spare space of the device.
     pub device: DeviceFacts,
-    /// Memory.
+    /// Memory of the simulation.
     pub memory: MemoryFigures,
-    /// The scenario, resolved.
+    /// The scenario with all defaults and presets resolved.
     pub scenario: Scenario,
 }

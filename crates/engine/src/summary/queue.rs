@@ -1,4 +1,4 @@
-//! Queues and utilisation.
+//! Sections `queue` and `queues` of the result: commands in flight, utilisation, overload.
 
 use crate::by_queue::QueueFigures;
 use crate::facts::RunFacts;
@@ -8,34 +8,34 @@ use crate::window::TimeWindow;
 use outlast_workload::Pacing;
 use serde::Serialize;
 
-/// Queues and utilisation.
+/// Commands in flight, utilisation of the drive, overload by the host.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadFigures {
     /// Mean commands in flight.
     pub mean_in_flight: f64,
     /// Most commands in flight.
     pub max_in_flight: u32,
-    /// L against λ·W.
+    /// Check of the figures: L against λ·W.
     pub littles_law: LittlesLaw,
-    /// Share of the measured time for which each channel was booked.
+    /// Share of the measured time during which each channel was booked.
     pub channel_utilisation: Vec<f64>,
-    /// Share of the measured time for which dies were busy.
+    /// Share of the measured time during which dies were busy.
     pub die_utilisation: UtilisationSpread,
-    /// What dies spent this time on: programming and erasing, in shares of the measured time; the mean over them.
+    /// Shares of the measured time that dies spent programming and erasing; means over dies.
     pub die_work: DieWork,
-    /// Utilisation of each die of a drive by itself, channel by channel; absent of arrays.
+    /// Utilisation of each die of a drive by itself, channel by channel; absent for arrays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub utilisation_by_die: Vec<f64>,
-    /// How busy the controller was; absent unless `run.utilisation` asks for it, and of arrays.
+    /// Load of the controller; absent unless `run.utilisation` asks for it, and for arrays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerLoad>,
     /// Queue depth of a closed loop; absent in an open one.
     pub host_queue_depth: Option<u32>,
-    /// An open loop asked for more than was served, so that the queue grew through the run; absent where it did not.
+    /// Rates of an overloaded run, in which more arrived than was served and the queue grew; absent otherwise.
     pub overload: Option<OverloadRates>,
 }
 
-/// Shares of the measured time for which parts of the controller were busy.
+/// Shares of the measured time during which parts of the controller were busy.
 #[derive(Clone, Debug, Serialize)]
 pub struct ControllerLoad {
     /// The link to the drive; absent where there is none.
@@ -48,20 +48,20 @@ pub struct ControllerLoad {
     pub cores: Vec<f64>,
 }
 
-/// Little's law, from sums kept apart: the time integral of commands in flight, and the time that each command spent in the drive
-/// while it was measured.
+/// Little's law, from two independent sums: the time integral of commands in flight, and the time that each command spent in the drive
+/// while measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct LittlesLaw {
     /// Mean commands in flight.
     pub l: f64,
     /// Throughput times mean time in the drive, of which only the part while it was measured counts.
     pub lambda_w: f64,
-    /// |l − λW| / l. Zero except for rounding, whatever a warm-up or a stop cuts off.
+    /// |l − λW| / l. Zero except for rounding, even if a warm-up or a stop cuts commands in two.
     pub relative_error: f64,
 }
 
-/// Shares of the measured time in which the arrays of dies worked. The rest of what a die is busy is sensing, data on the channel, waiting
-/// for that, and being suspended.
+/// Shares of the measured time during which the cell arrays of dies programmed and erased. Dies are otherwise busy with sensing, with data
+/// on the channel or waiting for it, and while suspended.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct DieWork {
@@ -69,7 +69,7 @@ pub struct DieWork {
     pub erase: f64,
 }
 
-/// A spread of values.
+/// Mean and extremes over dies.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct UtilisationSpread {
@@ -97,8 +97,8 @@ pub(crate) fn queue(facts: &RunFacts<'_>) -> LoadFigures {
             max: dies.iter().copied().fold(0.0, f64::max),
         },
         die_work: DieWork {
-            program: works.iter().map(|own| own.programs).sum::<f64>() / works.len() as f64,
-            erase: works.iter().map(|own| own.erases).sum::<f64>() / works.len() as f64,
+            program: works.iter().map(|work| work.programs).sum::<f64>() / works.len() as f64,
+            erase: works.iter().map(|work| work.erases).sum::<f64>() / works.len() as f64,
         },
         utilisation_by_die: if facts.ssd.array.is_none() { dies.clone() } else { Vec::new() },
         controller: facts.measured.controller.clone(),
@@ -110,12 +110,12 @@ pub(crate) fn queue(facts: &RunFacts<'_>) -> LoadFigures {
     }
 }
 
-/// Whether an open loop asked for more than was served.
+/// Rates of an overloaded run; `None` for a closed loop, which cannot overload.
 pub(crate) fn overloaded(facts: &RunFacts<'_>) -> Option<OverloadRates> {
     if matches!(facts.workload.pacing, Pacing::Closed { .. }) {
         return None;
     }
-    let stretch = |window: &TimeWindow| {
+    let queue_window = |window: &TimeWindow| {
         let seconds = window.span().as_secs_f64();
         QueueWindow {
             seconds,
@@ -125,21 +125,21 @@ pub(crate) fn overloaded(facts: &RunFacts<'_>) -> Option<OverloadRates> {
     };
     let (commands, time) = facts.recorder.arrivals();
     let arrivals = ArrivalTotals { commands: commands as f64, seconds: time.as_secs_f64() };
-    overload(&facts.recorder.windows.closed().iter().map(stretch).collect::<Vec<_>>(), arrivals)
+    overload(&facts.recorder.windows.closed().iter().map(queue_window).collect::<Vec<_>>(), arrivals)
 }
 
-/// The same in words.
+/// Note of an overloaded run.
 pub(crate) fn overload_note(facts: &RunFacts<'_>) -> Option<String> {
-    overloaded(facts).map(|found| {
+    overloaded(facts).map(|rates| {
         format!(
             "Overload: {:.0} requests a second arrived and {:.0} were served. The queue grew through the run, so latencies grow with \
              its length and say nothing of the drive.",
-            found.offered_iops, found.served_iops
+            rates.offered_iops, rates.served_iops
         )
     })
 }
 
-/// What came through each submission queue.
+/// Figures by submission queue; empty if the drive does not distinguish queues.
 pub(crate) fn queues(facts: &RunFacts<'_>) -> Vec<QueueFigures> {
     let config = facts.scenario.device.controller.queues.as_ref();
     let kept = facts.kept.queues.as_ref();

@@ -1,33 +1,33 @@
-//! What errors did, and parity in the drive.
+//! Sections `reliability` and `protection` of the result: errors, their correction, parity in the drive.
 
 use crate::drives::DriveSet;
 use crate::latency::LatencyFigures;
 use outlast_ssd::Reason;
 use serde::Serialize;
 
-/// Errors, what was done about them, and the exact probability that it would not have sufficed.
+/// Errors, their correction, and the exact probability that it would have failed.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReliabilityFigures {
     /// Uncorrectable units expected over bits that the host read: the exact probabilities of all host reads, after ECC, re-reads and
     /// stripes. Absent where the flash never errs or nothing was read.
     pub uber_exact: Option<f64>,
-    /// The same after each mechanism.
+    /// Exact probabilities after each mechanism.
     pub exact: Option<ExactProbabilities>,
-    /// Units that host reads asked for and did not get, as sampled.
+    /// Units that host reads could not get, as sampled.
     pub uncorrectable_reads: u64,
-    /// Pages re-read for each page read.
+    /// Re-reads per page read.
     pub rereads_per_read: f64,
-    /// Units by what gave them, whoever read them.
+    /// Units read, by the mechanism that delivered them.
     pub corrected_by: CorrectedBy,
     /// Commands that ended with a medium error.
     pub medium_errors: u64,
     /// Attempts to rebuild units from their stripe.
     pub stripe_recovery: StripeRecovery,
-    /// Pages that scrubbing moved or patrol read.
+    /// Pages read by scrubbing and by patrol.
     pub scrub_pages: u64,
     /// Superblocks that scrubbing moved, by reason.
     pub scrubbed: ScrubFigures,
-    /// Bytes whose only copy could not be read when it had to be moved.
+    /// Bytes lost because their only copy was unreadable when it had to be moved.
     pub data_loss_bytes: u64,
     /// Bytes lost and not written or trimmed since, at the end.
     pub lost_bytes: u64,
@@ -39,7 +39,7 @@ pub struct ReliabilityFigures {
     pub faults: u64,
     /// Raw bit error rate over blocks with data, at the end.
     pub rber: Option<RberFigures>,
-    /// The drive beside its twin without errors; absent unless asked for.
+    /// Comparison with a twin without errors; absent unless `run.twin` asks for it.
     pub twin: Option<TwinComparison>,
 }
 
@@ -53,18 +53,18 @@ pub struct ExactProbabilities {
     pub after_stripe: TailProbability,
 }
 
-/// A mean probability of a host read's mapping unit being unreadable.
+/// Mean probability that a mapping unit of a host read is unreadable.
 #[derive(Clone, Debug, Serialize)]
 pub struct TailProbability {
-    /// For each unit.
+    /// Probability per unit.
     pub per_unit: f64,
-    /// For each bit.
+    /// Probability per bit.
     pub uber: f64,
-    /// The common logarithm of `uber`, which may be below what a number can hold; absent for zero.
+    /// Common logarithm of `uber`, which itself may be below the smallest number; absent for zero.
     pub log10_uber: Option<f64>,
 }
 
-/// Mapping units by what gave them.
+/// Mapping units by the mechanism that delivered them.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct CorrectedBy {
@@ -74,7 +74,7 @@ pub struct CorrectedBy {
     pub stripe: u64,
 }
 
-/// Units that were to be rebuilt from their stripe, and those of them that could not be.
+/// Attempts to rebuild units from their stripe, and those that failed.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct StripeRecovery {
@@ -87,25 +87,25 @@ pub struct StripeRecovery {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct ScrubFigures {
     pub superblocks: u64,
-    /// Of these, the ones that scrubbing itself had written.
+    /// Those among them that scrubbing itself had written.
     pub again: u64,
     pub by_reads: u64,
     pub by_age: u64,
     pub by_expected_errors: u64,
     pub by_rereads: u64,
     pub by_patrol: u64,
-    /// Their stripes had lost members.
+    /// Moved because their stripes had lost members.
     pub by_exposed: u64,
-    /// Their class had got another code.
+    /// Moved because their class had been given another code.
     pub by_code: u64,
-    /// Dies had been added.
+    /// Moved because dies had been added.
     pub by_dies: u64,
-    /// A die that held some of their data was expected to fail.
+    /// Moved because a die with some of their data was expected to fail.
     pub by_evacuation: u64,
 }
 
 impl ScrubFigures {
-    /// Since the last reset.
+    /// Counts since the last reset.
     pub(crate) fn of(ssd: &DriveSet<'_>) -> Self {
         let count = |reason| ssd.moved_for(reason);
         let (by_reads, by_age, by_expected_errors, by_rereads, by_patrol) = (
@@ -133,7 +133,7 @@ impl ScrubFigures {
         }
     }
 
-    /// The reason of most moves, in words that go on after "because", with what to do about it.
+    /// Reason of most moves, as a clause after "because", with the setting to change.
     pub(crate) fn main_cause(&self) -> &'static str {
         let causes = [
             (self.by_reads, "they were read too often: device.scrub.reads may be too low"),
@@ -149,6 +149,7 @@ impl ScrubFigures {
             (self.by_dies, "dies were added, more than once"),
             (self.by_evacuation, "a die that held some of them was expected to fail, more than once"),
         ];
+        // Reversed, because `max_by_key` returns the last of equals and the first is wanted.
         let main = causes.into_iter().rev().max_by_key(|&(count, _)| count);
         main.filter(|&(count, _)| count != 0).map_or("a policy of your own named them", |(_, words)| words)
     }
@@ -157,17 +158,17 @@ impl ScrubFigures {
 /// Parity in the drive, class by class.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProtectionFigures {
-    /// In order.
+    /// Figures by class, in order.
     pub by_class: Vec<ClassFigures>,
-    /// Partial parity, in pages, that had to be written again because the superblock that held it was full.
+    /// Pages of partial parity that had to be written again because the superblock that held them was full.
     pub partial_parity_moved_pages: f64,
-    /// Superblocks with data, and those of them whose code is no longer that of their class, at the end.
+    /// Superblocks with data at the end.
     pub superblocks: u32,
-    #[allow(missing_docs, reason = "said above")]
+    /// Those among them whose code is no longer that of their class.
     pub outdated_superblocks: u32,
-    /// Changes that were due.
+    /// Changes of protection that were due.
     pub changes: Vec<ChangeMade>,
-    /// What failures of dies have taken of redundancy; absent where none has.
+    /// Redundancy lost to failed dies; absent where none was lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<RedundancyFigures>,
 }
@@ -175,13 +176,13 @@ pub struct ProtectionFigures {
 /// The redundancy of data after failures of dies.
 #[derive(Clone, Debug, Serialize)]
 pub struct RedundancyFigures {
-    /// Dies that may still fail at the end, whichever they are, before data is lost by it; of an array, of the drive that bears least.
+    /// Number of any further dies that may fail at the end without loss of data; in an array, of the weakest drive.
     pub data_survives: u32,
-    /// Superblocks whose stripes lack members at the end, and bytes in them.
+    /// Superblocks whose stripes lack members at the end.
     pub degraded_superblocks: u32,
-    #[allow(missing_docs, reason = "said above")]
+    /// Bytes of data in these.
     pub degraded_bytes: u64,
-    /// Whether too few superblocks are left to rebuild what they lack.
+    /// True if too few superblocks are left to rebuild them.
     pub lacks_space: bool,
     /// Dies and planes that were given up, in order of time.
     pub losses: Vec<RedundancyLost>,
@@ -194,50 +195,50 @@ pub struct RedundancyLost {
     pub device: Option<u64>,
     /// The die, numbered channel by channel.
     pub die: u16,
-    /// The plane, where only that failed.
+    /// The plane, if only that failed.
     pub plane: Option<u16>,
-    /// When, in seconds.
+    /// Time in seconds.
     pub at_s: f64,
     /// Superblocks of its flash core that lacked redundancy then.
     pub superblocks: u32,
     /// Bytes of the host's data in them.
     pub bytes: u64,
-    /// Seconds until no superblock lacked any more; absent while one does.
+    /// Seconds until no superblock lacked redundancy any more; absent while one does.
     pub time_to_full_redundancy_s: Option<f64>,
 }
 
-/// A class of data.
+/// Code and data of one class.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassFigures {
-    /// Its number.
+    /// Number of the class.
     pub class: u8,
-    /// Program units of data in a stripe; what its parity protects.
+    /// Program units of data in a stripe.
     pub k: u16,
     /// Program units of parity in a stripe.
     pub m: u8,
-    /// Program units of a block that one more protects.
+    /// Program units of a block for each one of parity within it; absent without such parity.
     pub block: Option<u16>,
     /// Pages of user data in its superblocks at the end.
     pub pages: u64,
-    /// Pages times seconds that its data on flash had no parity though its code promises some, because its stripe was not full.
+    /// Page-seconds that data on flash had no parity yet, because its stripe was not full, although its code has parity.
     pub unprotected_page_seconds: f64,
 }
 
 /// A change of protection that was due.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChangeMade {
-    /// When, in seconds.
+    /// Time in seconds.
     pub at_s: f64,
-    /// What.
+    /// The change, in words.
     pub what: String,
-    /// Why it was not made.
+    /// Reason for which it was not made; absent if it was.
     pub refused: Option<String>,
 }
 
 /// Raw bit error rates.
 #[derive(Clone, Debug, Serialize)]
 pub struct RberFigures {
-    /// Over blocks.
+    /// Mean over blocks.
     pub mean: f64,
     #[allow(missing_docs, reason = "the names say it")]
     pub p50: f64,
@@ -245,23 +246,23 @@ pub struct RberFigures {
     pub p99: f64,
     #[allow(missing_docs, reason = "the names say it")]
     pub max: f64,
-    /// Mean wrong bits of a codeword just written, at the wear that the run began with.
+    /// Mean wrong bits of a codeword just written, at the initial wear of the run.
     pub fresh_errors: f64,
-    /// Reads at a rate beyond 0.5, where the model has no meaning; the rate was held there.
+    /// Reads for which the model gave a rate beyond 0.5, where it has no meaning; 0.5 was used.
     pub saturated_reads: u64,
 }
 
-/// The twin without errors, and how much longer this drive took.
+/// Latencies of a twin without errors, and ratios of this drive's latencies to them.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct TwinComparison {
     pub read_us: Option<LatencyFigures>,
     pub write_us: Option<LatencyFigures>,
     pub write_amplification: Option<f64>,
-    /// Over the twin's: 1 is no overhead.
+    /// Ratio to the twin: 1 is no overhead.
     pub read_mean_ratio: Option<f64>,
     pub read_p99_9_ratio: Option<f64>,
     pub write_mean_ratio: Option<f64>,
-    /// Of all commands.
+    /// Ratio over reads and writes together.
     pub mean_ratio: Option<f64>,
 }

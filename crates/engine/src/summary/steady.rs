@@ -1,4 +1,4 @@
-//! Whether the drive, and the measurement, were steady.
+//! Section `steady_state` of the result: preconditioning and measurement.
 
 use crate::facts::RunFacts;
 use crate::precondition::PreconditionRecord;
@@ -8,44 +8,46 @@ use crate::table::ResultTable;
 use outlast_workload::Pacing;
 use serde::Serialize;
 
-/// SNIA PTS: range and slope excursion over five rounds.
+/// Largest range over the rounds, as a share of the mean (SNIA PTS 2.0.2, section 2.1.24).
 const STEADY_RANGE: f64 = 0.2;
 
+/// Largest slope excursion over the rounds, as a share of the mean (same source).
 const STEADY_EXCURSION: f64 = 0.1;
 
+/// Rounds that are compared (same source).
 const STEADY_ROUNDS: usize = 5;
 
-/// Completions below which five rounds say nothing.
+/// Fewest completions for a verdict. Assumed: 200 in each round.
 const STEADY_COMMANDS: u64 = 1_000;
 
-/// Whether it was steady.
+/// Steady state of preconditioning and of the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct SteadyState {
-    /// While preconditioning.
+    /// Outcome of preconditioning.
     pub precondition: PreconditionState,
-    /// While measuring.
+    /// Verdict on the measurement.
     pub measured: MeasuredState,
 }
 
-/// How preconditioning ended.
+/// Outcome of preconditioning.
 #[derive(Clone, Debug, Serialize)]
 pub struct PreconditionState {
-    /// Whether the write amplification became steady; absent where nothing was overwritten.
+    /// True if the write amplification became steady; absent where nothing was overwritten.
     pub reached: Option<bool>,
-    /// Overwritten, in capacities.
+    /// Drive writes of overwriting.
     pub drive_writes: f64,
-    /// Of the rounds that were compared: the last third of what was overwritten, or the last `precondition.rounds`.
+    /// Mean write amplification of the compared rounds: the last third of all overwriting, or the last `precondition.rounds`.
     pub write_amplification: Option<f64>,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: u64,
 }
 
-/// Whether the measurement was steady.
+/// Verdict on the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredState {
-    /// Absent where it cannot be told.
+    /// True if it was steady; absent where there is no verdict.
     pub reached: Option<bool>,
-    /// By which criterion, or why it cannot be told.
+    /// Criterion, or the reason for which there is no verdict.
     pub why: String,
 }
 
@@ -58,8 +60,8 @@ pub(crate) fn precondition_state(prepared: &PreconditionRecord) -> PreconditionS
     }
 }
 
-/// The measured time cut into five rounds of equal length: completions per second in a closed loop, mean latency in an open
-/// one (where the rate is the workload's, not the drive's).
+/// Verdict on the measured time, divided into five equal rounds: by completions per second in a closed loop, by mean latency in an open one,
+/// where the rate is the workload's and not the drive's.
 pub(crate) fn measured_state(facts: &RunFacts<'_>) -> MeasuredState {
     let windows = facts.recorder.windows.closed();
     let span = facts.recorder.span();
@@ -82,17 +84,18 @@ pub(crate) fn measured_state(facts: &RunFacts<'_>) -> MeasuredState {
         round.1 += window.span().as_secs_f64();
         round.2 += window.latency_sum();
     }
+    // With fewer windows, assigning each by its middle makes rounds too unequal.
     if windows.len() < 4 * STEADY_ROUNDS || rounds.iter().any(|round| round.0 == 0.0) {
         return unknown("too few windows to tell");
     }
     let closed = matches!(facts.workload.pacing, Pacing::Closed { .. } | Pacing::Lanes { held: false, .. });
     let values =
         rounds.map(|(count, seconds, latency)| if closed { count / seconds } else { latency / count });
-    let what = if closed { "completions per second" } else { "mean latency" };
+    let quantity = if closed { "completions per second" } else { "mean latency" };
     MeasuredState {
         reached: Some(is_steady(&values, STEADY_RANGE, STEADY_EXCURSION)),
         why: format!(
-            "criterion of SNIA PTS: {what} over five equal rounds, range at most 20 % and linear trend at most 10 % of the mean"
+            "criterion of SNIA PTS: {quantity} over five equal rounds, range at most 20 % and linear trend at most 10 % of the mean"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Wear of blocks.
+//! Section `wear` of the result, and the table of blocks.
 
 use crate::drives::DriveSet;
 use crate::member::ArrayMember;
@@ -8,10 +8,10 @@ use outlast_ssd::Ssd;
 use outlast_units::CoreId;
 use serde::Serialize;
 
-/// Blocks of a drive up to which the wear table is made.
+/// Most blocks for which the wear table is made.
 const WEAR_ROWS: usize = 4_000_000;
 
-/// Wear, over the drive's life: of the blocks in use, which are the good ones of superblocks that take data.
+/// P/E cycles over the drive's life, of blocks in use: the good blocks of superblocks that take data.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct WearFigures {
@@ -33,7 +33,7 @@ pub(crate) fn wear(ssd: &DriveSet<'_>) -> WearFigures {
     }
 }
 
-/// One row for each block; `None` for a drive with more than so many that nobody could look at them.
+/// One row for each block; `None` for more than [`WEAR_ROWS`] blocks.
 pub(crate) fn wear_table(drives: &DriveSet<'_>) -> Option<ResultTable> {
     let rows = |ssd: &Ssd| ssd.config().geometry.planes() * ssd.config().geometry.blocks_per_plane as usize;
     if drives.all().iter().map(|ssd| rows(ssd)).sum::<usize>() > WEAR_ROWS {
@@ -59,6 +59,7 @@ pub(crate) fn wear_table(drives: &DriveSet<'_>) -> Option<ResultTable> {
     Some(table)
 }
 
+/// Adds a row for each block of `ssd`, in the order of the columns of [`wear_table`].
 fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
     let geometry = &ssd.config().geometry;
     for (core, ftl) in (0..).map(CoreId).zip(ssd.ftls()) {

@@ -1,10 +1,10 @@
-//! Parity and lost space as less spare space.
+//! Parity and lost space as a reduction of spare space.
 
 use super::greedy;
 use crate::DomainError;
 use crate::error::{positive, within};
 
-/// Spare factor that is left for garbage collection when the share `unusable` of the flash is lost (bad blocks, a failed die,
+/// Spare factor that remains for garbage collection when the share `unusable` of the flash is lost (bad blocks, a failed die,
 /// blocks held back) and each page of data takes `overhead` pages of flash: `(1 + ρ)·(1 − unusable) / overhead − 1`.
 ///
 /// HRM's device, ρ = 256/200 − 1 = 28 %, is left with 20 % by one parity to 15 pages and 12 % by one to 7 (both in its text).
@@ -37,7 +37,7 @@ pub fn parity_overhead(classes: &[(f64, u32, u32)]) -> Result<f64, DomainError> 
 }
 
 /// Write amplification of greedy collection with parity in write order: each page that the host writes or collection moves
-/// takes `overhead` pages of flash, and collection works with what spare space parity leaves:
+/// takes `overhead` pages of flash, and collection works with the spare space that parity leaves:
 /// `overhead · WAF(effective spare)` with [`greedy`]'s WAF.
 ///
 /// Assumed: parity is written once, with its stripe (a full stripe, or one whose parity waits in protected memory), and

@@ -159,7 +159,7 @@ fn hot_and_cold_apart_never_lose_to_mixed() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn arguments_outside_the_domain_are_refused() {
     for spare in [0.0, -0.1, f64::NAN, f64::INFINITY] {
         assert!(greedy(spare).is_err() && fifo(spare).is_err() && victim_utilisation(spare).is_err());
     }

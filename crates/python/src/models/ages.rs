@@ -3,7 +3,7 @@
 use super::pages::domain;
 use super::{Column, Out, copied, free};
 use numpy::IntoPyArray;
-use outlast_models::ages::{Aging, aging_rates, converges, steady_ages};
+use outlast_models::ages::{AgingArray, aging_rates, converges, steady_ages};
 use pyo3::prelude::*;
 
 #[pyfunction]
@@ -38,7 +38,7 @@ fn model_replacements<'py>(
 ) -> PyResult<(Out<'py>, Vec<usize>, Out<'py>)> {
     let (rates, ages) = (copied(&rates)?, copied(&ages)?);
     let (elapsed, positions, after) = free(py, || {
-        let mut aging = Aging::new(&rates, &ages, limit).map_err(|error| error.to_string())?;
+        let mut aging = AgingArray::new(&rates, &ages, limit).map_err(|error| error.to_string())?;
         let (mut elapsed, mut positions, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..count {
             let replacement = aging.replace();

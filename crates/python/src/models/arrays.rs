@@ -5,14 +5,14 @@ use super::{Column, Out, copied, each, each_run, refused};
 use numpy::IntoPyArray;
 use outlast_models::DomainError;
 use outlast_models::array_loss::{
-    Failed, expected_second_failures, ln_any_failure, ln_data_loss, ln_data_loss_of_array,
+    FailedDevice, expected_second_failures, ln_any_failure, ln_data_loss, ln_data_loss_of_array,
     ln_data_loss_with_parity, ln_double_failure,
 };
 use outlast_models::dies::{
     balanced_spaces, extra_space, isolated_increase, shared_increase, survivable_failures,
 };
-use outlast_models::mirrors::Mirrors;
-use outlast_models::mttdl::Array;
+use outlast_models::mirrors::MirroredArray;
+use outlast_models::mttdl::ParityArray;
 use pyo3::prelude::*;
 
 /// ln of the data loss probability of each run of `devices` survivors; `pairs` holds ln UBER of all, then bits read of all.
@@ -31,8 +31,8 @@ fn model_ln_array_loss<'py>(
     failed: &str,
 ) -> PyResult<Out<'py>> {
     let failed = match failed {
-        "oldest" => Failed::Oldest,
-        "any" => Failed::Any,
+        "oldest" => FailedDevice::Oldest,
+        "any" => FailedDevice::Any,
         other => return Err(refused(py, format!("failed = {other}: must be oldest or any"))),
     };
     each_run(py, &ln_uber, devices, |run| ln_data_loss_of_array(run, bits, failed))
@@ -88,7 +88,7 @@ fn model_mttdl<'py>(py: Python<'py>, columns: Vec<Column<'py>>, parallel_repair:
         return Err(refused(py, format!("columns = {}: must be seven", columns.len())));
     };
     each(py, [devices, parities, failure, repair, latent, scrub, read], |row| {
-        Array {
+        ParityArray {
             devices: count("devices", row[0])?,
             parities: count("parities", row[1])?,
             failure_rate: row[2],
@@ -110,9 +110,10 @@ fn model_mttdl_mirrors<'py>(py: Python<'py>, columns: Vec<Column<'py>>) -> PyRes
     };
     each(py, [devices, copies, failure, repair, read], |row| {
         let (devices, copies) = (count("devices", row[0])?, count("copies", row[1])?);
-        let step = Mirrors::near_step(devices, copies);
+        let step = MirroredArray::near_step(devices, copies);
         let (failure_rate, repair_rate, read_failure) = (row[2], row[3], row[4]);
-        Mirrors { devices, copies, step, failure_rate, repair_rate, read_failure }.mean_time_to_data_loss()
+        MirroredArray { devices, copies, step, failure_rate, repair_rate, read_failure }
+            .mean_time_to_data_loss()
     })
 }
 

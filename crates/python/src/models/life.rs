@@ -3,8 +3,8 @@
 use super::pages::{domain, rber_model};
 use super::{Column, Out, copied, free, refused};
 use numpy::IntoPyArray;
-use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
-use outlast_models::Sector;
+use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
+use outlast_models::SectorCode;
 use outlast_settings::array::ShiftWay;
 use outlast_units::Bytes;
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ fn model_array_life<'py>(
     samples: u32,
 ) -> PyResult<Life<'py>> {
     let model = rber_model(py, model)?;
-    let sector = domain(py, Sector::new(ecc.0, ecc.1, ecc.2))?;
+    let sector = domain(py, SectorCode::new(ecc.0, ecc.1, ecc.2))?;
     let shift = match shift {
         "naive" => ShiftWay::Naive,
         "minimal" => ShiftWay::Minimal,

@@ -5,7 +5,7 @@ use numpy::IntoPyArray;
 use outlast_codes::PatternCounts;
 use outlast_models::two_level::ln_uper_of_patterns;
 use outlast_models::uper::{ln_mds_uper, ln_stripe_loss};
-use outlast_models::{DomainError, PageCode, RberModel, Sector, Stripe};
+use outlast_models::{DomainError, PageCode, PageStripe, RberModel, SectorCode};
 use pyo3::prelude::*;
 
 /// The model that JSON describes, as `device.errors.model` does in a scenario.
@@ -100,7 +100,7 @@ fn model_uper<'py>(
     asked: &str,
 ) -> PyResult<Out<'py>> {
     let code = domain(py, PageCode::new(n, k, codewords))?;
-    let stripe = domain(py, Stripe::new(code, pages, parities))?;
+    let stripe = domain(py, PageStripe::new(code, pages, parities))?;
     let asked = match asked {
         "uper" => Asked::Uper,
         "ln_uper" => Asked::LnUper,
@@ -181,7 +181,7 @@ fn model_uber<'py>(
     user_bits: u32,
     log: bool,
 ) -> PyResult<Out<'py>> {
-    let sector = domain(py, Sector::new(n, k, user_bits))?;
+    let sector = domain(py, SectorCode::new(n, k, user_bits))?;
     each(py, [&rber], |[rber]| if log { sector.ln_uber(rber) } else { sector.uber(rber) })
 }
 

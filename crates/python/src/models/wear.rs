@@ -3,11 +3,11 @@
 use super::pages::{domain, rber_model};
 use super::{Column, Out, copied, each, free};
 use numpy::{IntoPyArray, PyArrayMethods};
-use outlast_models::lifetime::{Drive, End, Worn};
+use outlast_models::lifetime::{LifeEnd, WearingDrive, WornDrive};
 use outlast_models::write_amplification::{
     HotCold, effective_spare, greedy, greedy_finite_blocks, parity_overhead, spare_for, with_parity,
 };
-use outlast_models::{PageCode, RberModel, Stripe};
+use outlast_models::{PageCode, PageStripe, RberModel};
 use pyo3::prelude::*;
 
 #[pyfunction]
@@ -95,18 +95,18 @@ struct DriveSettings {
 
 struct Parts {
     model: RberModel,
-    stripe: Stripe,
+    stripe: PageStripe,
 }
 
 impl DriveSettings {
     fn parts(&self, py: Python<'_>) -> PyResult<Parts> {
         let code = domain(py, PageCode::new(self.n, self.k, self.codewords))?;
-        let stripe = domain(py, Stripe::new(code, self.pages, self.parities))?;
+        let stripe = domain(py, PageStripe::new(code, self.pages, self.parities))?;
         Ok(Parts { model: rber_model(py, &self.model)?, stripe })
     }
 
-    fn drive<'a>(&self, parts: &'a Parts) -> Drive<'a> {
-        Drive {
+    fn drive<'a>(&self, parts: &'a Parts) -> WearingDrive<'a> {
+        WearingDrive {
             model: &parts.model,
             days: self.days,
             reads: self.reads,
@@ -122,8 +122,8 @@ impl DriveSettings {
 /// Cycles, drive writes, write amplification, RBER and ln UPER.
 type Columns<'py> = Vec<Out<'py>>;
 
-fn columns<'py>(py: Python<'py>, worn: &[Worn]) -> Columns<'py> {
-    let column = |field: fn(&Worn) -> f64| worn.iter().map(field).collect::<Vec<f64>>().into_pyarray(py);
+fn columns<'py>(py: Python<'py>, worn: &[WornDrive]) -> Columns<'py> {
+    let column = |field: fn(&WornDrive) -> f64| worn.iter().map(field).collect::<Vec<f64>>().into_pyarray(py);
     vec![
         column(|worn| worn.cycles),
         column(|worn| worn.drive_writes),
@@ -151,8 +151,8 @@ fn model_lifetime<'py>(
     let ends = lives
         .iter()
         .map(|life| match life.end {
-            End::ErrorRate => "error_rate",
-            End::SpareSpace => "spare_space",
+            LifeEnd::ErrorRate => "error_rate",
+            LifeEnd::SpareSpace => "spare_space",
         })
         .collect();
     Ok((columns(py, &lives.iter().map(|life| life.worn).collect::<Vec<_>>()), ends))
