@@ -76,6 +76,7 @@ fn spans(volume: &ArrayVolume, end: Nanos) -> Vec<StateSpan> {
             (_, true) => ArrayHealth::Clean,
             _ => ArrayHealth::Degraded,
         };
+        // Events that leave the state as it was extend the span.
         if let Some(last) = spans.last_mut().filter(|last| last.state != state) {
             last.until = event.at;
             spans.push(StateSpan { from: event.at, until: end.max(event.at), state });
@@ -116,6 +117,7 @@ pub(crate) fn array_summary(facts: &RunFacts<'_>, volume: &ArrayVolume) -> Array
         let in_state = spans.iter().filter(|span| span.state == state);
         in_state.fold(0.0, |sum, span| sum + (span.until - span.from).as_secs_f64())
     };
+    // Groups written in part, by whatever method; a share of full stripes needs all of them.
     let small = counters.delta_writes + counters.complete_writes + counters.decoded_writes;
     let groups = counters.full_writes + small;
     ArraySummary {
@@ -166,8 +168,8 @@ pub(crate) fn array_summary(facts: &RunFacts<'_>, volume: &ArrayVolume) -> Array
     }
 }
 
-fn count(volume: &ArrayVolume, wanted: fn(&ArrayEventKind) -> bool) -> u64 {
-    volume.array.events().iter().filter(|event| wanted(&event.kind)).count() as u64
+fn count(volume: &ArrayVolume, is_counted: fn(&ArrayEventKind) -> bool) -> u64 {
+    volume.array.events().iter().filter(|event| is_counted(&event.kind)).count() as u64
 }
 
 /// Summary of all rebuilds, from the start of the first to the end of the last; `None` where there was none.
@@ -251,6 +253,7 @@ fn after_failures(volume: &ArrayVolume, now: Nanos) -> Option<DataLossAfterFailu
         return None;
     }
     let ages: Vec<f64> = present.iter().map(|ssd| ssd.mean_cycles()).collect();
+    // The smallest member decides how much of each is used.
     let capacity = present.iter().map(|ssd| ssd.identify().capacity.0).min()?;
     let failures = usize::from(config.redundancy());
     let bits = capacity as f64 * 8.0;

@@ -29,6 +29,7 @@ pub struct ConfidenceInterval {
 /// bytes written. `None` where the run is too short for what it remembers, or every part is empty.
 pub(crate) fn interval(parts: &[(f64, f64)]) -> Option<ConfidenceInterval> {
     let mut batches = parts.to_vec();
+    // Down to at most MOST; joining may go on below if neighbours are still correlated.
     while batches.len() > MOST {
         batches = in_pairs(&batches);
     }
@@ -76,12 +77,14 @@ fn errors(batches: &[(f64, f64)]) -> Option<(f64, Vec<f64>)> {
 fn is_uncorrelated(errors: &[f64]) -> bool {
     let n = errors.len() as f64;
     let square: f64 = errors.iter().map(|error| error * error).sum();
+    // All batches are alike to the last digit: there is nothing to correlate.
     if square == 0.0 {
         return true;
     }
     let lag: f64 = errors.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let ends = errors.first().map_or(0.0, |e| e * e) + errors.last().map_or(0.0, |e| e * e);
     let statistic = ((n * n - 1.0) / (n - 2.0)).sqrt() * (lag / square + ends / (2.0 * square));
+    // The 90th percentile of the standard normal distribution.
     statistic < 1.282
 }
 
@@ -109,22 +112,22 @@ mod tests {
     const MOST_OF_1000: u32 = 978;
 
     fn coverage(mut run: impl FnMut(&mut SplitMix) -> Vec<(f64, f64)>, truth: f64) -> (u32, u32) {
-        let (mut held, mut given) = (0, 0);
+        let (mut held, mut intervals) = (0, 0);
         for seed in 0..1000 {
             let parts = run(&mut SplitMix::new(seed, "batch_means"));
             if let Some(interval) = interval(&parts) {
-                given += 1;
+                intervals += 1;
                 held += u32::from(interval.low <= truth && truth <= interval.high);
             }
         }
-        (held, given)
+        (held, intervals)
     }
 
     /// A first-order autoregressive process with mean 10, in 200 windows that remember a tenth of a batch.
     #[test]
     fn intervals_of_an_autoregressive_process_hold_its_mean() {
         for memory in [0.0f64, 0.5, 0.9] {
-            let (held, given) = coverage(
+            let (held, intervals) = coverage(
                 |rng| {
                     let mut value = normal(rng) / (1.0 - memory * memory).sqrt();
                     let mut window = || {
@@ -139,9 +142,12 @@ mod tests {
                 },
                 10.0,
             );
-            assert!(given > 950, "{memory}: {given}");
-            let scaled = held * 1000 / given;
-            assert!((LEAST_OF_1000..=MOST_OF_1000).contains(&scaled), "memory {memory}: {held} of {given}");
+            assert!(intervals > 950, "{memory}: {intervals}");
+            let scaled = held * 1000 / intervals;
+            assert!(
+                (LEAST_OF_1000..=MOST_OF_1000).contains(&scaled),
+                "memory {memory}: {held} of {intervals}"
+            );
         }
     }
 
@@ -150,7 +156,7 @@ mod tests {
     fn intervals_of_a_queue_hold_its_mean_wait() {
         let load = 0.7;
         let truth = load / (2.0 * (1.0 - load));
-        let (held, given) = coverage(
+        let (held, intervals) = coverage(
             |rng| {
                 let mut wait = 0.0f64;
                 let mut next = |rng: &mut SplitMix| {
@@ -165,9 +171,9 @@ mod tests {
             },
             truth,
         );
-        assert!(given > 950, "{given}");
-        let scaled = held * 1000 / given;
-        assert!((LEAST_OF_1000..=MOST_OF_1000).contains(&scaled), "{held} of {given}");
+        assert!(intervals > 950, "{intervals}");
+        let scaled = held * 1000 / intervals;
+        assert!((LEAST_OF_1000..=MOST_OF_1000).contains(&scaled), "{held} of {intervals}");
     }
 
     #[test]
@@ -176,7 +182,7 @@ mod tests {
         // Nothing but a trend: neighbours are alike however long the batches are.
         let trend: Vec<(f64, f64)> = (0..200).map(|i| (f64::from(i), 1.0)).collect();
         assert_eq!(interval(&trend), None);
-        let same = interval(&[(3.0, 1.5); 40]).map(|own| (own.low, own.high));
+        let same = interval(&[(3.0, 1.5); 40]).map(|interval| (interval.low, interval.high));
         assert_eq!(same, Some((2.0, 2.0)));
     }
 

@@ -42,6 +42,7 @@ pub(crate) fn add_cpu_s(cpu_s: f64) {
 /// Processor time of this thread and of its helpers, in seconds.
 fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
+    // Of the thread, not of the process, which may run several simulations side by side.
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9 + HELPED.with(Cell::get)
 }
 

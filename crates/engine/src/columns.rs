@@ -153,7 +153,7 @@ pub(crate) fn time_table(windows: &[TimeWindow]) -> ResultTable {
             ColumnValue::Measure(value) => table.measures(&name, windows.iter().map(value)),
             ColumnValue::Units(cause) => table.counts(&name, windows.iter().map(|w| w.counts.written[cause])),
             ColumnValue::Pages(cause) => {
-                table.counts(&name, windows.iter().map(|w| w.counts.drives.reads[cause]))
+                table.counts(&name, windows.iter().map(|w| w.counts.drives.reads[cause]));
             }
         }
     }

@@ -65,6 +65,7 @@ pub(crate) fn data_loss(volume: &ArrayVolume, run: &RunSpec, exposure: &RebuildE
     let config = volume.array.config();
     let redundancy = config.redundancy();
     let failure_rate = 1.0 / run.member_mttf_hours;
+    // Without redundancy the first failure of any member loses data.
     if redundancy == 0 {
         let mttdl_hours = run.member_mttf_hours / f64::from(config.members);
         let per_year = per_year(mttdl_hours);
@@ -79,6 +80,7 @@ pub(crate) fn data_loss(volume: &ArrayVolume, run: &RunSpec, exposure: &RebuildE
         });
     }
     let sectors = volume.array.devices().map(|device| device.identify().capacity.0 / SECTOR_BYTES).min()?;
+    // Sizes and durations are those of the drive that the simulated one stands for.
     let bytes = (sectors * SECTOR_BYTES) as f64 * run.capacity_scale;
     let measured = exposure.measured_hours.map(|hours| hours * run.capacity_scale);
     let (hours, repair_limit) = if let Some(hours) = measured {

@@ -89,6 +89,7 @@ impl LatencyHistogram {
         }
         self.histogram.subtract(&part.histogram).expect("a part is contained in the whole");
         self.sum -= part.sum;
+        // A remaining extreme that came from `part` is replaced by that of the histogram, an exact one stays.
         if self.histogram.is_empty() {
             (self.min, self.max) = (u64::MAX, 0);
         } else {

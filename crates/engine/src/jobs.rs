@@ -249,6 +249,7 @@ impl JobRecorder {
         }
         let Some(slot) = OPS.iter().position(|&(op, _)| op == command.op) else { return };
         let entry = &mut self.entries[self.entry_of[job as usize] as usize];
+        // Before counting: the completion belongs to the next half second.
         if at >= entry.next_sample {
             entry.sample(at);
         }
@@ -269,6 +270,7 @@ impl JobRecorder {
     fn restart_job(&mut self, job: u32, at: Nanos) {
         self.spans[job as usize].measured = at;
         let entry = self.entry_of[job as usize];
+        // Others of the entry may be past their ramps, and their counts cannot be told apart.
         if self.entry_of.iter().filter(|&&other| other == entry).count() == 1 {
             self.entries[entry as usize] =
                 JobEntry { next_sample: Nanos(at.0 + SAMPLE), ..JobEntry::default() };
@@ -305,6 +307,7 @@ impl JobRecorder {
                 let members: Vec<usize> =
                     (0..infos.len()).filter(|&job| self.entry_of[job] == entry).collect();
                 let info = infos.get(*members.first()?)?;
+                // Of jobs that report together: from the first to begin, over the longest measured.
                 let spans = members.iter().map(|&job| self.spans[job]);
                 let begin = spans.clone().filter_map(|span| span.begun).min().unwrap_or(end);
                 let runtime = spans

@@ -120,18 +120,18 @@ mod tests {
 
     #[test]
     fn offered_and_served_rates_are_those_of_the_queue() {
-        let found = growing(&run(500e3, 30e3)).expect("the queue grows");
-        assert!((found.offered_iops / 500e3 - 1.0).abs() < 0.02, "{found:?}");
-        assert!((found.served_iops / 30e3 - 1.0).abs() < 1e-9, "{found:?}");
+        let rates = growing(&run(500e3, 30e3)).expect("the queue grows");
+        assert!((rates.offered_iops / 500e3 - 1.0).abs() < 0.02, "{rates:?}");
+        assert!((rates.served_iops / 30e3 - 1.0).abs() < 1e-9, "{rates:?}");
         assert!(growing(&run(31e3, 30e3)).is_some());
     }
 
     #[test]
     fn two_windows_are_enough_for_a_flood() {
         for arriving in [2, 3, 4] {
-            let found = growing(&run_for(arriving, 500e3, 30e3)).expect("sixteen times what is served");
-            assert!((found.offered_iops / 500e3 - 1.0).abs() < 0.3, "{found:?}");
-            assert!((found.served_iops / 30e3 - 1.0).abs() < 1e-9, "{found:?}");
+            let rates = growing(&run_for(arriving, 500e3, 30e3)).expect("sixteen times what is served");
+            assert!((rates.offered_iops / 500e3 - 1.0).abs() < 0.3, "{rates:?}");
+            assert!((rates.served_iops / 30e3 - 1.0).abs() < 1e-9, "{rates:?}");
         }
         // A third more than is served may be a stall, and one window shows no growth.
         assert_eq!(growing(&run_for(3, 40e3, 30e3)), None);
@@ -145,8 +145,8 @@ mod tests {
         // Of two windows of 0.1 s, requests arrive over 0.12 s: by windows, that is 0.6 of the rate.
         let at = |in_flight: f64| QueueWindow { seconds: 0.1, completed: 3e3, in_flight };
         let arrivals = ArrivalTotals { commands: 60e3, seconds: 0.12 };
-        let found = overload(&[at(23.5e3), at(55e3)], arrivals).expect("sixteen times what is served");
-        assert!((found.offered_iops / 500e3 - 1.0).abs() < 1e-9, "{found:?}");
+        let rates = overload(&[at(23.5e3), at(55e3)], arrivals).expect("sixteen times what is served");
+        assert!((rates.offered_iops / 500e3 - 1.0).abs() < 1e-9, "{rates:?}");
     }
 
     #[test]

@@ -35,9 +35,9 @@ mod tests {
             assert_eq!(resolved_quantile(&latencies, q), None);
             latencies.record(least);
             // Values 1 to n in ns: the quantile is q · n, within the histogram's three digits.
-            let found = resolved_quantile(&latencies, q).unwrap_or(0.0) * 1e3;
+            let quantile = resolved_quantile(&latencies, q).unwrap_or(0.0) * 1e3;
             let expected = q * least as f64;
-            assert!((found / expected - 1.0).abs() < 2e-3, "{q}: {found}, {expected}");
+            assert!((quantile / expected - 1.0).abs() < 2e-3, "{q}: {quantile}, {expected}");
         }
     }
 }

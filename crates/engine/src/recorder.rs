@@ -62,6 +62,7 @@ impl InFlightIntegral {
     /// Adds `by` commands at `at`.
     #[inline]
     fn change(&mut self, at: Nanos, by: i32) {
+        // Exact in whole command-nanoseconds, so that Little's law holds to the last digit.
         self.area += u128::from((at - self.last).0) * u128::from(self.now);
         self.last = at;
         self.now = self.now.wrapping_add_signed(by);
@@ -165,6 +166,7 @@ impl RunRecorder {
         self.in_flight.change(at, -1);
         self.end = at;
         let latency = (at - since).0;
+        // The same clipped time as `submitted` and `restart` have added.
         let begun = since.max(self.start);
         self.open_since -= u128::from(begun.0);
         self.latency_sum += u128::from((at - begun).0);
@@ -174,6 +176,7 @@ impl RunRecorder {
             return;
         }
         self.windows.latency.of_mut(op).record(latency);
+        // Stream 0 is left out: it is most of the traffic, and follows from the others.
         if command.stream.0 != 0 {
             self.record_stream(command.stream.0, op, latency);
         }
@@ -243,6 +246,7 @@ impl RunRecorder {
 
     /// Commands that arrived since `start`, and the time from `start` to the last of them.
     pub(crate) fn arrivals(&self) -> (u64, Nanos) {
+        // Every arrival has ended or is in flight; those in flight at `start` arrived before it.
         let ended = self.completed.total() + u64::from(self.in_flight.now);
         (ended.saturating_sub(self.in_flight_before.into()), self.last_arrival.saturating_sub(self.start))
     }

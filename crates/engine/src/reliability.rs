@@ -168,10 +168,10 @@ fn twin(facts: &RunFacts<'_>) -> Option<TwinComparison> {
     let twin = facts.twin?;
     let latency = &facts.recorder.latency;
     let of = |op: Op| LatencyFigures::of(latency.of(op));
-    let ratio = |own: &Option<LatencyFigures>,
-                 other: &Option<LatencyFigures>,
-                 value: fn(&LatencyFigures) -> f64| match (own, other) {
-        (Some(own), Some(other)) if value(other) > 0.0 => Some(value(own) / value(other)),
+    let ratio = |drive: &Option<LatencyFigures>,
+                 twin: &Option<LatencyFigures>,
+                 value: fn(&LatencyFigures) -> f64| match (drive, twin) {
+        (Some(drive), Some(twin)) if value(twin) > 0.0 => Some(value(drive) / value(twin)),
         _ => None,
     };
     let (read, write) = (of(Op::Read), of(Op::Write));
@@ -182,7 +182,7 @@ fn twin(facts: &RunFacts<'_>) -> Option<TwinComparison> {
     };
     let (twin_read, twin_write) = (twin.latency_us.read.clone(), twin.latency_us.write.clone());
     let mean_ratio = match (all(&read, &write), all(&twin_read, &twin_write)) {
-        (Some(own), Some(other)) if other > 0.0 => Some(own / other),
+        (Some(drive), Some(twin)) if twin > 0.0 => Some(drive / twin),
         _ => None,
     };
     Some(TwinComparison {

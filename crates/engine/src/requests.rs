@@ -60,6 +60,7 @@ impl RequestLog {
         for (column, (_, part)) in self.parts.iter_mut().zip(parts.unwrap_or_default().iter()) {
             column.push(part);
         }
+        // All columns are of equal length.
         if self.columns[0].len() == ROWS {
             self.close();
         }

@@ -126,6 +126,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         }
         self.state.has_begun = true;
         self.device.reset(Nanos::ZERO);
+        // An open loop begins empty, and jobs are asked by their own schedule.
         let queue_depth = match (&self.workload.pacing, &self.workload.lanes) {
             (Pacing::Open, _) => 0,
             (Pacing::Closed { queue_depth }, _) => *queue_depth,
@@ -135,6 +136,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
                 0
             }
         };
+        // All at time zero, in the order of the workload.
         for _ in 0..queue_depth {
             let Some(request) = self.next_request()? else { break };
             self.issue(Nanos::ZERO, request.command);

@@ -225,6 +225,7 @@ impl SimulatedDevice for Ssd {
     }
 
     fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError> {
+        // A drive by itself is device 0; the scenario has checked that.
         let Strike::Flash { fault, .. } = strike else { return Err(ServiceError::NoArray) };
         self.inject(now, fault);
         Ok(())

@@ -7,6 +7,8 @@
 //! Types of state derive `Persist` (a value) or `Restore` (a part, built from its settings, which then takes over the state of another one). Fields that follow
 //! from settings are marked `#[persist(skip)]`; one that changes nevertheless is found by tests that save and restore runs midway (decision 0043).
 
+mod version_age;
+
 use crate::clock::Stopwatch;
 use crate::member::MemberConfigs;
 use crate::precondition::PreconditionRecord;
@@ -16,6 +18,7 @@ use outlast_scenario::{OtherSetting, Scenario, other_setting, shape_of_machine};
 use std::any::Any;
 use std::io::{self, Read, Write};
 use thiserror::Error;
+use version_age::{VersionAge, version_age};
 
 /// First bytes of every snapshot; the first is no ASCII, so no text file begins so.
 const MAGIC: [u8; 8] = *b"\x8boutlast";
@@ -32,17 +35,17 @@ pub enum SnapshotError {
     Foreign,
     /// Another version, with another format, wrote it.
     #[error(
-        "was written by Outlast {found}; this is Outlast {VERSION}, whose snapshots have another format: make the snapshot again"
+        "was written by Outlast {version}; this is Outlast {VERSION}, whose snapshots have another format: make the snapshot again"
     )]
     Version {
         /// The version that wrote it.
-        found: String,
+        version: String,
     },
     /// A newer version wrote it.
-    #[error("was written by Outlast {found}, which is newer than this, {VERSION}")]
+    #[error("was written by Outlast {version}, which is newer than this, {VERSION}")]
     Newer {
         /// The version that wrote it.
-        found: String,
+        version: String,
     },
     /// It holds a device with other settings.
     #[error(
@@ -110,7 +113,7 @@ pub fn read_snapshot<S: Restore>(
     let (head, mut reader) = read_head(from, context)?;
     // A device under way must continue as it would have, which only the same version ensures.
     if head.version != VERSION || head.shape != S::SHAPE {
-        return Err(SnapshotError::Version { found: head.version });
+        return Err(SnapshotError::Version { version: head.version });
     }
     if head.settings != settings {
         return Err(SnapshotError::Settings);
@@ -143,7 +146,7 @@ fn read_head<'a>(
         return Err(SnapshotError::Foreign);
     }
     if format != FORMAT.to_le_bytes() {
-        return Err(SnapshotError::Version { found: "of another format".to_owned() });
+        return Err(SnapshotError::Version { version: "of another format".to_owned() });
     }
     let mut reader = Reader::within(from, context);
     let (version, scenario) = <(String, String)>::read(&mut reader)?;
@@ -188,43 +191,18 @@ fn open_file(path: &str) -> Result<impl Read + use<>, ConfigError> {
 fn check_head<M: Restore>(scenario: &Scenario, head: SnapshotHead) -> Result<(), SnapshotError> {
     match version_age(&head.version, VERSION) {
         VersionAge::Readable if head.shape == <PreparedDevice<'_, M> as Restore>::SHAPE => {}
-        VersionAge::Newer => return Err(SnapshotError::Newer { found: head.version }),
+        VersionAge::Newer => return Err(SnapshotError::Newer { version: head.version }),
         VersionAge::Readable | VersionAge::Older => {
-            return Err(SnapshotError::Version { found: head.version });
+            return Err(SnapshotError::Version { version: head.version });
         }
     }
     if head.settings == shape_of_machine(scenario) {
         return Ok(());
     }
-    let differing_setting = |OtherSetting { name, was, is }| SnapshotError::Setting { name, was, is };
-    Err(other_setting(&head.scenario, scenario).map_or(SnapshotError::Settings, differing_setting))
-}
-
-/// Relation of the version that wrote a prepared device to the one that reads it.
-#[derive(Debug, PartialEq, Eq)]
-enum VersionAge {
-    /// Same minor version, or the one before; not newer.
-    Readable,
-    Newer,
-    Older,
-}
-
-/// Relation of the version `found` to `reader_version`; a version that is no number counts as older.
-fn version_age(found: &str, reader_version: &str) -> VersionAge {
-    let numbers = |version: &str| -> Option<Vec<u64>> {
-        let plain = version.split(['-', '+']).next()?;
-        plain.split('.').map(|part| part.parse().ok()).collect()
-    };
-    let (Some(found), Some(reader_version)) = (numbers(found), numbers(reader_version)) else {
-        return VersionAge::Older;
-    };
-    match (&found[..], &reader_version[..]) {
-        _ if found > reader_version => VersionAge::Newer,
-        ([major, minor, ..], [own_major, own_minor, ..]) if major == own_major && minor + 1 >= *own_minor => {
-            VersionAge::Readable
-        }
-        _ => VersionAge::Older,
-    }
+    Err(match other_setting(&head.scenario, scenario) {
+        Some(OtherSetting { name, was, is }) => SnapshotError::Setting { name, was, is },
+        None => SnapshotError::Settings,
+    })
 }
 
 /// Writes a prepared device of `scenario`, whose JSON lets a reader name the setting that differs.
@@ -277,27 +255,4 @@ pub(crate) fn prepare_from<M: Restore>(
 
 fn refusal(path: &str, error: &SnapshotError) -> ConfigError {
     ConfigError::new("precondition.from", path, error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{VersionAge, version_age};
-
-    #[test]
-    fn a_version_reads_its_own_minor_version_and_the_one_before() {
-        for (found, reader_version, expected) in [
-            ("0.1.0", "0.1.0", VersionAge::Readable),
-            ("0.1.7", "0.1.9", VersionAge::Readable),
-            ("0.1.0", "0.2.0", VersionAge::Readable),
-            ("1.8.3", "1.9.0-rc.1", VersionAge::Readable),
-            ("0.1.0", "0.3.0", VersionAge::Older),
-            ("0.9.0", "1.0.0", VersionAge::Older),
-            ("0.1.1", "0.1.0", VersionAge::Newer),
-            ("0.2.0", "0.1.0", VersionAge::Newer),
-            ("1.0.0", "0.9.0", VersionAge::Newer),
-            ("something", "0.1.0", VersionAge::Older),
-        ] {
-            assert_eq!(version_age(found, reader_version), expected, "{found} read by {reader_version}");
-        }
-    }
 }

@@ -81,8 +81,8 @@ mod tests {
             for count in [0usize, 1, 2, 7, 1000] {
                 let mut items: Vec<usize> = (0..count).collect();
                 team.for_each(&mut items, |item| *item = *item * 2 + 1);
-                let wanted: Vec<usize> = (0..count).map(|item| item * 2 + 1).collect();
-                assert_eq!(items, wanted, "{threads} threads");
+                let expected: Vec<usize> = (0..count).map(|item| item * 2 + 1).collect();
+                assert_eq!(items, expected, "{threads} threads");
             }
         }
     }

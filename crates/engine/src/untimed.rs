@@ -75,10 +75,12 @@ impl UntimedBacklog {
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
+        // Checked here because routing has no outcome of its own.
         let end = command.lba.0.saturating_add(u64::from(command.sectors));
         if end > self.capacity {
             return Outcome::OutOfRange;
         }
+        // Looking at all drives is dear, so once for each backlog.
         if self.commands.is_empty() {
             self.at_once = may_wear_out(array);
         }
@@ -95,6 +97,7 @@ impl UntimedBacklog {
             return Outcome::Ok;
         }
         let team = if self.at_once { ThreadTeam::alone() } else { self.team };
+        // Each thread routes a consecutive part, so that orders keep the order of the commands.
         let share = self.commands.len().div_ceil(team.threads());
         let mut routed: Vec<_> = self.parts.iter_mut().zip(self.commands.chunks(share)).collect();
         let (whole, columns) = (&*array, usize::from(array.config().members));
@@ -102,6 +105,7 @@ impl UntimedBacklog {
             (0..columns).map(|at| whole.member(at).is_some_and(ArrayMember::is_drive)).collect();
         team.for_each(&mut routed, |(part, commands)| part.route(whole, commands, &drives));
         let parts = routed.len();
+        // With fewer commands than threads some parts were not used, and hold orders of an earlier backlog.
         let counters = self.parts[..parts].iter().map(|part| part.counters).sum();
         array.count_untimed(counters);
         let parts = &self.parts[..parts];

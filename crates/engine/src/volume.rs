@@ -338,6 +338,7 @@ impl ArrayVolume {
     /// Exchanges a member for a new drive, or a new stand-in in a stand-in's place.
     fn exchange(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
         let Happening::Replace { member, force, .. } = happening else { return Ok(()) };
+        // Also counted if the array refuses the drive, so that a later one is never a copy of it.
         let seed = drive_seed(self.seed, self.made);
         self.made += 1;
         let light = self.array.config().light.as_ref().filter(|_| self.array.config().is_light(member));
@@ -424,9 +425,11 @@ impl Device for ArrayVolume {
             if due > limit || due == Nanos::MAX {
                 return self.array.advance_to_completion(limit, completions);
             }
+            // The happening may change what completes, so the array must not pass it.
             let before = completions.len();
             let reached = self.array.advance_to_completion(due, completions);
             if completions.len() > before {
+                // The caller reacts first; the happening waits for the next call.
                 return reached;
             }
             self.apply_due(due);

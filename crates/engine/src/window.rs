@@ -98,6 +98,7 @@ impl TimeWindows {
     /// extends the current one to the doubled length. The latencies of a closed window are added to `all`.
     pub(crate) fn close(&mut self, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
         if self.merge_full() {
+            // `width` has just doubled: this adds what the current window still lacks.
             self.end += self.width - (self.end - self.current.start);
         } else {
             self.push(self.end, area, snapshot, all);
@@ -106,6 +107,7 @@ impl TimeWindows {
 
     /// Closes the last window at the end of the run.
     pub(crate) fn finish(&mut self, end: Nanos, area: u128, snapshot: &DriveSnapshot, all: &mut ByOp) {
+        // The last window takes a place as well.
         self.merge_full();
         self.push(end, area, snapshot, all);
     }

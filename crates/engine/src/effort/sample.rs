@@ -38,14 +38,14 @@ impl WorkloadSample {
     pub(super) fn of(workload: &mut Workload, target: &Target, page: u64) -> Result<Self, EngineError> {
         let mut requests = Vec::with_capacity(REQUESTS);
         while requests.len() < REQUESTS {
-            let wanted = REQUESTS - requests.len();
-            if workload.source.fill(&mut requests, wanted)? == 0 {
+            let missing = REQUESTS - requests.len();
+            if workload.source.fill(&mut requests, missing)? == 0 {
                 break;
             }
         }
         let ended = requests.len() < REQUESTS;
         let count = requests.len() as f64;
-        let (mut written, mut read_pages, mut bytes, mut write_bytes, mut on) =
+        let (mut written, mut read_pages, mut bytes, mut write_bytes, mut continued) =
             (0u64, 0u64, 0u64, 0u64, 0u64);
         let (mut reads, mut writes) = (0u64, 0u64);
         let mut end = None;
@@ -63,12 +63,13 @@ impl WorkloadSample {
                     bytes += length;
                     write_bytes += length;
                     written += length.div_ceil(target.unit.0);
-                    on += if end == Some(command.lba.0) { length } else { 0 };
+                    continued += if end == Some(command.lba.0) { length } else { 0 };
                     end = Some(command.lba.0 + u64::from(command.sectors));
                 }
                 Op::Trim | Op::Flush | Op::LbaStatus => {}
             }
         }
+        // A source that only the engine ends has no progress to extrapolate from.
         let done = workload.source.progress().filter(|&done| done > 0.0 && !workload.endless);
         let sectors = (target.capacity.0 / SECTOR_BYTES).max(1) as f64;
         let addressed =
@@ -84,7 +85,7 @@ impl WorkloadSample {
             reads: mean(reads),
             writes: mean(writes),
             share: (addressed / sectors).clamp(1e-3, 1.0),
-            sequential: on as f64 / (write_bytes as f64).max(1.0),
+            sequential: continued as f64 / (write_bytes as f64).max(1.0),
         })
     }
 }

@@ -47,6 +47,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                 return Err(EngineError::BeyondHorizon { at: self.state.now, latest });
             }
             self.device.advance_to_completion(Nanos::MAX, &mut completions);
+            // The device also returns for a notice alone.
             let noticed = self.drop_notices();
             assert!(noticed || !completions.is_empty(), "commands are in flight and the drive is idle");
         }
@@ -190,6 +191,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         let now = self.state.now;
         let up = self.device.is_up();
         while let Some(&job) = schedule.ready.front() {
+            // An array that is off takes no commands: its jobs are never asked again.
             if !up {
                 schedule.ready.clear();
                 return;
@@ -212,6 +214,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     self.state.recorder.jobs.end_job(job, now);
                     schedule.wakes[job as usize] = None;
                     let woken = schedule.jobs.woken();
+                    // Jobs that waited for this one's end.
                     schedule.ready.extend(woken);
                 }
             }

@@ -137,7 +137,7 @@ fn not_uniform_reason(facts: &RunFacts<'_>) -> Option<&'static str> {
     if !covers_all(facts) {
         return Some("the workload covers a part of the capacity");
     }
-    // Writes of two units are tolerated: neighbours that die together change little.
+    // A mean of up to two units for each write is tolerated.
     if facts.recorder.completed.bytes[Op::Write as usize]
         > facts.recorder.completed.commands[Op::Write as usize] * 2 * facts.ssd.config().ftl.mapping_unit.0
     {

@@ -29,6 +29,7 @@ pub struct WriteAmplification {
 
 /// Names of groups of several causes.
 fn groups() -> impl Iterator<Item = &'static str> {
+    // Causes of a group are neighbours, so `dedup` suffices.
     let mut groups: Vec<&str> = ProgramCause::ALL.into_iter().map(ProgramCause::group).collect();
     groups.dedup();
     let several = |group: &&str| ProgramCause::ALL.iter().filter(|cause| cause.group() == *group).count() > 1;
@@ -168,6 +169,7 @@ pub(crate) fn gc(facts: &RunFacts<'_>) -> GcFigures {
     let per_superblock = facts.ssd.ftls().next().map_or(0, |ftl| ftl.layout().units_per_superblock());
     let slots = counts.victims as f64 * f64::from(per_superblock);
     let sums = |window: &TimeWindow| (window.counts.programmed_bytes as f64, window.counts.host_bytes as f64);
+    // Whole windows only: batches must be of equal length.
     let parts: Vec<_> = facts.recorder.windows.whole().iter().map(sums).collect();
     GcFigures {
         victims: counts.victims,

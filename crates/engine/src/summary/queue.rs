@@ -85,7 +85,7 @@ pub(crate) fn queue(facts: &RunFacts<'_>) -> LoadFigures {
     let lambda_w = per(recorder.time_in_drive() as f64, span.0 as f64);
     let dies = &facts.measured.die_utilisation;
     let works = &facts.measured.die_work;
-    let mean = dies.iter().sum::<f64>() / dies.len() as f64;
+    let mean = dies.iter().sum::<f64>() / dies.len() as f64; // a drive has at least one die
     LoadFigures {
         mean_in_flight: l,
         max_in_flight: recorder.in_flight.most,

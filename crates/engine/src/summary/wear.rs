@@ -27,6 +27,7 @@ pub(crate) fn wear(ssd: &DriveSet<'_>) -> WearFigures {
     WearFigures {
         mean_pe: in_use.mean(),
         max_pe: in_use.most,
+        // Without blocks in use, `least` is the largest number there is.
         min_pe: in_use.least.min(in_use.most),
         bad_blocks: ssd.ftls().map(Ftl::bad_blocks).sum(),
         spare_blocks_left: ssd.ftls().map(Ftl::spare_blocks_left).sum(),

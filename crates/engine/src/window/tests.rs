@@ -89,20 +89,24 @@ fn values(table: &ResultTable, name: &str) -> Vec<f64> {
 
 /// The mean of what is a number.
 fn mean(values: &[f64], weights: &[f64]) -> f64 {
-    let known = || values.iter().zip(weights).filter(|(value, _)| value.is_finite());
-    known().map(|(value, weight)| value * weight).sum::<f64>()
-        / known().map(|(_, weight)| weight).sum::<f64>()
+    let finite = || values.iter().zip(weights).filter(|(value, _)| value.is_finite());
+    finite().map(|(value, weight)| value * weight).sum::<f64>()
+        / finite().map(|(_, weight)| weight).sum::<f64>()
 }
 
 /// The rows of `table` joined by the rule of each column, `group` at a time.
 fn joined(table: &ResultTable, group: usize, name: &str, join: ColumnJoin) -> Vec<f64> {
-    let own = values(table, name);
+    let column_values = values(table, name);
     let span: Vec<f64> =
         values(table, "end_s").iter().zip(values(table, "start_s")).map(|(end, start)| end - start).collect();
     let over = |weights: &[f64]| {
-        own.chunks(group).zip(weights.chunks(group)).map(|(values, weights)| mean(values, weights)).collect()
+        column_values
+            .chunks(group)
+            .zip(weights.chunks(group))
+            .map(|(values, weights)| mean(values, weights))
+            .collect()
     };
-    let each = |f: fn(&[f64]) -> f64| own.chunks(group).map(f).collect::<Vec<f64>>();
+    let each = |f: fn(&[f64]) -> f64| column_values.chunks(group).map(f).collect::<Vec<f64>>();
     match join {
         ColumnJoin::First => each(|values| values[0]),
         ColumnJoin::Last => each(|values| values[values.len() - 1]),
@@ -149,12 +153,12 @@ proptest! {
         let fine = time_table(recorded(&samples, WIDTH, 1 << 20).windows.closed());
         let coarse = time_table(recorded(&samples, WIDTH * group as u64, 1 << 20).windows.closed());
         for column in time_columns() {
-            let (own, union) = (joined(&fine, group, &column.name, column.join), values(&coarse, &column.name));
+            let (joined, union) = (joined(&fine, group, &column.name, column.join), values(&coarse, &column.name));
             if !is_percentile(&column.name) {
-                assert_same(&column.name, &own, &union);
+                assert_same(&column.name, &joined, &union);
             } else if column.join == ColumnJoin::Max {
-                let bound = own.iter().zip(&union).all(|(own, union)| own >= union || union.is_nan());
-                prop_assert!(bound, "{}: {own:?} is no bound of {union:?}", column.name);
+                let bound = joined.iter().zip(&union).all(|(joined, union)| joined >= union || union.is_nan());
+                prop_assert!(bound, "{}: {joined:?} is no bound of {union:?}", column.name);
             }
         }
     }
@@ -175,10 +179,10 @@ proptest! {
         if closed.len() > 1 {
             prop_assert!((width / WIDTH).is_power_of_two());
             let fine = time_table(recorded(&samples, WIDTH, 1 << 20).windows.closed());
-            let own = time_table(closed);
+            let merged = time_table(closed);
             for column in time_columns().iter().filter(|column| !is_percentile(&column.name)) {
                 let fine = joined(&fine, (width / WIDTH) as usize, &column.name, column.join);
-                assert_same(&column.name, &fine, &values(&own, &column.name));
+                assert_same(&column.name, &fine, &values(&merged, &column.name));
             }
         }
     }
@@ -191,25 +195,25 @@ proptest! {
             // A window includes its end.
             let within = |at: Nanos| (from < at || at == Nanos::ZERO && from == at) && at <= until;
             // What failed has no latency.
-            let served = samples.iter().filter(|own| own.outcome == Outcome::Ok);
-            let own = served.filter(|own| own.command.op == Op::Read && within(own.at));
-            let mut own: Vec<u64> = own.map(|own| (own.at - own.since).0).collect();
-            own.sort_unstable();
-            own
+            let served = samples.iter().filter(|sample| sample.outcome == Outcome::Ok);
+            let reads = served.filter(|sample| sample.command.op == Op::Read && within(sample.at));
+            let mut sorted: Vec<u64> = reads.map(|sample| (sample.at - sample.since).0).collect();
+            sorted.sort_unstable();
+            sorted
         };
         let fine = recorded(&samples, WIDTH, 1 << 20);
         let close = |got: f64, sorted: f64| (got - sorted).abs() <= sorted * 1e-3;
         let mut medians = Vec::new();
         for window in fine.windows.closed() {
-            let own = latencies(window.start, window.end);
-            if own.is_empty() {
+            let sorted = latencies(window.start, window.end);
+            if sorted.is_empty() {
                 medians.push((0.0, 0.0));
                 continue;
             }
-            let (p50, p99) = (quantile(&own, 0.5), quantile(&own, 0.99));
-            prop_assert!(close(window.read.p50, p50) && close(window.read.p99, p99), "{:?} {own:?}", window.read);
-            prop_assert!(close(window.read.max, own[own.len() - 1] as f64));
-            medians.push((p50 * own.len() as f64, own.len() as f64));
+            let (p50, p99) = (quantile(&sorted, 0.5), quantile(&sorted, 0.99));
+            prop_assert!(close(window.read.p50, p50) && close(window.read.p99, p99), "{:?} {sorted:?}", window.read);
+            prop_assert!(close(window.read.max, sorted[sorted.len() - 1] as f64));
+            medians.push((p50 * sorted.len() as f64, sorted.len() as f64));
         }
         // Two windows merged: the mean of their medians weighted by commands.
         let closed = fine.windows.closed();

@@ -160,8 +160,8 @@ pub(super) fn read(
     let machine = Machine::read(scenario, &mut BufReader::with_capacity(BUFFER, file), store.cloned());
     machine.map_err(|error| {
         let why = match error {
-            EngineError::Checkpoint(SnapshotError::Version { found }) => {
-                format!("was written by Outlast {found}: {}", super::files::ELSEWHERE)
+            EngineError::Checkpoint(SnapshotError::Version { version }) => {
+                format!("was written by Outlast {version}: {}", super::files::ELSEWHERE)
             }
             EngineError::Checkpoint(error) => error.to_string(),
             other => other.to_string(),
