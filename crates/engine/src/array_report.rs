@@ -49,6 +49,7 @@ fn spans(volume: &ArrayVolume, end: Nanos) -> Vec<StateSpan> {
         match event.kind {
             ArrayEventKind::MemberFailed { member, failed } => {
                 missing.insert(member);
+                // `failed`: more is missing than redundancy can restore.
                 lost = failed;
             }
             ArrayEventKind::Replaced { member, .. } | ArrayEventKind::RebuildStarted { member } => {
@@ -59,6 +60,7 @@ fn spans(volume: &ArrayVolume, end: Nanos) -> Vec<StateSpan> {
                 // An array that lost data counts as failed until its last member is back.
                 lost &= !missing.is_empty();
             }
+            // An array that is off serves no data, like one that has failed.
             ArrayEventKind::NotStarted { .. } => lost = true,
             ArrayEventKind::Repair { member, step, .. } => match step {
                 RepairStep::DieFailed | RepairStep::LastRepair | RepairStep::BeyondRepair => {
@@ -67,6 +69,7 @@ fn spans(volume: &ArrayVolume, end: Nanos) -> Vec<StateSpan> {
                 RepairStep::Done | RepairStep::Abandoned => {
                     repairing.remove(&member);
                 }
+                // Nothing is missing yet, or nothing more than before.
                 RepairStep::DieFailing | RepairStep::Waits | RepairStep::Started => continue,
             },
             _ => continue,

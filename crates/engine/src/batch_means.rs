@@ -107,7 +107,8 @@ mod tests {
         (-2.0 * (1.0 - rng.unit()).ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
     }
 
-    /// Of 1000 intervals of a 95 % confidence so many hold the truth except for chance: 950 ± 4 · sqrt(1000 · 0.05 · 0.95) = 27.6.
+    /// Fewest and most of 1000 intervals of 95 % confidence that hold the truth, within four standard errors: 950 ± 4 · sqrt(1000 · 0.05 · 0.95),
+    /// which is 27.6.
     const LEAST_OF_1000: u32 = 922;
     const MOST_OF_1000: u32 = 978;
 

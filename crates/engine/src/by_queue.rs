@@ -15,6 +15,7 @@ pub(crate) struct ByQueue {
 
 impl ByQueue {
     pub(crate) fn new(digits: u8) -> Self {
+        // Every queue number has its place: a byte has 256.
         Self { digits, queues: vec![None; 1 + usize::from(u8::MAX)] }
     }
 

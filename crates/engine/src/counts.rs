@@ -67,6 +67,7 @@ impl DriveSnapshot {
 /// Sums over several drives. `host_bytes` are those that reach the drives, which an array replaces by its own count.
 pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> DriveSnapshot {
     let drives: Vec<&Ssd> = drives.collect();
+    // Shared out over the drives, since a window ends often.
     let blocks = (WINDOW_BLOCKS / drives.len().max(1)).max(16);
     // A spare holds no data yet and has no levels, so it does not dilute the means.
     let levels: Vec<RberLevels> = drives.iter().filter_map(|ssd| ssd.rber_levels(now, blocks)).collect();

@@ -98,6 +98,7 @@ pub(crate) fn data_loss(volume: &ArrayVolume, run: &RunSpec, exposure: &RebuildE
         hazard(run.member_uber.ln())
     };
     let read_failure = -(-members_read_last(config) * member_hazard).exp_m1();
+    // A rebuild that took no time at all must not have an infinite rate.
     let mttdl_hours = mean_time(config, failure_rate, 1.0 / hours.max(1e-9), read_failure).ok()?;
     Some(DataLoss {
         per_year: per_year(mttdl_hours),

@@ -158,6 +158,7 @@ impl<'a> DriveSet<'a> {
     pub(crate) fn exact(&self) -> Option<ExactSum> {
         let tails: Vec<ExactTails> = self.all.iter().filter_map(|ssd| ssd.exact_tails()).collect();
         let units = tails.iter().map(ExactTails::units).sum();
+        // Every drive's sums are logarithms already, so they are added as such.
         (units != 0).then(|| ExactSum {
             units,
             ln_after_ecc: ln_sum(tails.iter().map(ExactTails::ln_after_ecc)),

@@ -134,6 +134,7 @@ impl FlashEstimate<'_> {
             }
             _ => (0.0, 1.0, 0.0),
         };
+        // The fill writes whole stripes; single units of overwriting cost an array its small writes.
         let in_flash = filled * self.fan.large_writes + written * self.fan.small_writes * amplification;
         let programmed = self.units * self.parity * self.fan.carried * in_flash;
         let command_ns = command_ns + if self.fan.is_array() { UNTIMED_ARRAY_NS } else { 0.0 };
@@ -160,6 +161,7 @@ impl FlashEstimate<'_> {
         let mean = if passes > 0.0 { 1.0 - (1.0 - (-passes).exp()) / passes } else { 0.0 };
         let mapped = filled + (1.0 - filled) * mean;
         let amplification = self.workload_amplification(sample);
+        // Collection begins when the free space is used up.
         let relocated = (written - free).max(0.0) * (amplification - 1.0);
         // A victim with this share of valid units gives 1 / (1 − valid) = amplification.
         let valid = 1.0 - 1.0 / amplification.max(1.001);
@@ -182,6 +184,7 @@ pub(crate) fn estimate_effort(
     let drive = drives[0];
     let fan = FanOut::of(scenario.array.as_ref());
     let sample = WorkloadSample::of(workload, target, drive.config().geometry.page_size.0)?;
+    // All members are taken to be like the first drive.
     let per_superblock: u64 = drive.ftls().map(|ftl| u64::from(ftl.layout().units_per_superblock())).sum();
     let data: u64 = drive.ftls().map(|ftl| u64::from(ftl.stream(ftl.streams().gc(0)).data_units())).sum();
     let flash = FlashEstimate {

@@ -29,7 +29,7 @@ pub enum EngineError {
         "workload: the run lasts until {at}, but a drive with this many dies can be simulated only until {latest}: lower workload.trace.time_scale, or shorten the workload"
     )]
     BeyondHorizon {
-        /// Moment that was asked for.
+        /// Moment that the run reached, or of its next request.
         at: Nanos,
         /// Last moment that can be simulated.
         latest: Nanos,

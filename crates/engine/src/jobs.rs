@@ -175,6 +175,7 @@ pub(crate) struct JobRecorder {
 impl JobRecorder {
     /// A recorder for these jobs; those of a group that report together share an entry.
     pub(crate) fn new(fio_jobs: Option<&FioLanes>, digits: u8) -> Self {
+        // Entries are numbered in the order of their first jobs. Groups are contiguous, so the last shared entry suffices.
         let mut entry_of: Vec<u32> = Vec::new();
         let mut shared: Option<(u32, u32)> = None;
         let mut count = 0;
@@ -294,6 +295,7 @@ impl JobRecorder {
         if !self.spans.iter().any(|span| span.issued) {
             return Vec::new();
         }
+        // Jobs and spans are in the same order.
         let infos = fio_jobs.into_iter().flat_map(FioLanes::infos);
         let idle = infos.zip(&self.spans).filter(|(_, span)| !span.issued);
         idle.map(|(info, _)| info.name.as_str()).collect()

@@ -9,6 +9,7 @@ pub(crate) fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) ->
     let mut config = scenario.device.clone();
     let Some(overrides) = array.member(index) else { return config };
     if let Some(capacity) = overrides.capacity {
+        // The two settings exclude each other.
         (config.ftl.capacity, config.ftl.over_provisioning) = (Some(capacity), None);
     }
     if let (Some(cycles), Some(reliability)) = (overrides.pe_cycles, &mut config.reliability) {

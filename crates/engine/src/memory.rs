@@ -40,6 +40,7 @@ pub(crate) fn memory_needs(scenario: &Scenario, drives: &[&Ssd], array_bytes: u6
         .map(|ssd| ssd.config().geometry.planes() as u64 * u64::from(ssd.config().geometry.blocks_per_plane))
         .sum();
     let wear = if rows <= WEAR_ROWS { rows * WEAR_ROW_BYTES } else { 0 };
+    // As many windows as may be kept; without simulated time there are none.
     let windows = match scenario.run.timing {
         TimingMode::Full => u64::from(scenario.run.max_windows) * size_of::<TimeWindow>() as u64,
         TimingMode::None => 0,

@@ -116,6 +116,7 @@ impl OverTime {
             return;
         }
         if self.samples.len() == MOST {
+            // Every other sample is dropped, beginning with the first, so that the last one stays.
             let mut keep = false;
             self.samples.retain(|_| {
                 keep = !keep;
@@ -130,6 +131,7 @@ impl OverTime {
 
     /// Takes the last sample, at the end of the run.
     pub(crate) fn finish(&mut self, at: Nanos, drives: &DriveSet<'_>) {
+        // A sample may have been taken at this very moment.
         self.samples.retain(|sample| sample.at < at);
         if at > self.start {
             self.samples.push(UtilisationSample::of(at, &members(drives)));
@@ -244,6 +246,7 @@ impl OverTime {
             || self.samples.iter().map(|sample| &sample.cycles).filter(|cycles| !cycles.counts.is_empty());
         let least = seen().map(|cycles| cycles.least).min().unwrap_or(0);
         let most = seen().map(CycleCounts::most).max().unwrap_or(0);
+        // Whole cycles to a class, and only as many classes as that takes.
         let width = (most - least + 1).div_ceil(CYCLE_STEPS);
         let steps = (most - least + 1).div_ceil(width);
         let mut table = ResultTable::default();

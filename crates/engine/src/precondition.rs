@@ -113,6 +113,7 @@ pub(crate) fn prepare<M: SimulatedDevice>(
     let watch = Stopwatch::start();
     let units = device.units();
     let filled = if spec.fill == Fill::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
+    // The first plan: the fill, and the least overwriting. Every round corrects it.
     let at_least = (spec.min_drive_writes * units as f64) as u64;
     let spare_space = SpareSpaceWatch::new(device);
     let mut preparer = Preconditioner {
@@ -187,7 +188,7 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         report_progress(self.progress, self.shown.fraction_at(self.written, self.planned), self.written)
     }
 
-    /// Has the device carry out its backlog.
+    /// Carries out the backlog of the device.
     fn catch_up(&mut self) -> Result<(), EngineError> {
         match self.device.catch_up() {
             Outcome::ReadOnly => Err(EngineError::WornOut { written: self.written, planned: self.planned }),
@@ -322,6 +323,7 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
                 prepared.stopped = true;
                 break;
             }
+            // A round ends after a batch, so it may be a little longer than set: its own length counts.
             let host = written - before.0;
             if host >= round {
                 self.catch_up()?;

@@ -226,6 +226,7 @@ impl RunRecorder {
     pub(crate) fn finish(&mut self, snapshot: &DriveSnapshot) {
         let end = self.end;
         self.close_windows(end, snapshot);
+        // No window without time and without commands.
         if self.windows.current != TimeWindow::default() || end > self.windows.start() {
             let area = self.in_flight.area_until(end);
             self.windows.finish(end, area, snapshot, &mut self.latency);

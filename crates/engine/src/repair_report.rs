@@ -158,6 +158,7 @@ fn repair_summary(
         lost_bytes: array_repair.map_or(0, |repair| repair.lost_sectors * SECTOR_BYTES),
         resumed: array_repair.map_or(0, |repair| repair.resumed.into()),
         space_utilisation_before: ssd.space_utilisation_when_new(),
+        // Only the record of a repair that another failure followed has a state of its own.
         space_utilisation_by_core: if record.space_utilisation.is_empty() {
             ssd.space_utilisation()
         } else {
@@ -196,6 +197,7 @@ fn risk(summary: &RepairSummary, run: &RunSpec, config: &ArrayConfig) -> Option<
     let (devices, mttf) = (f64::from(config.members), run.member_mttf_hours);
     let second_failure = ln_double_failure(hours, mttf, devices).ok()?.exp();
     let read_failure = ln_read_failure(run.member_uber.ln(), bits).ok()?.exp();
+    // A repair within one step of time must not have an infinite rate.
     let mttdl_hours = mean_time(config, 1.0 / mttf, 1.0 / hours.max(1e-9), read_failure).ok()?;
     Some(RepairRisk { second_failure, read_failure, mttdl_hours })
 }

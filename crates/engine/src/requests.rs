@@ -107,6 +107,7 @@ impl RequestRecorder {
     /// Records a completed request.
     pub(crate) fn completed(&mut self, request: &CompletedRequest<'_>) {
         let latency = (request.at - request.since).0;
+        // Failed requests are logged, but their latencies are not counted, as everywhere.
         let is_served = request.outcome == Outcome::Ok;
         if let (true, Some(splits), Some(parts)) = (is_served, &mut self.splits, &request.parts) {
             splits.record(request.command.op, latency, parts);

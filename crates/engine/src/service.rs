@@ -46,6 +46,7 @@ mod device;
 impl ServedDevice {
     /// Builds what `scenario` describes. `is_read` leaves out the tables of an array's members, which will be read whole.
     fn build(scenario: &Scenario, is_read: bool) -> Result<Self, ConfigError> {
+        // Before the drives are built, which may take gigabytes.
         scenario.check_policies()?;
         Ok(match &scenario.array {
             None => Self::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
@@ -247,7 +248,7 @@ impl InService {
     /// Starts an array that did not start when power came back.
     ///
     /// # Errors
-    /// It still refuses, without `force`.
+    /// The array still refuses, without `force`.
     pub fn start(&mut self, now: Nanos, force: bool) -> Result<(), ServiceError> {
         match &mut self.device {
             ServedDevice::Drive(_) => Ok(()),

@@ -88,7 +88,7 @@ impl Simulation {
     /// Checks the scenario like [`Simulation::new`] without building tables; returns the memory that its run needs.
     ///
     /// # Errors
-    /// Those of [`Simulation::new`].
+    /// Errors of [`Simulation::new`].
     pub fn check(scenario: &Scenario) -> Result<MemoryNeeds, EngineError> {
         Self::open_workload(scenario)?;
         Self::without_tables(scenario, |drives, array_bytes| {
@@ -99,7 +99,7 @@ impl Simulation {
     /// Checks the scenario like [`Simulation::check`], and estimates the processor time as well, from the first requests of the workload.
     ///
     /// # Errors
-    /// Those of [`Simulation::new`], and what is wrong in the first records of a trace.
+    /// Errors of [`Simulation::new`], and errors in the first records of a trace.
     pub fn estimate(scenario: &Scenario) -> Result<RunEstimate, EngineError> {
         let (mut workload, target) = Self::open_workload(scenario)?;
         Self::without_tables(scenario, |drives, array_bytes| {
@@ -188,7 +188,7 @@ impl Simulation {
     /// Runs like [`Simulation::run`]. If the scenario has a log of requests (`run.log`), `rows` receives it; storing it is up to the caller.
     ///
     /// # Errors
-    /// Those of [`Simulation::run`].
+    /// Errors of [`Simulation::run`].
     pub fn run_logged(
         &mut self,
         progress: OnProgress<'_>,

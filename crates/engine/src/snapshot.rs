@@ -47,12 +47,12 @@ pub enum SnapshotError {
         /// The version that wrote it.
         version: String,
     },
-    /// It holds a device with other settings.
+    /// The device has other settings.
     #[error(
         "is of a drive or array with other settings: [device] and [array] must be those that it was made with"
     )]
     Settings,
-    /// It holds a device with other settings, of which one is known.
+    /// The device has other settings, of which one is known.
     #[error("is of a drive or array with other settings: {name} was {was} when it was made, and is {is}")]
     Setting {
         /// Dotted name of the setting.

@@ -93,6 +93,7 @@ impl SpareSpaceWatch {
                 first_written: 0.0,
             };
         }
+        // Host writes use up free space unit by unit; a sum that grew means that erasures gave some back.
         let reclaimed = now.host + now.unwritten > last.host + last.unwritten && now.victims != last.victims;
         if self.first.is_none() {
             if reclaimed {

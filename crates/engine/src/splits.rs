@@ -86,6 +86,7 @@ impl LatencySplit {
         let mut parts: Latencies<f64> = Latencies::default();
         for bucket in self.buckets.iter().filter(|bucket| bucket.requests != 0) {
             let in_bucket = bucket.requests as f64;
+            // Overlap of the band with the bucket, both as ranges of requests in order of latency.
             let within = (last.min(below + in_bucket) - first.max(below)).max(0.0);
             below += in_bucket;
             requests += within;

@@ -19,6 +19,7 @@ pub(crate) fn is_steady(values: &[f64], range: f64, excursion: f64) -> bool {
             let x = f64::from(i) - middle;
             (covariance + x * (v - mean), variance + x * x)
         });
+    // Slope times length. A NaN among the values fails both comparisons.
     let moved = (covariance / variance * (n - 1.0)).abs();
     high - low <= range * mean.abs() && moved <= excursion * mean.abs()
 }

@@ -119,7 +119,7 @@ impl ArrayVolume {
     /// Builds the array over drives without tables ([`Ssd::without_tables`]); fails exactly if [`ArrayVolume::new`] does.
     ///
     /// # Errors
-    /// Those of [`ArrayVolume::new`].
+    /// Errors of [`ArrayVolume::new`].
     pub(crate) fn without_tables(scenario: &Scenario, config: &ArrayConfig) -> Result<Self, ConfigError> {
         Self::build(scenario, config, Ssd::without_tables)
     }
@@ -412,6 +412,7 @@ impl Device for ArrayVolume {
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         while self.next_happening() <= now {
+            // Everything due before the happening, or at its time, is done first.
             let at = self.next_happening();
             self.array.advance(at, completions);
             self.apply_due(at);

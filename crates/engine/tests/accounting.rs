@@ -168,26 +168,26 @@ fn check_flash(run: &Run) {
     let summary = run.summary();
     let ssd = run.simulation.ssd();
     let geometry = &ssd.config().geometry;
-    let rest = at_rest(ssd, summary.scenario.run.timing);
+    let resting = at_rest(ssd, summary.scenario.run.timing);
     let unit = ssd.config().ftl.mapping_unit.0;
     let page = geometry.page_size.0;
 
     // Programs, counted where pages are programmed, against units, counted where they are written.
-    let (written, counters) = (rest.written(), rest.counters());
-    assert_eq!(counters.programs * page, (written.total() - begun(&rest)) * unit, "programs by cause");
+    let (written, counters) = (resting.written(), resting.counters());
+    assert_eq!(counters.programs * page, (written.total() - begun(&resting)) * unit, "programs by cause");
     // And against the flash itself: an erased superblock had every page programmed.
     let erased = counters.erases * u64::from(geometry.pages_per_block);
-    assert_eq!(counters.programs, pages_on_flash(&rest) + erased, "pages on flash and erased");
+    assert_eq!(counters.programs, pages_on_flash(&resting) + erased, "pages on flash and erased");
 
     // Operations on several planes, of pages that are there and of those erased.
     let together = geometry.planes_per_die > 1 && ssd.config().ftl.multi_plane;
     let erased_rows = erased / u64::from(geometry.planes_per_die);
-    let expected = if together { rows_over_planes(&rest) + erased_rows } else { 0 };
+    let expected = if together { rows_over_planes(&resting) + erased_rows } else { 0 };
     assert_eq!(counters.multi_plane_programs, expected, "programs of several planes");
 
     // Erasures: every victim, and no other superblock, loses all its blocks.
     let blocks_per_superblock = geometry.planes() as u64 / u64::from(ssd.config().controller.flash_cores);
-    let (victims, valid) = rest.victims();
+    let (victims, valid) = resting.victims();
     assert_eq!(counters.erases % blocks_per_superblock, 0, "a superblock was erased in part");
     let config = &summary.scenario.device;
     let waiting = victims - counters.erases / blocks_per_superblock;
@@ -391,7 +391,7 @@ fn flash_programs_have_causes_with_wear_levelling_cores_and_single_planes() {
     }
 }
 
-/// What coalesces is written by the host and not by the drive.
+/// Units that coalesce are written by the host and not by the drive.
 #[test]
 fn flash_programs_have_causes_while_writes_coalesce() {
     for (cache, timing, cores) in
@@ -489,7 +489,7 @@ fn a_run_shorter_than_its_warm_up_says_so() {
     assert!(notes.contains("warm"), "notes: {notes:?}");
 }
 
-/// Where a die has one plane no program is on several, whatever `multi_plane` says; where it has four, one operation programs four pages.
+/// On dies of one plane no program is on several, whatever `multi_plane` says; on dies of four, one operation programs four pages.
 #[test]
 fn programs_of_several_planes_are_those_of_the_geometry() {
     for (planes, multi_plane) in [(1, true), (2, true), (4, true), (4, false)] {

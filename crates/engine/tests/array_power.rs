@@ -125,7 +125,7 @@ fn toml_array(background: &str) -> outlast_settings::array::BackgroundConfig {
     toml::from_str::<outlast_settings::array::ArrayConfig>(&text).unwrap().background
 }
 
-/// As md: with a member missing, parity in doubt may give back wrong data, and only force starts the array.
+/// Like md: with a member missing, parity in doubt may give wrong data, and only force starts the array.
 #[test]
 fn a_degraded_array_in_doubt_does_not_start_by_itself() {
     let failed = "[[faults]]\nat = \"500ms\"\nkind = \"device\"\ndevice = 1\n";

@@ -51,7 +51,7 @@ const MIXED: &str = "read_percent = 60\nrate_iops = 2000\nduration = \"4s\"";
 
 fn bytes(summary: &RunSummary) -> Vec<f64> {
     let array = summary.array.as_ref().unwrap();
-    array.wear.iter().map(|own| own.bytes_written as f64).collect()
+    array.wear.iter().map(|member| member.bytes_written as f64).collect()
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn a_random_write_to_raid5_writes_data_and_parity_and_every_member_alike() {
     let host = summary.host.bytes_written as f64;
     let members = bytes(summary);
     assert_close("data and parity", members.iter().sum::<f64>() / host, 2.0, 1e-12);
-    for own in members {
+    for written in members {
         // 4000 writes hit a member with probability 1/2 each: four standard deviations.
-        assert_close("a member's share", own / host, 0.5, 4.0 / 4000f64.sqrt());
+        assert_close("a member's share", written / host, 0.5, 4.0 / 4000f64.sqrt());
     }
     let waf = summary.write_amplification.as_ref().unwrap();
     assert_close("the array's own part", waf.array, 1.0, 1e-12);
@@ -87,7 +87,11 @@ fn filling_drive_by_drive_leaves_the_drives_as_filling_through_the_array_does() 
         assert_eq!(waf(fast), waf(slow), "{level}");
         let wear = |summary: &RunSummary| {
             let array = summary.array.as_ref().unwrap();
-            array.wear.iter().map(|own| (own.mean_pe.unwrap().to_bits(), own.programs)).collect::<Vec<_>>()
+            array
+                .wear
+                .iter()
+                .map(|member| (member.mean_pe.unwrap().to_bits(), member.programs))
+                .collect::<Vec<_>>()
         };
         assert_eq!(wear(fast), wear(slow), "{level}");
     }
@@ -131,8 +135,8 @@ fn percentages_wear_members_as_equation_1_says() {
     // Diff-RAID, Equation 1: q + (1 - q)/(n - 1) writes for each of the host's.
     let run = run(array("level = \"raid5\"\nmembers = 5\nparity_percent = [80, 5, 5, 5, 5]", WRITES));
     let host = run.summary().host.bytes_written as f64;
-    for (own, q) in bytes(run.summary()).into_iter().zip([0.8, 0.05, 0.05, 0.05, 0.05]) {
-        assert_close("a member's share", own / host, q + (1.0 - q) / 4.0, 0.12);
+    for (written, q) in bytes(run.summary()).into_iter().zip([0.8, 0.05, 0.05, 0.05, 0.05]) {
+        assert_close("a member's share", written / host, q + (1.0 - q) / 4.0, 0.12);
     }
 }
 
@@ -201,7 +205,7 @@ fn a_member_is_replaced_and_parity_moves_to_the_oldest() {
     let run = run(parse_text(&replaced).unwrap().0);
     let array = run.summary().array.as_ref().unwrap();
     assert_eq!((array.state, array.stripes_to_move), (ArrayHealth::Clean, 0));
-    let parity: Vec<f64> = array.wear.iter().map(|own| own.parity_percent.unwrap()).collect();
+    let parity: Vec<f64> = array.wear.iter().map(|member| member.parity_percent.unwrap()).collect();
     assert_eq!(parity, [10.0, 10.0, 70.0, 10.0], "the 500 cycles of member 2 are now the most");
     assert!(array.wear[0].mean_pe.unwrap() < 10.0, "the new drive is new");
 }
@@ -321,7 +325,8 @@ fn bad_arrays_are_refused_by_name() {
     assert!(parse_text(&single).is_err());
 }
 
-/// What the closed forms of the level say of members, hours of a rebuild and the probability that its last one fails, without the engine.
+/// Mean time to data loss by the closed form of the level, computed without the engine, from members, hours of a rebuild and the probability
+/// that the last one fails.
 #[allow(clippy::many_single_char_names, reason = "the names of the equations")]
 fn mttdl(level: &str, members: f64, mttf: f64, hours: f64, read_failure: f64) -> f64 {
     let (l, m, h) = (1.0 / mttf, 1.0 / hours, read_failure);
@@ -355,13 +360,13 @@ fn an_assumed_rebuild_has_the_rate_of_one_without_a_host() {
         let text = text("level = \"raid5\"\nmembers = 4", "read_percent = 50\nrequests = 500")
             .replace("min_rate = \"200MB/s\"", &format!("min_rate = \"1MB/s\", max_rate = \"{max}\""));
         let summary = run(scenario(&text)).result.summary;
-        let own = summary.array.unwrap().data_loss.unwrap();
-        assert_eq!((own.repair_measured, own.repair_limit), (Some(false), Some(limit)));
+        let loss = summary.array.unwrap().data_loss.unwrap();
+        assert_eq!((loss.repair_measured, loss.repair_limit), (Some(false), Some(limit)));
         let limits = &summary.closed_form;
         let member = limits.sequential_read_mib_s.min(limits.sequential_write_mib_s) * f64::from(1 << 20);
         let rate = if limit == RebuildLimit::MaxRate { 1e6 } else { member };
         let bytes = 96.0 * 1024.0 * 1024.0 / 1.25;
-        assert_close(max, own.repair_hours.unwrap(), bytes / rate / 3600.0, 1e-3);
+        assert_close(max, loss.repair_hours.unwrap(), bytes / rate / 3600.0, 1e-3);
     }
 }
 
@@ -376,13 +381,21 @@ fn write_amplification_counts_no_writes_that_failed() {
             let settings = format!("level = \"{level}\"\nmembers = 4\nmember = [{member}]");
             let text = text(&settings, "read_percent = 0\nrate_iops = 2000\nduration = \"1s\"");
             let summary = run(scenario(&text)).result.summary;
-            let own = summary.write_amplification.unwrap();
+            let amplification = summary.write_amplification.unwrap();
             // What was in the buffers, 1 MiB of each member, when members failed and at the end.
             let buffered = 4.0 * f64::from(1 << 20) / summary.host.bytes_written as f64;
-            assert!(own.total >= 1.0 - buffered, "{level}, {failing} failed: {own:?}");
-            assert!(own.array >= 0.0 && own.partial_write >= 0.0, "{level}, {failing} failed: {own:?}");
+            assert!(amplification.total >= 1.0 - buffered, "{level}, {failing} failed: {amplification:?}");
+            assert!(
+                amplification.array >= 0.0 && amplification.partial_write >= 0.0,
+                "{level}, {failing} failed: {amplification:?}"
+            );
             let programmed = summary.flash.by_cause.programs.total() * 16384.0;
-            assert_close("of bytes written", own.total, programmed / summary.host.bytes_written as f64, 1e-3);
+            assert_close(
+                "of bytes written",
+                amplification.total,
+                programmed / summary.host.bytes_written as f64,
+                1e-3,
+            );
         }
     }
 }
@@ -390,7 +403,7 @@ fn write_amplification_counts_no_writes_that_failed() {
 /// The same wear is a hundredth of a chip's rating, or all of one that is set; without either a percentage means nothing.
 #[test]
 fn members_are_replaced_at_a_percentage_of_their_rating() {
-    let asked = |rating: &str, chip: &str| {
+    let rated = |rating: &str, chip: &str| {
         let settings = "level = \"raid5\"\nmembers = 4\nspares = 1\nreplacement = { limit_percent = 99 }";
         let text = text(settings, "read_percent = 0\nrequests = 500").replace("endurance = 1000", rating);
         format!("{text}\n{chip}")
@@ -399,11 +412,11 @@ fn members_are_replaced_at_a_percentage_of_their_rating() {
     let replaced = |text: &str| {
         let run = run(scenario(text));
         let array = run.summary().array.clone().unwrap();
-        (array.spares_left == 0, array.wear.iter().map(|own| own.percentage_used.unwrap()).max())
+        (array.spares_left == 0, array.wear.iter().map(|member| member.percentage_used.unwrap()).max())
     };
-    assert_eq!(replaced(&asked("", chip)), (false, Some(1)), "500 of 50 000 cycles");
-    assert!(replaced(&asked("endurance = 505", chip)).0, "500 of 505");
-    let refused = Simulation::new(parse_text(&asked("", "")).unwrap().0).err().unwrap().to_string();
+    assert_eq!(replaced(&rated("", chip)), (false, Some(1)), "500 of 50 000 cycles");
+    assert!(replaced(&rated("endurance = 505", chip)).0, "500 of 505");
+    let refused = Simulation::new(parse_text(&rated("", "")).unwrap().0).err().unwrap().to_string();
     assert!(
         refused.contains("array.replacement.limit_percent") && refused.contains("needs a rating"),
         "{refused}"
@@ -427,13 +440,13 @@ fn data_loss_per_year_can_be_compared_between_levels() {
     {
         let summary = loss(level, "[run]\nmember_mttf_hours = 20000\ncapacity_scale = 4e5");
         let array = summary.array.unwrap();
-        let own = array.data_loss.unwrap();
-        assert_eq!(own.read_failure.is_some(), redundancy > 0);
+        let loss_figures = array.data_loss.unwrap();
+        assert_eq!(loss_figures.read_failure.is_some(), redundancy > 0);
         let bytes = 96.0 * 1024.0 * 1024.0 / 1.25;
-        let hours = own.repair_hours.unwrap_or(1.0);
+        let hours = loss_figures.repair_hours.unwrap_or(1.0);
         if redundancy > 0 {
             assert_eq!(
-                (own.repair_measured, own.read_failure_measured),
+                (loss_figures.repair_measured, loss_figures.read_failure_measured),
                 (Some(false), Some(true)),
                 "{level}"
             );
@@ -444,22 +457,22 @@ fn data_loss_per_year_can_be_compared_between_levels() {
                 bytes * 4e5 / alone(&summary.closed_form) / 3600.0,
                 1e-3,
             );
-            let ubers = array.wear.iter().map(|own| 10f64.powf(own.log10_uber.unwrap()));
+            let ubers = array.wear.iter().map(|member| 10f64.powf(member.log10_uber.unwrap()));
             let mean = ubers.sum::<f64>() / 8.0;
             let expected = 1.0 - (-mean * hours * 3600.0 * alone(&summary.closed_form) * 8.0 * read).exp();
-            assert_close("a read failure", own.read_failure.unwrap(), expected, 1e-6);
+            assert_close("a read failure", loss_figures.read_failure.unwrap(), expected, 1e-6);
         }
-        let expected = mttdl(level, 8.0, 20000.0, hours, own.read_failure.unwrap_or(0.0));
+        let expected = mttdl(level, 8.0, 20000.0, hours, loss_figures.read_failure.unwrap_or(0.0));
         // Pairs are not quite independent of each other's time: terms of the order of 8 · λ / μ.
         assert_close(
             level,
-            own.mttdl_hours,
+            loss_figures.mttdl_hours,
             expected,
             if level == "raid10" { 8.0 * hours / 20000.0 } else { 1e-9 },
         );
-        assert_close("a year", own.per_year, 1.0 - (-8760.0 / own.mttdl_hours).exp(), 1e-9);
+        assert_close("a year", loss_figures.per_year, 1.0 - (-8760.0 / loss_figures.mttdl_hours).exp(), 1e-9);
         assert_eq!(array.data_loss_after_failures.unwrap().failures, redundancy);
-        per_year.push(own.per_year);
+        per_year.push(loss_figures.per_year);
     }
     let [none, raid5, raid6, raid10] = per_year[..] else { panic!("four levels") };
     assert!(raid6 < raid10 && raid10 < raid5 && raid5 < none, "{per_year:?}");
@@ -470,10 +483,10 @@ fn data_loss_per_year_can_be_compared_between_levels() {
     );
     let array =
         run(scenario(&format!("{text}\n[run]\nmember_uber = 1e-12"))).summary().array.clone().unwrap();
-    let (own, rebuild) = (array.data_loss.unwrap(), array.rebuild.unwrap());
-    assert_eq!((own.repair_measured, own.read_failure_measured), (Some(true), Some(false)));
+    let (loss, rebuild) = (array.data_loss.unwrap(), array.rebuild.unwrap());
+    assert_eq!((loss.repair_measured, loss.read_failure_measured), (Some(true), Some(false)));
     let took = (rebuild.finished_s.unwrap() - rebuild.started_s) / 3600.0;
-    assert_close("hours", own.repair_hours.unwrap(), took, 1e-9);
+    assert_close("hours", loss.repair_hours.unwrap(), took, 1e-9);
     assert!(array.data_loss_after_failures.is_none());
 }
 
@@ -488,18 +501,19 @@ fn latencies_are_recorded_by_state_of_the_array() {
     let summary = run.summary();
     let array = summary.array.as_ref().unwrap();
     let by = &array.latency_us_by_state;
-    let counts = |own: &outlast_engine::LatencyInState| {
-        let count =
-            |latency: &Option<outlast_engine::LatencyFigures>| latency.as_ref().map_or(0, |own| own.count);
-        (count(&own.read), count(&own.write))
+    let counts = |state: &outlast_engine::LatencyInState| {
+        let count = |latency: &Option<outlast_engine::LatencyFigures>| {
+            latency.as_ref().map_or(0, |figures| figures.count)
+        };
+        (count(&state.read), count(&state.write))
     };
     let rebuild = array.rebuild.as_ref().unwrap();
     assert_close("started", rebuild.started_s, 2.0, 1e-9);
     let rebuilt = rebuild.finished_s.unwrap().min(4.0);
-    for (own, seconds) in
+    for (state, seconds) in
         [(&by.healthy, 1.0 + (4.0 - rebuilt)), (&by.degraded, 1.0), (&by.rebuilding, rebuilt - 2.0)]
     {
-        let (reads, writes) = counts(own);
+        let (reads, writes) = counts(state);
         // 2000 a second, at even distances or nearly: one or two are under way at each change of state.
         assert!(
             ((reads + writes) as f64 - 2000.0 * seconds).abs() < 200.0,
@@ -510,12 +524,13 @@ fn latencies_are_recorded_by_state_of_the_array() {
     }
     assert_eq!((counts(&by.resyncing), counts(&by.failed)), ((0, 0), (0, 0)));
     let sums = [&by.healthy, &by.degraded, &by.rebuilding].map(counts);
-    assert_eq!(sums.iter().map(|own| own.0).sum::<u64>(), summary.host.reads);
-    assert_eq!(sums.iter().map(|own| own.1).sum::<u64>(), summary.host.writes);
-    let mean = |own: &outlast_engine::LatencyInState| own.read.as_ref().unwrap().mean;
+    assert_eq!(sums.iter().map(|counts| counts.0).sum::<u64>(), summary.host.reads);
+    assert_eq!(sums.iter().map(|counts| counts.1).sum::<u64>(), summary.host.writes);
+    let mean = |state: &outlast_engine::LatencyInState| state.read.as_ref().unwrap().mean;
     assert!(mean(&by.healthy) < mean(&by.degraded) && mean(&by.healthy) < mean(&by.rebuilding));
     // The parts make the whole.
-    let parts = [&by.healthy, &by.degraded, &by.rebuilding].map(|own| (counts(own).0 as f64, mean(own)));
+    let parts =
+        [&by.healthy, &by.degraded, &by.rebuilding].map(|state| (counts(state).0 as f64, mean(state)));
     let whole = parts.iter().map(|(count, mean)| count * mean).sum::<f64>() / summary.host.reads as f64;
     assert_close("the mean of all", whole, summary.latency_us.read.as_ref().unwrap().mean, 1e-9);
 }

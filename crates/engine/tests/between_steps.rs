@@ -18,11 +18,11 @@ fn an_injected_fault_has_the_effect_of_a_scheduled_one() {
     let at = step(&mut by_hand, Some(3000), None).now;
     let fault = r#"{"kind": "die", "die": 3, "at": "0ns"}"#;
     by_hand.inject(&serde_json::from_str(fault).unwrap(), &mut go).unwrap();
-    let own = by_hand.finish_at_end();
+    let injected = by_hand.finish_at_end();
     let scheduled = format!("[[faults]]\nkind = \"die\"\ndie = 3\nat = \"{}ns\"\n", at.0 + 1);
     let parts = [DRIVE, "[device.protection]\ndata = 7\nparity = 1\n", CLOSED, &scheduled];
     let planned = once(made(&parts));
-    let [mut one, mut other] = [&own, &planned].map(|result| stripped(&result.summary));
+    let [mut one, mut other] = [&injected, &planned].map(|result| stripped(&result.summary));
     for json in [&mut one, &mut other] {
         json["scenario"].as_object_mut().unwrap().remove("faults");
         json.as_object_mut().unwrap().remove("notes");
@@ -42,7 +42,11 @@ fn an_injected_fault_has_the_effect_of_a_scheduled_one() {
     for (group, figures) in one.as_object().unwrap() {
         assert_eq!(figures, &other[group], "{group}");
     }
-    assert!(own.summary.notes.iter().any(|note| note.contains("injected")), "{:?}", own.summary.notes);
+    assert!(
+        injected.summary.notes.iter().any(|note| note.contains("injected")),
+        "{:?}",
+        injected.summary.notes
+    );
 }
 
 #[test]
@@ -53,18 +57,18 @@ fn a_request_beside_the_workload_completes_and_does_not_count_for_the_host() {
         for op in [Op::Read, Op::Write, Op::Trim, Op::Flush] {
             let sectors = if op == Op::Flush { 0 } else { 16 };
             let command = Command::new(op, Lba(64), sectors);
-            let own = simulation.submit(command, &mut go, None).unwrap().unwrap();
-            let (at, outcome) = own.completed.unwrap();
+            let extra = simulation.submit(command, &mut go, None).unwrap().unwrap();
+            let (at, outcome) = extra.completed.unwrap();
             assert_eq!(outcome, Outcome::Ok);
-            assert!(at >= own.submitted && (op != Op::Read || at > own.submitted), "{own:?}");
+            assert!(at >= extra.submitted && (op != Op::Read || at > extra.submitted), "{extra:?}");
             step(&mut simulation, Some(100), None);
         }
-        let (own, whole) = (simulation.finish_at_end(), once(made(parts)));
+        let (stepped, whole) = (simulation.finish_at_end(), once(made(parts)));
         let requests = |result: &RunResult| {
             let host = &result.summary.host;
             host.reads + host.writes + host.trims + host.flushes
         };
-        assert_eq!(requests(&own), requests(&whole));
+        assert_eq!(requests(&stepped), requests(&whole));
         simulation.self_check().unwrap();
     }
 }

@@ -33,7 +33,7 @@ struct Case {
     controller: &'static str,
     more: &'static str,
     spare: Option<f64>,
-    /// Whether the hot pages have a stream, or a class, of their own.
+    /// True if the hot pages have a stream, or a class, of their own.
     apart: bool,
     uniform: bool,
     trims: bool,
@@ -47,7 +47,7 @@ impl Case {
         let (spare, superblocks) = (self.spare.unwrap_or(0.28), self.superblocks.unwrap_or(128));
         // Small beside a superblock of 512 KiB: what is in the buffer is not sealed yet, and without time it holds nothing but what is held back.
         let buffer = match controller {
-            own if own.contains("hold_back") => "320KiB",
+            settings if settings.contains("hold_back") => "320KiB",
             // Of few superblocks that are spare, the part that is in the buffer is a larger one.
             _ if superblocks < 128 => "16KiB",
             _ => "64KiB",
@@ -103,7 +103,7 @@ impl Pages<'_> {
     }
 }
 
-/// What the host has written, and what flash has programmed of it and for it.
+/// Units written by the host, and units programmed for any cause.
 fn written(ssd: &Ssd) -> (f64, f64) {
     (ssd.counters().host_bytes_written as f64 / 4096.0, ssd.written().total() as f64)
 }
@@ -147,9 +147,9 @@ fn in_time(ssd: &mut Ssd, pages: &mut Pages<'_>, now: &mut Nanos, count: u64) ->
 fn profile(ssd: &Ssd) -> Vec<f64> {
     let sealed = ssd.ftls().flat_map(|ftl| {
         let ids = (0..ftl.layout().superblocks()).map(SuperblockId);
-        ids.map(move |id| ftl.superblock(id)).filter(|own| own.state() == SuperblockState::Sealed)
+        ids.map(move |id| ftl.superblock(id)).filter(|superblock| superblock.state() == ArrayHealth::Sealed)
     });
-    let mut valid: Vec<f64> = sealed.map(|own| f64::from(own.valid())).collect();
+    let mut valid: Vec<f64> = sealed.map(|superblock| f64::from(superblock.valid())).collect();
     valid.sort_by(f64::total_cmp);
     (0..20).map(|place| valid[(2 * place + 1) * valid.len() / 40]).collect()
 }
@@ -225,10 +225,10 @@ fn every_policy_without_marks_costs_the_same_by_either_clock() {
     let mut cases = Vec::new();
     for uniform in [false, true] {
         cases.extend(POLICIES.map(|policy| Case { uniform, ..gc(&format!("policy = \"{policy}\"")) }));
-        cases.extend([gc(""), gc("policy = \"fifo\"")].map(|own| Case {
+        cases.extend([gc(""), gc("policy = \"fifo\"")].map(|case| Case {
             uniform,
             superblocks: Some(48),
-            ..own
+            ..case
         }));
         cases.push(Case { uniform, ..gc("pacing = \"none\"") });
     }
@@ -251,7 +251,7 @@ fn wear_levelling_beside_a_saturating_host_costs_the_same_by_either_clock() {
 #[test]
 fn a_volatile_buffer_costs_the_same_by_either_clock() {
     let volatile = "write_cache = \"volatile\"";
-    check(&["", "policy = \"cost-benefit\""].map(|own| Case { controller: volatile, ..gc(own) }));
+    check(&["", "policy = \"cost-benefit\""].map(|policy| Case { controller: volatile, ..gc(policy) }));
 }
 
 #[test]
@@ -276,9 +276,9 @@ fn streams_classes_and_parity_cost_the_same_by_either_clock() {
     let parity = "[device.protection]\ndata = 1\nparity = 1\n";
     let classes = "[device.protection]\ndata = 1\nparity = 1\n[[device.protection.classes]]\nparity = 0\nhints = [0]\n[[device.protection.classes]]\nhints = [1]\n";
     let mut cases = Vec::new();
-    for own in ["start_free = 6", "pacing = \"burst\", stop_free = 9", "relocation = \"host\""] {
-        cases.push(Case { ftl: "streams = 2", apart: true, ..gc(own) });
-        cases.push(Case { more: parity, spare: Some(1.6), ..gc(own) });
+    for setting in ["start_free = 6", "pacing = \"burst\", stop_free = 9", "relocation = \"host\""] {
+        cases.push(Case { ftl: "streams = 2", apart: true, ..gc(setting) });
+        cases.push(Case { more: parity, spare: Some(1.6), ..gc(setting) });
     }
     cases.push(Case { more: classes, spare: Some(1.6), apart: true, ..gc("start_free = 6") });
     check(&cases);
@@ -351,7 +351,7 @@ fn every_policy_with_every_mark_costs_the_same_by_either_clock() {
             let base = format!("policy = \"{policy}\", relocation = \"{relocation}\"");
             let marks = MARKS.map(|marks| format!("{base}, {marks}"));
             for uniform in [false, true] {
-                cases.extend(marks.iter().map(|own| Case { uniform, ..gc(own) }));
+                cases.extend(marks.iter().map(|mark| Case { uniform, ..gc(mark) }));
                 cases.push(Case { uniform, ..gc(&base) });
             }
         }

@@ -81,24 +81,24 @@ fn work_of_drives_after_the_host_is_counted_separately() {
         let workload = "read_percent = 50\nrate_iops = 2000\nduration = \"100ms\"";
         let with = |more: &str| run(scenario(&array_text(&settings, workload, more)));
         let (whole, cut) = (with(""), with("[run]\nfinish_rebuild = false"));
-        let (own, other) = (whole.summary(), cut.summary());
-        let after = own.after_host.as_ref().expect("the rebuild outlives the workload");
+        let (finished, other) = (whole.summary(), cut.summary());
+        let after = finished.after_host.as_ref().expect("the rebuild outlives the workload");
         assert!(other.after_host.is_none());
         for key in ["host", "latency_us", "write_amplification", "flash", "gc", "queue"] {
-            assert_eq!(json(own)[key], json(other)[key], "{level}: {key}");
+            assert_eq!(json(finished)[key], json(other)[key], "{level}: {key}");
         }
-        let queue = &own.queue;
+        let queue = &finished.queue;
         let busiest = queue.channel_utilisation.iter().copied().fold(queue.die_utilisation.max, f64::max);
         assert!(busiest > 0.0 && busiest <= 1.0, "{level}: utilisation {busiest}");
         check_causes(&whole);
         // What followed: a whole member, written by the array and programmed by its drive.
-        let rebuild = own.array.as_ref().unwrap().rebuild.as_ref().unwrap();
+        let rebuild = finished.array.as_ref().unwrap().rebuild.as_ref().unwrap();
         let before = other.array.as_ref().unwrap().rebuild.as_ref().unwrap();
         // The array counts bytes as it sends them, drives as they have taken them: apart by what was on its way, at most a write buffer.
         let sent = rebuild.bytes_written - before.bytes_written;
         assert!(after.bytes_written.abs_diff(sent) <= 1 << 20, "{level}: {} of {sent}", after.bytes_written);
         assert!(after.flash.programs * 16_384 >= after.bytes_written - (1 << 20), "{level}: {after:?}");
-        assert_close("seconds", after.seconds, rebuild.finished_s.unwrap() - own.time.simulated_s, 1e-3);
+        assert_close("seconds", after.seconds, rebuild.finished_s.unwrap() - finished.time.simulated_s, 1e-3);
     }
 }
 
@@ -242,9 +242,9 @@ fn the_difference_of_ages_is_that_of_the_blocks() {
     let table = run.table("wear");
     let (device, cycles) = (table.u64("device"), table.u64("cycles"));
     let age = |member: u64| {
-        let own: Vec<u64> =
+        let cycles: Vec<u64> =
             device.iter().zip(cycles).filter(|(of, _)| **of == member).map(|(_, c)| *c).collect();
-        own.iter().sum::<u64>() as f64 / own.len() as f64 * 100.0 / 1000.0
+        cycles.iter().sum::<u64>() as f64 / cycles.len() as f64 * 100.0 / 1000.0
     };
     let ages = [0, 1, 2, 3].map(age);
     let spread =
@@ -278,8 +278,8 @@ fn a_run_without_writes_has_every_figure() {
     let text = array_text("level = \"raid5\"\nmembers = 3", "read_percent = 100\nrequests = 100", "");
     let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
     let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
-    let (own, series) = (json(&result.summary), &result.tables[0].1);
-    assert!(own["write_amplification"].is_null() && own["after_host"].is_null());
+    let (summary, series) = (json(&result.summary), &result.tables[0].1);
+    assert!(summary["write_amplification"].is_null() && summary["after_host"].is_null());
     assert!(
         ProgramCause::ALL
             .iter()

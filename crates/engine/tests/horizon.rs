@@ -1,4 +1,4 @@
-//! What happens at the latest time that a drive can handle?
+//! Runs that reach the latest time that a drive can handle.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -21,7 +21,7 @@ const SHORT: u64 = 290;
 const LONG: u64 = 58_000;
 const ERRORS: f64 = 5.0;
 
-/// What a figure of several runs comes to.
+/// Mean and error of a figure over several runs.
 #[derive(Clone, Copy, Debug)]
 struct Figure {
     mean: f64,
@@ -79,7 +79,7 @@ warm_up = "0s"
     )))
 }
 
-/// What preparing came to, and what was measured after it.
+/// Write amplification of the preparation, and of the measurement after it.
 fn figures(workload: &str) -> (Figure, Figure) {
     let runs: Vec<Run> = (1..=SEEDS).map(|seed| prepared(workload, seed)).collect();
     let reached = |run: &Run| run.summary().steady_state.precondition.write_amplification.unwrap();

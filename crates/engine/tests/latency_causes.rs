@@ -71,32 +71,32 @@ fn the_parts_of_every_row_sum_to_its_latency() {
     let measured =
         |kind: u64| (0..kinds.len()).filter(move |&row| kinds[row] == kind && completed[row] >= 20_000_000);
     let causes = result.summary.latency_causes.as_ref().unwrap();
-    for (kind, own, latency) in [
+    for (kind, causes, latency) in [
         (0, causes.read.as_ref().unwrap(), result.summary.latency_us.read.as_ref().unwrap()),
         (1, causes.write.as_ref().unwrap(), result.summary.latency_us.write.as_ref().unwrap()),
     ] {
         let count = measured.clone()(kind).count();
-        assert_eq!((own.count, latency.count), (count as u64, count as u64));
-        for (cause, mean) in own.mean_ns.iter() {
+        assert_eq!((causes.count, latency.count), (count as u64, count as u64));
+        for (cause, mean) in causes.mean_ns.iter() {
             let sum: u64 = measured.clone()(kind).map(|row| parts[cause as usize][row]).sum();
-            assert!((mean - sum as f64 / count as f64).abs() < 1e-6 * own.mean_ns.total(), "{cause:?}");
+            assert!((mean - sum as f64 / count as f64).abs() < 1e-6 * causes.mean_ns.total(), "{cause:?}");
         }
-        check_bands(own);
-        assert_close("the mean", own.mean_ns.total(), latency.mean * 1e3, 2e-3);
+        check_bands(causes);
+        assert_close("the mean", causes.mean_ns.total(), latency.mean * 1e3, 2e-3);
     }
     assert!(causes.read.as_ref().unwrap().mean_ns[LatencyCause::Sensing] > 0.0);
 }
 
-fn check_bands(own: &CausesOfKind) {
-    let requests: f64 = own.bands.iter().map(|band| band.requests).sum();
-    assert_close("requests of the bands", requests, own.count as f64, 1e-9);
+fn check_bands(causes: &CausesOfKind) {
+    let requests: f64 = causes.bands.iter().map(|band| band.requests).sum();
+    assert_close("requests of the bands", requests, causes.count as f64, 1e-9);
     let rising = |pair: &[BandOfLatencies]| {
         pair[0].to.total_cmp(&pair[1].from).is_eq() && pair[0].latency_ns <= pair[1].latency_ns
     };
-    assert!(own.bands.windows(2).all(rising), "{:?}", own.bands);
+    assert!(causes.bands.windows(2).all(rising), "{:?}", causes.bands);
     let weighted = |band: &BandOfLatencies| band.requests * band.mean_ns.total();
-    let mean = own.bands.iter().map(weighted).sum::<f64>() / requests;
-    assert_close("the mean over all bands", mean, own.mean_ns.total(), 1e-9);
+    let mean = causes.bands.iter().map(weighted).sum::<f64>() / requests;
+    assert_close("the mean over all bands", mean, causes.mean_ns.total(), 1e-9);
 }
 
 /// All that a result says is the same, except for what was asked for and what the run cost.
@@ -107,8 +107,8 @@ fn splitting_latencies_does_not_change_other_results() {
         assert_eq!(rows.is_empty(), asked.is_empty());
         let mut summary = serde_json::to_value(&result.summary).unwrap();
         let all = summary.as_object_mut().unwrap();
-        for own in ["latency_causes", "scenario", "time", "memory"] {
-            all.remove(own);
+        for section in ["latency_causes", "scenario", "time", "memory"] {
+            all.remove(section);
         }
         summary["throughput"].as_object_mut().unwrap().remove("requests_per_cpu_s");
         // As text: what is not a number is the same as itself there.

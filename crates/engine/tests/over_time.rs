@@ -54,7 +54,7 @@ fn rows(run: &Run, table: &str, part: &str, number: u64) -> Vec<(f64, f64)> {
     let table = run.table(table);
     let spans = table.f64("start_s").iter().zip(table.f64("end_s")).map(|(start, end)| end - start);
     let each = spans.zip(table.f64("busy")).zip(table.u64(part));
-    each.filter(|(_, own)| **own == number).map(|((span, &busy), _)| (span, busy)).collect()
+    each.filter(|(_, part)| **part == number).map(|((span, &busy), _)| (span, busy)).collect()
 }
 
 fn sum(rows: &[(f64, f64)]) -> f64 {
@@ -71,10 +71,10 @@ fn adds_up(run: &Run) {
     assert_close("busiest die", dies.iter().copied().fold(0.0, f64::max), figures.max, 1e-9);
     assert_close("idlest die", dies.iter().copied().fold(1.0, f64::min), figures.min, 1e-9);
     for (channel, &figure) in (0u64..).zip(&summary.queue.channel_utilisation) {
-        let own = rows(run, "channels_over_time", "channel", channel);
-        assert_close("channel", sum(&own) / span, figure, 1e-9);
-        assert_close("spans", own.iter().map(|(span, _)| span).sum(), span, 1e-9);
-        assert!(own.iter().all(|&(_, busy)| (0.0..=1.0 + 1e-9).contains(&busy)));
+        let channel_rows = rows(run, "channels_over_time", "channel", channel);
+        assert_close("channel", sum(&channel_rows) / span, figure, 1e-9);
+        assert_close("spans", channel_rows.iter().map(|(span, _)| span).sum(), span, 1e-9);
+        assert!(channel_rows.iter().all(|&(_, busy)| (0.0..=1.0 + 1e-9).contains(&busy)));
     }
 }
 
@@ -86,16 +86,19 @@ fn spans_of_an_open_loop_add_up_too() {
     (synthetic.queue_depth, synthetic.rate_iops) = (None, Some(700.0));
     let run = run(scenario);
     adds_up(&run);
-    let (table, own) = (run.table("controller_over_time"), run.summary().queue.controller.as_ref().unwrap());
+    let (table, controller) =
+        (run.table("controller_over_time"), run.summary().queue.controller.as_ref().unwrap());
     let spans = table.f64("start_s").iter().zip(table.f64("end_s")).map(|(start, end)| end - start);
     let names = match &table.columns.iter().find(|(name, _)| name == "part").unwrap().1 {
         outlast_engine::ResultColumn::Text(names) => names,
         other => panic!("{other:?}"),
     };
     let all: Vec<_> = spans.zip(table.f64("busy")).zip(names).collect();
-    for (part, figure) in
-        [("link_in", own.link_in.unwrap()), ("link_out", own.link_out.unwrap()), ("master", own.master)]
-    {
+    for (part, figure) in [
+        ("link_in", controller.link_in.unwrap()),
+        ("link_out", controller.link_out.unwrap()),
+        ("master", controller.master),
+    ] {
         let busy = all.iter().filter(|(_, name)| *name == part).map(|((span, busy), _)| span * **busy);
         assert_close(part, busy.sum::<f64>() / run.summary().time.simulated_s, figure, 1e-9);
     }
@@ -125,8 +128,8 @@ fn utilisation_is_absent_unless_asked_for_and_changes_no_other_result() {
         "cycles_over_time",
         "victims",
     ];
-    assert!(more.iter().all(|name| tables(&on).iter().any(|own| own == name)));
-    assert!(!more.iter().any(|name| tables(&off).iter().any(|own| own == name)));
+    assert!(more.iter().all(|name| tables(&on).iter().any(|table| table == name)));
+    assert!(!more.iter().any(|name| tables(&off).iter().any(|table| table == name)));
     for (name, table) in &off.result.tables {
         // Not equal to itself where a window has no figure.
         assert_eq!(format!("{table:?}"), format!("{:?}", on.table(name)), "{name}");
@@ -146,15 +149,15 @@ fn the_controller_is_busy_for_the_time_of_its_work() {
     let run = run(drive(PROCESSORS, "20ms", true));
     let summary = run.summary();
     let (host, span) = (&summary.host, summary.time.simulated_s);
-    let own = summary.queue.controller.as_ref().unwrap();
+    let controller = summary.queue.controller.as_ref().unwrap();
     let commands = (host.reads + host.writes) as f64;
     // As many as are in flight, either way.
     let chance = 8.0 / commands.min(host.reads as f64).min(host.writes as f64) * 2.0;
-    assert_close("master", own.master, 3e-6 * commands / span, chance);
+    assert_close("master", controller.master, 3e-6 * commands / span, chance);
     let units = (host.reads as f64 * 1e-6 + host.writes as f64 * 2e-6) / span;
-    assert_close("cores", own.cores.iter().sum::<f64>() / 2.0, units, chance);
-    assert_close("link in", own.link_in.unwrap(), host.bytes_written as f64 / 50e6 / span, chance);
-    assert_close("link out", own.link_out.unwrap(), host.bytes_read as f64 / 50e6 / span, chance);
+    assert_close("cores", controller.cores.iter().sum::<f64>() / 2.0, units, chance);
+    assert_close("link in", controller.link_in.unwrap(), host.bytes_written as f64 / 50e6 / span, chance);
+    assert_close("link out", controller.link_out.unwrap(), host.bytes_read as f64 / 50e6 / span, chance);
     let table = run.table("controller_over_time");
     assert!(table.f64("busy").iter().all(|busy| (0.0..=1.0 + 1e-9).contains(busy)));
 }

@@ -1,4 +1,4 @@
-//! What do policies of pacing do to collection, to the host and to write amplification?
+//! Effects of pacing policies on collection, on the host and on write amplification.
 //!
 //! The drive has superblocks of D = 512 units. Its host writes units at random, 32 at a time, as fast as it may.
 

@@ -144,10 +144,10 @@ fn an_overload_is_what_arrived_while_requests_arrived() {
     let rate = 20.0 / SERVICE_S;
     let workload = format!("rate_iops = {rate}\nrequests = 20000\n[run]\nwarm_up = \"30ms\"");
     let run = run(one_die(&workload));
-    let found = run.summary().queue.overload.expect("twenty times what is served");
+    let rates = run.summary().queue.overload.expect("twenty times what is served");
     let measured = 20_000.0 - 0.03 * rate;
-    assert_close("offered", found.offered_iops, rate, 6.0 / measured.sqrt());
-    assert_close("served", found.served_iops, 1.0 / SERVICE_S, 0.01);
+    assert_close("offered", rates.offered_iops, rate, 6.0 / measured.sqrt());
+    assert_close("served", rates.served_iops, 1.0 / SERVICE_S, 0.01);
 }
 
 /// Drives and workloads of every kind.

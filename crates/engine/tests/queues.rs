@@ -71,21 +71,23 @@ fn a_queues_figures_are_those_of_its_rows() {
     let [queue, kind, submitted, completed] =
         ["queue", "kind", "submitted_ns", "completed_ns"].map(|name| column(&rows, name));
     let queues = &result.summary.queues;
-    assert_eq!(queues.iter().map(|own| own.queue).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(queues.iter().map(|figures| figures.queue).collect::<Vec<_>>(), [0, 1, 2]);
     let classes = serde_json::to_value(queues).unwrap();
-    assert_eq!([0, 1, 2].map(|own| classes[own]["class"].clone()), ["high", "low", "high"]);
-    for own in queues {
-        let of = |wanted: Option<u64>| {
+    assert_eq!([0, 1, 2].map(|number| classes[number]["class"].clone()), ["high", "low", "high"]);
+    for figures in queues {
+        let of = |only_kind: Option<u64>| {
             let measured = (0..queue.len()).filter(|&row| completed[row] >= 5_000_000);
-            let own = measured.filter(|&row| queue[row] == u64::from(own.queue));
-            let own = own.filter(|&row| wanted.is_none_or(|wanted| kind[row] == wanted));
-            let mut latencies: Vec<u64> = own.map(|row| completed[row] - submitted[row]).collect();
+            let of_queue = measured.filter(|&row| queue[row] == u64::from(figures.queue));
+            let rows = of_queue.filter(|&row| only_kind.is_none_or(|only_kind| kind[row] == only_kind));
+            let mut latencies: Vec<u64> = rows.map(|row| completed[row] - submitted[row]).collect();
             latencies.sort_unstable();
             latencies
         };
-        assert_eq!(own.requests, of(None).len() as u64);
-        for (wanted, count, latency) in [(0, own.reads, &own.read), (1, own.writes, &own.write)] {
-            let rows = of(Some(wanted));
+        assert_eq!(figures.requests, of(None).len() as u64);
+        for (only_kind, count, latency) in
+            [(0, figures.reads, &figures.read), (1, figures.writes, &figures.write)]
+        {
+            let rows = of(Some(only_kind));
             assert_eq!((count, latency.is_some()), (rows.len() as u64, !rows.is_empty()));
             let Some(latency) = latency else { continue };
             // Histograms have three digits.
@@ -95,12 +97,12 @@ fn a_queues_figures_are_those_of_its_rows() {
             assert_close("99 %", latency.p99 * 1e3, p99, 1e-3);
         }
     }
-    let measured: u64 = queues.iter().map(|own| own.requests).sum();
+    let measured: u64 = queues.iter().map(|figures| figures.requests).sum();
     assert_eq!(measured, completed.iter().filter(|&&at| at >= 5_000_000).count() as u64);
     assert!(queues[1].requests > queues[1].writes, "flushes count, too");
 }
 
-/// Where the drive knows of one queue, or only one is used, nothing is said.
+/// No figures if the drive has a single queue, or only one is used.
 #[test]
 fn a_single_queue_has_no_figures_of_its_own() {
     assert!(run("", JOBS).0.summary.queues.is_empty());

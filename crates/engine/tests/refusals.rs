@@ -36,16 +36,16 @@ fn refused(changes: &[(&str, &str)]) -> String {
         ("device.controller.write_buffer", "\"1MiB\""),
         ("workload.synthetic.requests", "100"),
     ];
-    let given = |key: &str| changes.iter().any(|&(name, _)| name == key);
+    let is_given = |key: &str| changes.iter().any(|&(name, _)| name == key);
     for (key, value) in
-        base.iter().filter(|(key, _)| !given(key)).chain(changes).filter(|(_, value)| !value.is_empty())
+        base.iter().filter(|(key, _)| !is_given(key)).chain(changes).filter(|(_, value)| !value.is_empty())
     {
         text.push_str(&format!("{key} = {value}\n"));
     }
     for line in GEOMETRY.lines().filter(|line| line.contains(" = ")) {
         let (key, value) = line.split_once(" = ").unwrap();
         let key = format!("device.geometry.{key}");
-        if !given(&key) {
+        if !is_given(&key) {
             text.push_str(&format!("{key} = {value}\n"));
         }
     }
@@ -398,7 +398,7 @@ requests = 2000
     })
 }
 
-/// What became of a scenario.
+/// Outcome of a scenario.
 #[derive(Debug, PartialEq)]
 enum Fate {
     Refused(String),
@@ -695,7 +695,7 @@ mod without_building {
         )
     }
 
-    /// What is refused without building a drive is what building it refuses, in the same words.
+    /// A check without building a drive refuses what building it refuses, in the same words.
     #[test]
     fn a_check_fails_with_the_error_of_building() {
         let mut rng = SplitMix::new(1, "check");
@@ -734,7 +734,7 @@ mod without_building {
         }
     }
 
-    /// Of 32 TB, whose tables take seventeen billion bytes.
+    /// A drive of 32 TB, whose tables take seventeen billion bytes.
     #[test]
     fn a_drive_too_large_for_this_machine_is_checked() {
         let text = text((16, 4, 3200, 1024, 4), (15, 0, 16), (0.0, false, false, 0), 0)

@@ -65,8 +65,8 @@ fn a_repair_writes_exactly_the_failed_data() {
     assert_close("the parts of the time", repair.identify_s + repair.recover_s, repair.total_s, 1e-12);
     // Equation 3: two cores of four dies share the loss of one.
     let shared = repair.space_utilisation_before * 8.0 / 7.0;
-    for own in &repair.space_utilisation_by_core {
-        assert_close("utilisation", *own, shared, 2.0 / 768.0);
+    for utilisation in &repair.space_utilisation_by_core {
+        assert_close("utilisation", *utilisation, shared, 2.0 / 768.0);
     }
 }
 
@@ -85,12 +85,12 @@ fn the_risk_is_that_of_equations_1_and_2() {
 
 #[test]
 fn only_figures_that_grow_with_the_size_of_dies_are_scaled() {
-    let (own, larger) = (repaired(""), repaired("[run]\ncapacity_scale = 3"));
-    assert!(own.scaled.is_none());
+    let (plain, larger) = (repaired(""), repaired("[run]\ncapacity_scale = 3"));
+    assert!(plain.scaled.is_none());
     let scaled = larger.scaled.unwrap();
-    assert_eq!(larger.total_s.to_bits(), own.total_s.to_bits());
-    assert_close("time", scaled.total_s, 3.0 * own.total_s, 1e-12);
-    assert_close("units", scaled.failed_units, 3.0 * own.failed_units as f64, 1e-12);
-    assert_close("bytes", scaled.bytes_written, 3.0 * own.bytes_written as f64, 1e-12);
-    assert_close("detection", larger.detected_after_ms.unwrap(), own.detected_after_ms.unwrap(), 1e-12);
+    assert_eq!(larger.total_s.to_bits(), plain.total_s.to_bits());
+    assert_close("time", scaled.total_s, 3.0 * plain.total_s, 1e-12);
+    assert_close("units", scaled.failed_units, 3.0 * plain.failed_units as f64, 1e-12);
+    assert_close("bytes", scaled.bytes_written, 3.0 * plain.bytes_written as f64, 1e-12);
+    assert_close("detection", larger.detected_after_ms.unwrap(), plain.detected_after_ms.unwrap(), 1e-12);
 }

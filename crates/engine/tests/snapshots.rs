@@ -339,14 +339,17 @@ fn a_setting_that_shapes_the_state_is_named() {
         refused(other, words);
     };
     named(
-        |own| own.device.controller.write_buffer.0 *= 2,
+        |scenario| scenario.device.controller.write_buffer.0 *= 2,
         "device.controller.write_buffer was \"16MiB\" when it was made, and is \"32MiB\"",
     );
-    named(|own| own.device.ftl.over_provisioning = Some(0.9), "device.ftl.over_provisioning was 0.65");
     named(
-        |own| own.device.controller.host_latency.submit.0 += 1,
+        |scenario| scenario.device.ftl.over_provisioning = Some(0.9),
+        "device.ftl.over_provisioning was 0.65",
+    );
+    named(
+        |scenario| scenario.device.controller.host_latency.submit.0 += 1,
         "device.controller.host_latency.submit was \"2us\"",
     );
-    named(|own| own.device.protection = None, "device.protection was");
-    named(|own| own.device.bytes = true, "device.bytes was");
+    named(|scenario| scenario.device.protection = None, "device.protection was");
+    named(|scenario| scenario.device.bytes = true, "device.bytes was");
 }

@@ -25,7 +25,7 @@ fn run(text: &str) -> RunResult {
     Simulation::new(scenario).unwrap().run(&mut |_| RunControl::Continue).unwrap()
 }
 
-/// Whether it is steady, after how many drive writes, at which write amplification.
+/// True if it is steady, with the drive writes that took and the write amplification.
 fn ended(text: &str) -> (bool, f64, f64) {
     let result = run(text);
     let state = result.summary.steady_state.precondition;
@@ -45,13 +45,13 @@ const HOT: &str = "pattern = \"hotcold\", hot_fraction = 0.05, hot_access = 0.95
 #[test]
 fn cold_data_that_still_takes_up_spare_space_is_waited_for() {
     let (superblocks, spare) = (200, 16384.0 / 11311.0 - 1.0);
-    let (reached, drive_writes, found) =
+    let (reached, drive_writes, amplification) =
         ended(&scenario(HOT, superblocks, spare, 1, "overwrite = \"workload\""));
     let truth = truth(HOT, superblocks, spare, 1);
     assert!(truth > 2.0, "{truth}");
     assert!(
-        reached && (found / truth - 1.0).abs() < 0.05,
-        "{found} after {drive_writes} drive writes, {truth}"
+        reached && (amplification / truth - 1.0).abs() < 0.05,
+        "{amplification} after {drive_writes} drive writes, {truth}"
     );
     // And not for longer than it takes: the last of those superblocks is collected after about nine drive writes.
     // The last third shows that the swing which follows is over, too.
@@ -74,11 +74,11 @@ fn rounds_of_few_superblocks_do_not_alias() {
 #[test]
 fn free_space_is_used_up_first() {
     let text = |precondition: &str| scenario("pattern = \"uniform\"", 128, 0.5, 1, precondition);
-    let (reached, drive_writes, found) =
+    let (reached, drive_writes, amplification) =
         ended(&text("fill = \"none\", overwrite = \"workload\", min_drive_writes = 0"));
     let truth = truth("pattern = \"uniform\"", 128, 0.5, 1);
     assert!(reached && drive_writes > 1.5, "{reached} at {drive_writes}");
-    assert!((found / truth - 1.0).abs() < 0.05, "{found}, {truth}");
+    assert!((amplification / truth - 1.0).abs() < 0.05, "{amplification}, {truth}");
 }
 
 #[test]
@@ -105,9 +105,9 @@ fn a_stopped_preparation_has_no_verdict() {
 /// workload will do later cannot be seen in the first drive write, and then the end moves away as time goes on.
 const HONEST: f64 = 4.0;
 
-/// Holds the drive writes that were expected in all, round by round, from which progress is told, against those that it took. Returns by
-/// which factor they were off.
-fn told(text: &str) -> Result<f64, String> {
+/// Compares the drive writes expected in all at the end of each round, from which progress is computed, with those that it took. Returns the
+/// largest factor between them.
+fn prediction_error(text: &str) -> Result<f64, String> {
     let result = run(text);
     let table = &result.tables.iter().find(|(name, _)| name == "precondition").unwrap().1;
     let (at, expected) = (table.f64("drive_writes"), table.f64("expected_drive_writes"));
@@ -119,13 +119,13 @@ fn told(text: &str) -> Result<f64, String> {
             return Err(format!("at {at} of {end} drive writes: {expected}"));
         }
     }
-    // It never pretends for long to be nearly there: 95 % are not told before the last fifth.
+    // Progress must not stay near its end for long: 95 % are not shown before the last fifth.
     let nearly =
         at.iter().zip(expected).find(|&(at, expected)| at / expected > 0.95).map_or(end, |(&at, _)| at);
     if nearly >= 0.8 * end.max(1.0) || end - nearly <= 0.2 {
         Ok(off)
     } else {
-        Err(format!("95 % told at {nearly} of {end} drive writes"))
+        Err(format!("95 % shown at {nearly} of {end} drive writes"))
     }
 }
 
@@ -134,7 +134,7 @@ fn told(text: &str) -> Result<f64, String> {
 fn the_estimated_remaining_drive_writes_suffice() {
     let cases = [(HOT, 0.45), (HOT, 0.15), ("pattern = \"uniform\"", 0.07), ("pattern = \"zipf\"", 0.28)];
     for (workload, spare) in cases {
-        let off = told(&scenario(workload, 256, spare, 1, "overwrite = \"workload\"")).unwrap();
+        let off = prediction_error(&scenario(workload, 256, spare, 1, "overwrite = \"workload\"")).unwrap();
         assert!(off < HONEST, "{workload}, {spare}: {off}");
     }
 }
@@ -156,10 +156,10 @@ proptest! {
     #[test]
     fn steady_means_steady(workload in skew(), spare in 0.07..0.5f64, superblocks in 150u32..250, seed in 0u64..1000) {
         let text = scenario(&workload, superblocks, spare, seed, "overwrite = \"workload\"");
-        let (reached, drive_writes, found) = ended(&text);
+        let (reached, drive_writes, amplification) = ended(&text);
         if reached {
             let truth = truth(&workload, superblocks, spare, seed);
-            prop_assert!((found / truth - 1.0).abs() < 0.05, "{found} at {drive_writes}, {truth} at 30");
+            prop_assert!((amplification / truth - 1.0).abs() < 0.05, "{amplification} at {drive_writes}, {truth} at 30");
         } else {
             // Only where the cold data moves so slowly that thirty drive writes do not bring it to its place.
             prop_assert!(drive_writes > 29.9);
@@ -168,7 +168,7 @@ proptest! {
 
     #[test]
     fn progress_never_pretends_to_be_nearly_there(workload in skew(), spare in 0.07..0.5f64, superblocks in 150u32..250, seed in 0u64..1000) {
-        let told = told(&scenario(&workload, superblocks, spare, seed, "overwrite = \"workload\""));
-        prop_assert!(told.is_ok(), "{told:?}");
+        let error = prediction_error(&scenario(&workload, superblocks, spare, seed, "overwrite = \"workload\""));
+        prop_assert!(error.is_ok(), "{error:?}");
     }
 }

@@ -8,7 +8,7 @@ use outlast_engine::{ResultTable, RunControl, RunResult, Simulation, parse_text}
 use support::TIMING;
 
 /// Drives of 16 MiB behind `array`, prepared and written to as `rest` says.
-fn run(threads: u16, array: &str, rest: &str) -> RunResult {
+fn run(threads: u16, array: &str, settings: &str) -> RunResult {
     let text = format!(
         r#"
 {TIMING}
@@ -28,7 +28,7 @@ write_buffer = "1MiB"
 {array}
 [run]
 threads = {threads}
-{rest}
+{settings}
 "#
     );
     let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
@@ -38,7 +38,7 @@ threads = {threads}
 }
 
 /// All that a run found but what it cost and how many threads it was to have, as text: every bit of a number counts.
-fn found(result: &RunResult) -> String {
+fn results_of(result: &RunResult) -> String {
     let mut json = serde_json::to_value(&result.summary).unwrap();
     assert!(json["scenario"]["run"].as_object_mut().unwrap().remove("threads").is_some());
     for (group, keys) in [
@@ -56,11 +56,14 @@ fn found(result: &RunResult) -> String {
 }
 
 /// The result on one thread, after comparing it with that on two and on four.
-fn same_on_all(array: &str, rest: &str) -> RunResult {
-    let one = run(1, array, rest);
+fn same_on_all(array: &str, settings: &str) -> RunResult {
+    let one = run(1, array, settings);
     for threads in [2, 4] {
-        let other = run(threads, array, rest);
-        assert!(found(&one) == found(&other), "{threads} threads give another result: {array}\n{rest}");
+        let other = run(threads, array, settings);
+        assert!(
+            results_of(&one) == results_of(&other),
+            "{threads} threads give another result: {array}\n{settings}"
+        );
     }
     one
 }
@@ -80,10 +83,10 @@ fn a_prepared_array_is_the_same_on_any_number_of_threads() {
                     requests = 2000\nqueue_depth = 16\n";
     for array in LEVELS {
         for overwrite in ["random", "workload"] {
-            let rest = format!(
+            let settings = format!(
                 "[precondition]\noverwrite = \"{overwrite}\"\nmin_drive_writes = 1\nmax_drive_writes = 2\n{workload}"
             );
-            let result = same_on_all(array, &rest);
+            let result = same_on_all(array, &settings);
             assert!(
                 result.summary.steady_state.precondition.drive_writes > 0.9,
                 "{array}: nothing was overwritten"
@@ -95,14 +98,14 @@ fn a_prepared_array_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn failures_repairs_and_losses_of_power_are_the_same_on_any_number_of_threads() {
-    let rest = "[precondition]\noverwrite = \"random\"\nmax_drive_writes = 1.5\n\
+    let settings = "[precondition]\noverwrite = \"random\"\nmax_drive_writes = 1.5\n\
                 [workload.synthetic]\npattern = \"uniform\"\nread_percent = 50\nsize = \"8KiB\"\nduration = \"2s\"\n\
                 rate_iops = 1500\n\
                 [[faults]]\nat = \"200ms\"\nkind = \"power\"\n\
                 [[faults]]\nat = \"400ms\"\nkind = \"device\"\ndevice = 1\n\
                 [[faults]]\nat = \"1200ms\"\nkind = \"replace\"\ndevice = 2\n";
     let array = "consistency = \"ppl\"\nbackground = { min_rate = \"200MB/s\" }";
-    let result = same_on_all(&format!("{}\n{array}", LEVELS[2]), rest);
+    let result = same_on_all(&format!("{}\n{array}", LEVELS[2]), settings);
     let summary = result.summary.array.unwrap();
     assert_eq!((summary.power_cuts, summary.rebuilds), (1, 2), "less happened than was to");
 }
@@ -110,9 +113,9 @@ fn failures_repairs_and_losses_of_power_are_the_same_on_any_number_of_threads() 
 #[test]
 fn commands_without_time_are_the_same_on_any_number_of_threads() {
     for array in LEVELS {
-        let rest = "timing = \"none\"\n[precondition]\noverwrite = \"none\"\n\
+        let settings = "timing = \"none\"\n[precondition]\noverwrite = \"none\"\n\
                     [workload.synthetic]\npattern = \"uniform\"\nread_percent = 20\nsize = \"12KiB\"\nrequests = 30000\n";
-        let result = same_on_all(array, rest);
+        let result = same_on_all(array, settings);
         assert_eq!(result.summary.host.reads + result.summary.host.writes, 30_000, "{array}");
     }
 }
@@ -143,7 +146,7 @@ queue_depth = 16
         let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
         simulation
             .run(&mut |_| RunControl::Continue)
-            .map(|result| found(&result))
+            .map(|result| results_of(&result))
             .map_err(|error| error.to_string())
     };
     for (wears_out, works) in
@@ -161,9 +164,9 @@ queue_depth = 16
 #[test]
 fn a_worn_out_member_ends_a_run_without_time_at_once() {
     let array = "level = \"raid0\"\nmembers = 2\nchunk = \"4KiB\"";
-    let rest = "timing = \"none\"\n[device.defects]\nendurance = 30\n[precondition]\noverwrite = \"none\"\n\
+    let settings = "timing = \"none\"\n[device.defects]\nendurance = 30\n[precondition]\noverwrite = \"none\"\n\
                 [workload.synthetic]\npattern = \"uniform\"\nread_percent = 0\nsize = \"4KiB\"\nrequests = 4000000\n";
-    let result = same_on_all(array, rest);
+    let result = same_on_all(array, settings);
     let host = &result.summary.host;
     assert!(host.writes < 4_000_000 && host.errors == 1, "{} writes, {} errors", host.writes, host.errors);
     let flash = serde_json::to_value(&result.summary.flash).unwrap();

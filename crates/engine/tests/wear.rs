@@ -180,7 +180,8 @@ fn lifetime_grows_with_endurance() {
     assert!((3.2..4.8).contains(&(long / short)), "{short}, then {long}");
 }
 
-/// What wear levelling moves beside a saturating host decides how long the drive lives. Within 3 %, as write amplification (`both_clocks`).
+/// The data that wear levelling moves beside a saturating host decides how long the drive lives. Within 3 %, as write amplification
+/// (`both_clocks`).
 #[test]
 fn wear_levelling_makes_a_drive_live_as_long_by_either_clock() {
     let (none, full) = (lifetime("none", 100), lifetime("full", 100));

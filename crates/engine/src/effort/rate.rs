@@ -21,10 +21,12 @@ pub(super) fn closed_loop(flash: &FlashEstimate<'_>, sample: &WorkloadSample, de
     let (reads, programs) = (reads / 1e6, programs / 1e6);
     // Only the bytes asked for cross the channel, at least a sector.
     let read_transfer = page.min(sample.bytes.max(512.0) / bus);
+    // Seconds of channel and of die for a request. A die is held while it transfers; planes share the command of a program.
     let on_channel = reads * (command + read_transfer) + programs * (command / planes + page);
     let on_die = on_channel + reads * sense + programs * program;
     let dies = f64::from(geometry.dies()) * flash.fan.members;
     let channels = f64::from(geometry.channels) * flash.fan.members;
+    // Writes complete in the buffer, which keeps as many more requests busy at the dies.
     let buffered = flash.fan.members * controller.write_buffer.0 as f64 / sample.write_bytes.max(512.0);
     let in_flight = depth + if sample.writes > 0.0 { buffered * sample.writes } else { 0.0 };
     let link = controller.link.map_or(f64::INFINITY, |link| link.bytes_per_s() as f64 * flash.fan.members);

@@ -1,4 +1,4 @@
-//! Schedule of the jobs of a run: which is asked for a command next.
+//! Schedule of the jobs of a run: the order in which they are asked for commands.
 
 use outlast_units::Nanos;
 use outlast_workload::FioLanes;
@@ -12,7 +12,7 @@ pub(super) struct JobSchedule {
     pub(super) ready: VecDeque<u32>,
     /// Wake-up time of each sleeping job.
     pub(super) wakes: Vec<Option<Nanos>>,
-    /// The same, earliest first. Entries that `wakes` no longer confirms are outdated and skipped.
+    /// Wake-up times and jobs, earliest first. Entries that `wakes` no longer confirms are outdated and skipped.
     asleep: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// Job that issued the command of a tag.
     pub(super) job_of: Vec<u32>,

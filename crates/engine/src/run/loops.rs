@@ -205,6 +205,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     let tag = self.issue(now, command);
                     schedule.issued(job, tag);
                     self.state.recorder.jobs.issued(job, command.op);
+                    // It stays in front: it may have more commands at this moment.
                     continue;
                 }
                 // It becomes ready again by a completion.

@@ -118,6 +118,7 @@ impl RunState {
     )]
     #[inline(always)]
     pub(super) fn tag(&mut self, issued: Option<IssuedCommand>) -> u32 {
+        // Free tags are used first, so there are never more than commands were in flight at once.
         if let Some(tag) = self.free_tags.pop() {
             self.issued[tag as usize] = issued;
             tag

@@ -84,6 +84,7 @@ impl Simulation {
 /// Recorder of single requests; `None` if nothing asks for them. Queues are recorded for a drive by itself.
 fn request_recorder(scenario: &Scenario, log: bool) -> Option<Box<RequestRecorder>> {
     let run = &scenario.run;
+    // The scenario may ask for a log that this caller does not take.
     let log = log && run.log.is_some();
     let queues = scenario.array.is_none() && scenario.device.controller.queues.is_some();
     (run.causes || log || queues).then(|| {

@@ -25,7 +25,7 @@ impl Simulation {
     /// Sums up the open run. If its workload has not ended, it is stopped and its result is marked partial.
     ///
     /// # Errors
-    /// Those of opening and stopping the run, and a scheduled happening that the array cannot carry out.
+    /// Errors of opening and stopping the run, and a scheduled happening that the array cannot carry out.
     ///
     /// # Panics
     /// Never: an open run has its state.

@@ -48,7 +48,7 @@ impl Simulation {
     /// Opens a run like [`Simulation::open_run`]; `log` is true if the caller takes the log of requests.
     ///
     /// # Errors
-    /// Those of [`Simulation::open_run`].
+    /// Errors of [`Simulation::open_run`].
     pub fn open_logged(&mut self, progress: OnProgress<'_>, log: bool) -> Result<(), EngineError> {
         if self.current_run.is_some() {
             return Ok(());
@@ -118,7 +118,7 @@ impl Simulation {
     /// Submits a request beside the workload and continues until it has completed. The figures of drives include it, those of the host do not.
     ///
     /// # Errors
-    /// Those of [`Simulation::advance`].
+    /// Errors of [`Simulation::advance`].
     pub fn submit(
         &mut self,
         command: Command,
@@ -127,6 +127,7 @@ impl Simulation {
     ) -> Result<Option<ExtraRequest>, EngineError> {
         self.check_timed()?;
         self.open_logged(progress, rows.is_some())?;
+        // Submitting may fail; only a request that was submitted is waited for.
         self.carry_out(LegAction::Submit(command), &LegGoal::END, progress, None)?;
         self.carry_out(LegAction::Advance, &LegGoal::END, progress, rows)?;
         let state = self.current_run.as_mut().and_then(|current_run| current_run.state.as_mut());

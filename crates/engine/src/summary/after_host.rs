@@ -18,6 +18,7 @@ pub struct AfterHost {
 /// Work after the host's end; `None` if there was none.
 pub(crate) fn after_host(facts: &RunFacts<'_>) -> Option<AfterHost> {
     let until = facts.ssd.array?.went_on_until?;
+    // Drives have counted on since the host's end.
     let counts = facts.ssd.counts() - facts.measured.counts;
     Some(AfterHost {
         seconds: until.saturating_sub(facts.recorder.end).as_secs_f64(),

@@ -145,7 +145,7 @@ pub struct DriveWear {
     pub parity_percent: Option<f64>,
     /// Bytes that the array wrote to it, from the beginning of the measurement on.
     pub bytes_written: u64,
-    /// Program operations since then.
+    /// Pages that it programmed since then.
     pub programs: u64,
     /// Bytes programmed over `bytes_written`.
     pub write_amplification: Option<f64>,

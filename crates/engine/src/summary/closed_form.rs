@@ -38,6 +38,7 @@ pub(crate) fn closed_form(facts: &RunFacts<'_>, spare: Option<f64>) -> ClosedFor
         _ => None,
     };
     let filled = facts.scenario.precondition.fill_fraction >= 1.0;
+    // Of a drive that was only partly filled, the empty part is further spare space.
     let prepared_randomly =
         facts.ssd.array.is_none() && facts.scenario.precondition.overwrite == Overwrite::Random && filled;
     let not_comparable = not_uniform_reason(facts);

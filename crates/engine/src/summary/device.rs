@@ -36,6 +36,7 @@ pub(crate) fn device_facts(ssd: &DriveSet<'_>) -> DeviceFacts {
     let identity = ssd.identify();
     let config = ssd.config();
     let drive = ssd.first();
+    // Spare space is that of one drive, also in an array.
     let raw = config.geometry.raw_capacity().0 as f64;
     let user = drive.identify().capacity.0 as f64;
     DeviceFacts {

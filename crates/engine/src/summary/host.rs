@@ -146,6 +146,7 @@ pub(super) fn per(value: f64, span: f64) -> f64 {
 pub(crate) fn throughput(facts: &RunFacts<'_>) -> ThroughputFigures {
     let span = facts.recorder.span().as_secs_f64();
     let completed = &facts.recorder.completed;
+    // Absent rather than zero without time: no rate was measured.
     let over_time = |value: f64| (span > 0.0).then(|| value / span);
     let rate = |op: Op| over_time(completed.commands[op as usize] as f64);
     let mib = |op: Op| over_time(Bytes(completed.bytes[op as usize]).as_mib());

@@ -87,7 +87,7 @@ pub struct StripeRecovery {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct ScrubFigures {
     pub superblocks: u64,
-    /// Those among them that scrubbing itself had written.
+    /// Superblocks among them that scrubbing itself had written.
     pub again: u64,
     pub by_reads: u64,
     pub by_age: u64,
@@ -117,6 +117,7 @@ impl ScrubFigures {
         );
         let (by_exposed, by_code, by_dies) =
             (count(Reason::Exposed), count(Reason::Code), count(Reason::Dies));
+        // The other reasons are collection's own, and wear levelling's.
         let by_scrubbing = |reason: &Reason| !matches!(reason, Reason::Space | Reason::Wear);
         Self {
             superblocks: Reason::ALL.into_iter().filter(by_scrubbing).map(count).sum(),
@@ -164,7 +165,7 @@ pub struct ProtectionFigures {
     pub partial_parity_moved_pages: f64,
     /// Superblocks with data at the end.
     pub superblocks: u32,
-    /// Those among them whose code is no longer that of their class.
+    /// Superblocks among them whose code is no longer that of their class.
     pub outdated_superblocks: u32,
     /// Changes of protection that were due.
     pub changes: Vec<ChangeMade>,
@@ -216,7 +217,7 @@ pub struct ClassFigures {
     pub k: u16,
     /// Program units of parity in a stripe.
     pub m: u8,
-    /// Program units of a block for each one of parity within it; absent without such parity.
+    /// Program units of a block that one further unit of parity protects; absent without parity of blocks.
     pub block: Option<u16>,
     /// Pages of user data in its superblocks at the end.
     pub pages: u64,

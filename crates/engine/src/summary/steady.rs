@@ -77,6 +77,7 @@ pub(crate) fn measured_state(facts: &RunFacts<'_>) -> MeasuredState {
     }
     let mut rounds = [(0.0, 0.0, 0.0); STEADY_ROUNDS];
     for window in windows {
+        // A window belongs to the round of its middle; windows are short beside rounds.
         let middle = window.middle() - facts.recorder.start;
         let round = (middle.0 as f64 / span.0 as f64 * STEADY_ROUNDS as f64) as usize;
         let round = &mut rounds[round.min(STEADY_ROUNDS - 1)];

@@ -60,7 +60,7 @@ fn samples(seed: u64, count: usize) -> Vec<Sample> {
     all
 }
 
-/// What the run loop does with completions.
+/// Records completions as the run loop does.
 fn recorded(samples: &[Sample], width: u64, most: u32) -> RunRecorder {
     let mut recorder = RunRecorder::new(DIGITS, TimeWindows::new(Nanos(width), most, DIGITS), None);
     let mut submitted: Vec<Nanos> = samples.iter().map(|sample| sample.since).collect();
@@ -87,7 +87,7 @@ fn values(table: &ResultTable, name: &str) -> Vec<f64> {
     }
 }
 
-/// The mean of what is a number.
+/// Weighted mean of the finite values.
 fn mean(values: &[f64], weights: &[f64]) -> f64 {
     let finite = || values.iter().zip(weights).filter(|(value, _)| value.is_finite());
     finite().map(|(value, weight)| value * weight).sum::<f64>()
@@ -163,7 +163,7 @@ proptest! {
         }
     }
 
-    /// Windows that the simulator itself has merged are those that were asked for, joined; all are equally long except for the last.
+    /// Windows that the simulator itself has merged equal the original windows, joined; all are equally long except for the last.
     #[test]
     fn merged_windows_are_joined_by_the_same_rules(seed: u64, count in 1usize..900, most in 2u32..12) {
         let samples = samples(seed, count);

@@ -31,8 +31,8 @@ impl Run {
     }
 
     pub(crate) fn table(&self, name: &str) -> &ResultTable {
-        let found = self.result.tables.iter().find(|(table, _)| table == name);
-        &found.unwrap_or_else(|| panic!("no table {name}")).1
+        let table = self.result.tables.iter().find(|(table, _)| table == name);
+        &table.unwrap_or_else(|| panic!("no table {name}")).1
     }
 
     pub(crate) fn write_amplification(&self) -> f64 {
