@@ -3,7 +3,7 @@
 use super::pages::{domain, rber_model};
 use super::{Column, Out, copied, free, refused};
 use numpy::IntoPyArray;
-use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
+use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
 use outlast_models::SectorCode;
 use outlast_settings::array::ShiftWay;
 use outlast_units::Bytes;
