@@ -145,7 +145,7 @@ def test_sepbit_is_written_in_under_eighty_lines() -> None:
 
 
 def test_a_drive_in_service_takes_no_code_of_the_users(tiny: Path) -> None:
-    with pytest.raises(outlast.ScenarioError, match=r"is code of your own, which .* load; nothing does here"):
+    with pytest.raises(outlast.ScenarioError, match=r"is code of your own, which only .* can load"):
         outlast.Drive(tiny, {"policies.gc": f"{SEPBIT}:sepbit.collect"})
 
 

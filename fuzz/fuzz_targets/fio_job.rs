@@ -3,10 +3,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use outlast_units::Bytes;
-use outlast_workload::{Target, parse_job};
+use outlast_workload::{WorkloadTarget, parse_job};
 
 fuzz_target!(|text: &str| {
-    let target = Target { capacity: Bytes::mib(64), seed: 1, unit: Bytes::kib(4) };
+    let target = WorkloadTarget { capacity: Bytes::mib(64), seed: 1, unit: Bytes::kib(4) };
     if let Ok(mut workload) = parse_job(text, &target) {
         let mut requests = Vec::new();
         let _ = workload.source.fill(&mut requests, 256);

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outlast_workload::{Format, parse_bytes};
+use outlast_workload::{TraceFormat, parse_bytes};
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = parse_bytes(Format::Alibaba, bytes);
+    let _ = parse_bytes(TraceFormat::Alibaba, bytes);
 });

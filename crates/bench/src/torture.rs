@@ -2,7 +2,7 @@
 
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
-use outlast_engine::{Layer, RunControl, Scenario, load_scenario};
+use outlast_engine::{RunControl, Scenario, ScenarioLayer, load_scenario};
 use outlast_serve::{Image, ImageOptions, Input, Machine, Recorder};
 use outlast_torture::Recording;
 use outlast_torture::drive::{Request, What, classes};
@@ -24,8 +24,8 @@ const SECTORS: u32 = 8;
 /// The folder for temporary files cannot be written.
 pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let (blocks, commits) = if quick { (200, 20) } else { (2000, 300) };
-    let (scenario, _) =
-        load_scenario(&[Layer::File(PathBuf::from(DRIVE))], &[]).map_err(|error| error.to_string())?;
+    let (scenario, _) = load_scenario(&[ScenarioLayer::File(PathBuf::from(DRIVE))], &[])
+        .map_err(|error| error.to_string())?;
     let folder = std::env::temp_dir().join(format!("outlast-bench-torture-{}", std::process::id()));
     let line = record(&scenario, &folder, blocks, commits).and_then(|()| look(&folder, blocks));
     // Whatever came of it, the folder is not left behind.

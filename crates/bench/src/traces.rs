@@ -3,19 +3,19 @@
 
 use outlast_units::Bytes;
 use outlast_units::rng::{SplitMix, mix};
-use outlast_workload::{Addresses, Format, Target, TraceSpec, WorkloadSpec};
+use outlast_workload::{AddressOverflow, TraceFormat, TraceSpec, WorkloadSpec, WorkloadTarget};
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(crate) const FORMATS: [Format; 7] = [
-    Format::Msr,
-    Format::Spc,
-    Format::Ascii,
-    Format::Blkparse,
-    Format::FioIolog,
-    Format::FioIologV2,
-    Format::Alibaba,
+pub(crate) const FORMATS: [TraceFormat; 7] = [
+    TraceFormat::Msr,
+    TraceFormat::Spc,
+    TraceFormat::Ascii,
+    TraceFormat::Blkparse,
+    TraceFormat::FioIolog,
+    TraceFormat::FioIologV2,
+    TraceFormat::Alibaba,
 ];
 
 /// Records of a trace whose instructions are counted, and of one that is timed.
@@ -26,7 +26,7 @@ const DRIVE: Bytes = Bytes::gib(64);
 const TRACED: Bytes = Bytes::gib(256);
 
 /// Records replayed, and a hash of the requests.
-pub(crate) fn run(format: Format) -> Result<(u64, u64), String> {
+pub(crate) fn run(format: TraceFormat) -> Result<(u64, u64), String> {
     let file = write(format, FEW)?;
     let result = replay(&file, format);
     let _ = std::fs::remove_file(&file);
@@ -40,7 +40,7 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
         let file = write(format, if quick { FEW } else { MANY })?;
         let (mut one, mut both) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..5 {
-            for (addresses, least) in [(Addresses::Wrap, &mut one), (Addresses::Fit, &mut both)] {
+            for (addresses, least) in [(AddressOverflow::Wrap, &mut one), (AddressOverflow::Fit, &mut both)] {
                 let start = processor_seconds();
                 let (records, _) = read(&file, format, addresses)?;
                 *least = least.min((processor_seconds() - start) * 1e9 / records as f64);
@@ -58,14 +58,14 @@ fn processor_seconds() -> f64 {
 }
 
 #[inline(never)]
-fn replay(file: &Path, format: Format) -> Result<(u64, u64), String> {
-    read(file, format, Addresses::Fit)
+fn replay(file: &Path, format: TraceFormat) -> Result<(u64, u64), String> {
+    read(file, format, AddressOverflow::Fit)
 }
 
-fn read(file: &Path, format: Format, addresses: Addresses) -> Result<(u64, u64), String> {
+fn read(file: &Path, format: TraceFormat, addresses: AddressOverflow) -> Result<(u64, u64), String> {
     let file = file.to_string_lossy().into_owned();
     let spec = TraceSpec { file, format, addresses, ..TraceSpec::default() };
-    let target = Target { capacity: DRIVE, seed: 1, unit: Bytes::kib(4) };
+    let target = WorkloadTarget { capacity: DRIVE, seed: 1, unit: Bytes::kib(4) };
     let workload = WorkloadSpec { trace: Some(spec), ..WorkloadSpec::default() }.open(&target);
     let mut source = workload.map_err(|error| error.to_string())?.source;
     let (mut requests, mut count, mut hash) = (Vec::new(), 0, 0);
@@ -82,12 +82,12 @@ fn read(file: &Path, format: Format, addresses: Addresses) -> Result<(u64, u64),
 
 /// A made-up trace: bursts of some runs of addresses, 70 % reads, sizes from 4 to 64 KiB, a record every 30 us or so.
 #[allow(clippy::disallowed_methods, reason = "a trace is a file")]
-fn write(format: Format, records: u64) -> Result<PathBuf, String> {
+fn write(format: TraceFormat, records: u64) -> Result<PathBuf, String> {
     let mut rng = SplitMix::new(1, "bench.traces");
     let mut text = String::new();
-    if format == Format::FioIolog {
+    if format == TraceFormat::FioIolog {
         text.push_str("fio version 3 iolog\n");
-    } else if format == Format::FioIologV2 {
+    } else if format == TraceFormat::FioIologV2 {
         text.push_str("fio version 2 iolog\n");
     }
     let (mut micros, mut sector) = (0, 0);
@@ -107,26 +107,36 @@ fn write(format: Format, records: u64) -> Result<PathBuf, String> {
 }
 
 /// A record as the format's own writers have it.
-fn line(text: &mut String, format: Format, index: u64, micros: u64, sector: u64, sectors: u64, read: bool) {
+fn line(
+    text: &mut String,
+    format: TraceFormat,
+    index: u64,
+    micros: u64,
+    sector: u64,
+    sectors: u64,
+    read: bool,
+) {
     let (offset, length) = (sector * 512, sectors * 512);
     let letter = if read { 'R' } else { 'W' };
     let word = if read { "read" } else { "write" };
     let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
     let _ = match format {
-        Format::Msr => {
+        TraceFormat::Msr => {
             let kind = if read { "Read" } else { "Write" };
             let time = 128_166_372_003_061_629 + micros * 10;
             writeln!(text, "{time},hm,{},{kind},{offset},{length},{}", index % 2, 100 + index % 9000)
         }
-        Format::Spc => writeln!(text, "{},{sector},{length},{letter},{seconds}.{rest:06}", index % 3),
-        Format::Ascii => writeln!(text, "{}000 {} {sector} {sectors} {}", micros, index % 3, u8::from(read)),
-        Format::Blkparse => writeln!(
+        TraceFormat::Spc => writeln!(text, "{},{sector},{length},{letter},{seconds}.{rest:06}", index % 3),
+        TraceFormat::Ascii => {
+            writeln!(text, "{}000 {} {sector} {sectors} {}", micros, index % 3, u8::from(read))
+        }
+        TraceFormat::Blkparse => writeln!(
             text,
             "259,2    {}   {index:>8}     {seconds}.{rest:06}581  4020  Q {letter}S {sector} + {sectors} [java]",
             index % 4
         ),
-        Format::FioIolog => writeln!(text, "{micros} /dev/sda {word} {offset} {length}"),
-        Format::FioIologV2 => writeln!(text, "/dev/sda {word} {offset} {length}"),
+        TraceFormat::FioIolog => writeln!(text, "{micros} /dev/sda {word} {offset} {length}"),
+        TraceFormat::FioIologV2 => writeln!(text, "/dev/sda {word} {offset} {length}"),
         _ => writeln!(
             text,
             "{},{letter},{offset},{length},{}",

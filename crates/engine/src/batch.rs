@@ -2,7 +2,7 @@
 
 use crate::error::EngineError;
 use outlast_device::{Command, Device};
-use outlast_workload::{Request, Workload};
+use outlast_workload::{Workload, WorkloadRequest};
 
 /// Requests drawn from the source at once.
 const BATCH: usize = 1024;
@@ -12,7 +12,7 @@ const HINT: usize = 64;
 /// Requests drawn and not yet issued. Those before `hinted` have been announced to the device.
 #[derive(Debug, Default)]
 pub(crate) struct RequestBatch {
-    requests: Vec<Request>,
+    requests: Vec<WorkloadRequest>,
     next: usize,
     hinted: usize,
     commands: Vec<Command>,
@@ -25,7 +25,7 @@ impl RequestBatch {
         &mut self,
         workload: &mut Workload,
         device: &impl Device,
-    ) -> Result<Option<Request>, EngineError> {
+    ) -> Result<Option<WorkloadRequest>, EngineError> {
         if self.next == self.hinted && !self.refill(workload, device)? {
             return Ok(None);
         }

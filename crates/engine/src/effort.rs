@@ -8,10 +8,10 @@ use crate::error::EngineError;
 use crate::memory::MemoryNeeds;
 use crate::precondition::least_drive_writes;
 use outlast_models::write_amplification;
-use outlast_scenario::{Fill, Overwrite, Scenario, TimingMode};
+use outlast_scenario::{FillPattern, OverwritePattern, Scenario, TimingMode};
 use outlast_ssd::Ssd;
 use outlast_units::Nanos;
-use outlast_workload::{Pacing, Target, Workload};
+use outlast_workload::{RequestPacing, Workload, WorkloadTarget};
 use serde::Serialize;
 
 mod fan;
@@ -94,8 +94,8 @@ impl FlashEstimate<'_> {
         let spec = &self.scenario.precondition;
         match (&spec.from, spec.fill) {
             (Some(_), _) => 1.0,
-            (None, Fill::None) => 0.0,
-            (None, Fill::Sequential) => spec.fill_fraction,
+            (None, FillPattern::None) => 0.0,
+            (None, FillPattern::Sequential) => spec.fill_fraction,
         }
     }
 
@@ -123,13 +123,13 @@ impl FlashEstimate<'_> {
         let most = spec.max_drive_writes.max(spec.min_drive_writes);
         let by_workload = least.max(WORKLOAD_PASSES * sample.share).min(most);
         let (written, amplification, command_ns) = match spec.overwrite {
-            Overwrite::Random if filled > 0.0 => {
+            OverwritePattern::Random if filled > 0.0 => {
                 let amplification = self.amplification(filled);
                 // A lap programs each unit of flash once, of which 1 / amplification are host writes.
                 let lap = (1.0 + effective_spare_factor(self.drive).max(0.0)) / amplification;
                 (least.max(LAPS_UNTIL_STEADY * lap).min(most), amplification, 0.0)
             }
-            Overwrite::Workload if sample.written_units > 0.0 => {
+            OverwritePattern::Workload if sample.written_units > 0.0 => {
                 (by_workload, self.workload_amplification(sample), UNTIMED_REQUEST_NS)
             }
             _ => (0.0, 1.0, 0.0),
@@ -153,7 +153,7 @@ impl FlashEstimate<'_> {
         let written = requests * sample.written_units * self.fan.writes(sample);
         let filled = self.filled();
         // A drive that was never overwritten has free space to write to first, in which reads find nothing.
-        let fresh = spec.from.is_none() && (spec.overwrite == Overwrite::None || filled == 0.0);
+        let fresh = spec.from.is_none() && (spec.overwrite == OverwritePattern::None || filled == 0.0);
         let space = self.units * self.fan.large_writes;
         let free = if fresh { space * (1.0 + effective_spare_factor(self.drive) - filled) } else { 0.0 };
         // Uniform writes leave e^(−passes) of the addresses unwritten; `mean` is the written share averaged over the run.
@@ -179,7 +179,7 @@ pub(crate) fn estimate_effort(
     scenario: &Scenario,
     drives: &[&Ssd],
     workload: &mut Workload,
-    target: &Target,
+    target: &WorkloadTarget,
 ) -> Result<RunEffort, EngineError> {
     let drive = drives[0];
     let fan = FanOut::of(scenario.array.as_ref());
@@ -222,7 +222,7 @@ pub(crate) fn estimate_effort(
 fn requests(flash: &FlashEstimate<'_>, sample: &WorkloadSample, workload: &Workload) -> f64 {
     let limit = workload.requests.map_or(f64::INFINITY, |limit| limit as f64);
     let limit = limit.min(sample.whole);
-    let (Some(duration), Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, .. }) =
+    let (Some(duration), RequestPacing::Closed { queue_depth } | RequestPacing::Jobs { queue_depth, .. }) =
         (workload.duration, workload.pacing)
     else {
         return if limit.is_finite() { limit } else { sample.requests };

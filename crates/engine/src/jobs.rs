@@ -6,7 +6,7 @@ use crate::table::{ResultColumn, ResultTable};
 use hdrhistogram::Histogram;
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
-use outlast_workload::{FioLanes, Noted};
+use outlast_workload::{FioJobs, JobCompletion};
 use serde::Serialize;
 
 /// Nanoseconds of simulated time over which a rate is sampled: fio's default `bwavgtime`.
@@ -174,12 +174,12 @@ pub(crate) struct JobRecorder {
 
 impl JobRecorder {
     /// A recorder for these jobs; those of a group that report together share an entry.
-    pub(crate) fn new(fio_jobs: Option<&FioLanes>, digits: u8) -> Self {
+    pub(crate) fn new(fio_jobs: Option<&FioJobs>, digits: u8) -> Self {
         // Entries are numbered in the order of their first jobs. Groups are contiguous, so the last shared entry suffices.
         let mut entry_of: Vec<u32> = Vec::new();
         let mut shared: Option<(u32, u32)> = None;
         let mut count = 0;
-        for info in fio_jobs.into_iter().flat_map(FioLanes::infos) {
+        for info in fio_jobs.into_iter().flat_map(FioJobs::infos) {
             let shared_entry = shared.filter(|&(group, _)| info.grouped && group == info.group);
             let entry = shared_entry.map_or(count, |(_, entry)| entry);
             if shared_entry.is_none() {
@@ -238,15 +238,15 @@ impl JobRecorder {
         since: Nanos,
         at: Nanos,
         outcome: Outcome,
-        noted: Noted,
+        noted: JobCompletion,
     ) {
         if command.op != Op::Flush {
             self.spans[job as usize].in_flight -= 1;
         }
         match noted {
-            Noted::Counted => {}
-            Noted::Passed => return,
-            Noted::RampEnded => return self.restart_job(job, at),
+            JobCompletion::Measured => {}
+            JobCompletion::Unmeasured => return,
+            JobCompletion::RampEnded => return self.restart_job(job, at),
         }
         let Some(slot) = OPS.iter().position(|&(op, _)| op == command.op) else { return };
         let entry = &mut self.entries[self.entry_of[job as usize] as usize];
@@ -291,19 +291,19 @@ impl JobRecorder {
     }
 
     /// Names of jobs that issued no request while others did.
-    pub(crate) fn idle<'a>(&self, fio_jobs: Option<&'a FioLanes>) -> Vec<&'a str> {
+    pub(crate) fn idle<'a>(&self, fio_jobs: Option<&'a FioJobs>) -> Vec<&'a str> {
         if !self.spans.iter().any(|span| span.issued) {
             return Vec::new();
         }
         // Jobs and spans are in the same order.
-        let infos = fio_jobs.into_iter().flat_map(FioLanes::infos);
+        let infos = fio_jobs.into_iter().flat_map(FioJobs::infos);
         let idle = infos.zip(&self.spans).filter(|(_, span)| !span.issued);
         idle.map(|(info, _)| info.name.as_str()).collect()
     }
 
     /// Figures of all entries at the end of the run.
-    pub(crate) fn figures(&self, fio_jobs: Option<&FioLanes>, end: Nanos) -> Vec<JobFigures> {
-        let infos: Vec<_> = fio_jobs.into_iter().flat_map(FioLanes::infos).collect();
+    pub(crate) fn figures(&self, fio_jobs: Option<&FioJobs>, end: Nanos) -> Vec<JobFigures> {
+        let infos: Vec<_> = fio_jobs.into_iter().flat_map(FioJobs::infos).collect();
         (0..self.entries.len() as u32)
             .filter_map(|entry| {
                 let members: Vec<usize> =

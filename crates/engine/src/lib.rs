@@ -87,7 +87,7 @@ pub use summary::{
 pub use table::{ResultColumn, ResultTable};
 
 pub use outlast_scenario::{
-    Decision, Fill, Happening, Layer, Overwrite, OwnPolicy, Place, PoliciesSpec, PreconditionSpec, Preset,
-    Provenance, ReadFile, RunSpec, Scenario, ScenarioError, Strike, TimingMode, check_name, load,
-    load_scenario, parse_text, presets, split_override,
+    FaultTarget, FillPattern, OverwritePattern, PlannedEvent, PoliciesSpec, PolicyDecision, PolicySpec,
+    PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario, ScenarioError, ScenarioLayer,
+    SourcePosition, TimingMode, check_name, load, load_scenario, parse_text, presets, split_override,
 };

@@ -8,10 +8,10 @@ use crate::spare_space::SpareSpaceWatch;
 use crate::steady::{OverwriteRound, compared, expected_drive_writes_left, has_settled, mean_amplification};
 use crate::team::ThreadTeam;
 use outlast_device::{Op, Outcome};
-use outlast_scenario::{Fill, Overwrite, PreconditionSpec};
+use outlast_scenario::{FillPattern, OverwritePattern, PreconditionSpec};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
-use outlast_workload::{Target, WorkloadSpec};
+use outlast_workload::{WorkloadSpec, WorkloadTarget};
 
 /// Default length of a round, in drive writes.
 const ROUND: f64 = 0.1;
@@ -106,13 +106,13 @@ pub(crate) fn prepare<M: SimulatedDevice>(
     device: &mut M,
     spec: &PreconditionSpec,
     workload: &WorkloadSpec,
-    target: &Target,
+    target: &WorkloadTarget,
     team: ThreadTeam,
     progress: OnProgress<'_>,
 ) -> Result<PreconditionRecord, EngineError> {
     let watch = Stopwatch::start();
     let units = device.units();
-    let filled = if spec.fill == Fill::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
+    let filled = if spec.fill == FillPattern::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
     // The first plan: the fill, and the least overwriting. Every round corrects it.
     let at_least = (spec.min_drive_writes * units as f64) as u64;
     let spare_space = SpareSpaceWatch::new(device);
@@ -134,12 +134,12 @@ pub(crate) fn prepare<M: SimulatedDevice>(
         // Counts begin after the fill, whose writes are no overwriting.
         preparer.spare_space = SpareSpaceWatch::new(preparer.device);
         match spec.overwrite {
-            Overwrite::None => {}
-            Overwrite::Random if filled == 0 => {
+            OverwritePattern::None => {}
+            OverwritePattern::Random if filled == 0 => {
                 prepared.note = Some("Nothing was filled, so nothing was overwritten.".to_owned());
             }
-            Overwrite::Random => preparer.overwrite_randomly(filled, target.seed, &mut prepared)?,
-            Overwrite::Workload => preparer.overwrite_with(workload, target, &mut prepared)?,
+            OverwritePattern::Random => preparer.overwrite_randomly(filled, target.seed, &mut prepared)?,
+            OverwritePattern::Workload => preparer.overwrite_with(workload, target, &mut prepared)?,
         }
     }
     preparer.catch_up()?;
@@ -285,7 +285,7 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
     fn overwrite_with(
         &mut self,
         spec: &WorkloadSpec,
-        target: &Target,
+        target: &WorkloadTarget,
         prepared: &mut PreconditionRecord,
     ) -> Result<(), EngineError> {
         let round = self.round_units();

@@ -8,7 +8,7 @@ use crate::over_time::OverTime;
 use crate::window::{TimeWindow, TimeWindows};
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
-use outlast_workload::FioLanes;
+use outlast_workload::FioJobs;
 
 /// Counts of completed commands; those that ended in an error are counted separately from those served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,7 +112,7 @@ pub(crate) struct RunRecorder {
 }
 
 impl RunRecorder {
-    pub(crate) fn new(digits: u8, windows: TimeWindows, fio_jobs: Option<&FioLanes>) -> Self {
+    pub(crate) fn new(digits: u8, windows: TimeWindows, fio_jobs: Option<&FioJobs>) -> Self {
         Self {
             jobs: JobRecorder::new(fio_jobs, digits),
             start: Nanos::ZERO,

@@ -5,7 +5,7 @@ use crate::facts::RunFacts;
 use crate::repair_report::{self, RepairSummary};
 use crate::summary::{self, MemoryFigures, RunSummary, SCHEMA, SteadyState};
 use outlast_device::{Op, Outcome};
-use outlast_scenario::Overwrite;
+use outlast_scenario::OverwritePattern;
 use outlast_units::Nanos;
 
 pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
@@ -79,8 +79,8 @@ fn notes(facts: &RunFacts<'_>) -> Vec<String> {
 fn other_preparation_note(facts: &RunFacts<'_>) -> Option<String> {
     let written = facts.recorder.completed.bytes[Op::Write as usize] as f64;
     let drive_writes = written / facts.ssd.identify().capacity.0 as f64;
-    let is_prepared =
-        facts.scenario.precondition.overwrite == Overwrite::Random && !facts.prepared.rounds.is_empty();
+    let is_prepared = facts.scenario.precondition.overwrite == OverwritePattern::Random
+        && !facts.prepared.rounds.is_empty();
     let is_short = written > 0.0 && drive_writes < 1.0 && !facts.prepared.stopped;
     (is_prepared && is_short && !summary::writes_uniformly(facts)).then(|| {
         format!(
@@ -142,7 +142,7 @@ fn idle_notes(facts: &RunFacts<'_>) -> Vec<String> {
     };
     let mut notes: Vec<String> = Vec::new();
     for name in
-        facts.recorder.jobs.idle(facts.workload.lanes.as_ref()).into_iter().filter(|name| !is_noted(name))
+        facts.recorder.jobs.idle(facts.workload.jobs.as_ref()).into_iter().filter(|name| !is_noted(name))
     {
         let note = format!("Job {name} issued no request: it was ended before its first.");
         if !notes.contains(&note) {

@@ -15,9 +15,9 @@ use crate::requests::{CompletedRequest, OnRows};
 use crate::simulated_device::SimulatedDevice;
 use job_schedule::JobSchedule;
 use outlast_device::{Command, Completion, Outcome, Tag};
-use outlast_scenario::Strike;
+use outlast_scenario::FaultTarget;
 use outlast_units::Nanos;
-use outlast_workload::{Pacing, Request, Workload};
+use outlast_workload::{RequestPacing, Workload, WorkloadRequest};
 pub(crate) use state::RunState;
 pub use state::{ExtraRequest, LegGoal};
 
@@ -85,9 +85,9 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
     pub(crate) fn run(&mut self) -> Result<RunEnding, EngineError> {
         self.start()?;
         let ending = match self.workload.pacing {
-            Pacing::Open => self.open_loop()?,
-            Pacing::Lanes { .. } if self.state.schedule.is_some() => self.jobs_loop()?,
-            Pacing::Closed { .. } | Pacing::Lanes { .. } => self.closed_loop()?,
+            RequestPacing::Open => self.open_loop()?,
+            RequestPacing::Jobs { .. } if self.state.schedule.is_some() => self.jobs_loop()?,
+            RequestPacing::Closed { .. } | RequestPacing::Jobs { .. } => self.closed_loop()?,
         };
         if ending != RunEnding::Paused {
             self.finish();
@@ -127,12 +127,12 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         self.state.has_begun = true;
         self.device.reset(Nanos::ZERO);
         // An open loop begins empty, and jobs are asked by their own schedule.
-        let queue_depth = match (&self.workload.pacing, &self.workload.lanes) {
-            (Pacing::Open, _) => 0,
-            (Pacing::Closed { queue_depth }, _) => *queue_depth,
-            (Pacing::Lanes { .. }, None) => 1,
-            (Pacing::Lanes { .. }, Some(lanes)) => {
-                self.state.schedule = Some(JobSchedule::new(lanes.anew()));
+        let queue_depth = match (&self.workload.pacing, &self.workload.jobs) {
+            (RequestPacing::Open, _) => 0,
+            (RequestPacing::Closed { queue_depth }, _) => *queue_depth,
+            (RequestPacing::Jobs { .. }, None) => 1,
+            (RequestPacing::Jobs { .. }, Some(lanes)) => {
+                self.state.schedule = Some(JobSchedule::new(lanes.restarted()));
                 0
             }
         };
@@ -145,7 +145,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
     }
 
     /// Injects a fault between two legs.
-    pub(crate) fn strike(&mut self, strike: Strike) -> Result<(), EngineError> {
+    pub(crate) fn strike(&mut self, strike: FaultTarget) -> Result<(), EngineError> {
         self.start()?;
         let clock = self.state.clock;
         self.device.advance(clock, &mut self.state.completions);
@@ -163,7 +163,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
     }
 
     #[inline]
-    fn next_request(&mut self) -> Result<Option<Request>, EngineError> {
+    fn next_request(&mut self) -> Result<Option<WorkloadRequest>, EngineError> {
         self.state.batch.next(self.workload, self.device)
     }
 

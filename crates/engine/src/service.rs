@@ -11,7 +11,7 @@ use outlast_array::{Array, PowerCycle};
 use outlast_device::{Device, Tag};
 use outlast_media::{ConfigError, FaultSpec, Store, Tear};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
-use outlast_scenario::{Happening, Scenario, TimingMode};
+use outlast_scenario::{PlannedEvent, Scenario, TimingMode};
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
 use std::{io::Read, sync::Arc};
@@ -169,7 +169,7 @@ impl InService {
     /// # Errors
     /// An address that the device does not have, or a refusal of the array. An array that refuses to start after a loss of power stays off.
     pub fn strike(&mut self, now: Nanos, fault: &FaultSpec) -> Result<(), ServiceError> {
-        let strike = self.scenario.strike("fault", 0, fault)?;
+        let strike = self.scenario.fault_target("fault", 0, fault)?;
         either!(&mut self.device, device => device.strike(now, strike))
     }
 
@@ -179,7 +179,7 @@ impl InService {
     /// A drive by itself, or a refusal of the array.
     pub fn replace(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), ServiceError> {
         let volume = self.volume()?;
-        Ok(volume.carry_out(now, Happening::Replace { member, force, fault: 0 })?)
+        Ok(volume.carry_out(now, PlannedEvent::Replace { member, force, fault: 0 })?)
     }
 
     /// Starts a scrub that reads the whole array and corrects redundancy, like md's `repair`.

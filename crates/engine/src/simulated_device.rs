@@ -9,7 +9,7 @@ use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
 use outlast_persist::Restore;
-use outlast_scenario::{Scenario, Strike};
+use outlast_scenario::{FaultTarget, Scenario};
 use outlast_ssd::{CoreShare, Ssd};
 use outlast_units::{Lba, Nanos};
 
@@ -82,7 +82,7 @@ pub(crate) trait SimulatedDevice: Device + Restore {
     ///
     /// # Errors
     /// The array refuses it. An array that refuses to start after a loss of power stays off.
-    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError>;
+    fn strike(&mut self, now: Nanos, strike: FaultTarget) -> Result<(), ServiceError>;
 
     /// Resets all counters.
     fn reset(&mut self, now: Nanos);
@@ -224,9 +224,9 @@ impl SimulatedDevice for Ssd {
         Ok(())
     }
 
-    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError> {
+    fn strike(&mut self, now: Nanos, strike: FaultTarget) -> Result<(), ServiceError> {
         // A drive by itself is device 0; the scenario has checked that.
-        let Strike::Flash { fault, .. } = strike else { return Err(ServiceError::NoArray) };
+        let FaultTarget::Flash { fault, .. } = strike else { return Err(ServiceError::NoArray) };
         self.inject(now, fault);
         Ok(())
     }

@@ -18,7 +18,7 @@ use outlast_media::ConfigError;
 use outlast_scenario::{Scenario, TimingMode};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
-use outlast_workload::{Pacing, Target, Workload};
+use outlast_workload::{RequestPacing, Workload, WorkloadTarget};
 
 /// Does the same with a drive or an array.
 macro_rules! either {
@@ -45,7 +45,7 @@ pub struct Simulation {
     scenario: Scenario,
     built: BuiltDevice,
     workload: Workload,
-    target: Target,
+    target: WorkloadTarget,
     current_run: Option<Box<OpenRun>>,
 }
 
@@ -124,7 +124,7 @@ impl Simulation {
     }
 
     /// Makes all checks that need no device, and opens the workload.
-    fn open_workload(scenario: &Scenario) -> Result<(Workload, Target), EngineError> {
+    fn open_workload(scenario: &Scenario) -> Result<(Workload, WorkloadTarget), EngineError> {
         scenario.validate()?;
         scenario.check_policies()?;
         match (&scenario.precondition.from, &scenario.array) {
@@ -136,11 +136,14 @@ impl Simulation {
         let target = target_of(scenario)?;
         let workload = scenario.workload.open(&target)?;
         // Jobs that only time ends have durations of their own.
-        if workload.endless && workload.duration.is_none() && workload.lanes.is_none() {
+        if workload.endless && workload.duration.is_none() && workload.jobs.is_none() {
             let limit = "the workload has no end: give requests, bytes or duration";
             return Err(ConfigError::new("workload", workload.label, limit).into());
         }
-        if workload.endless && scenario.run.timing == TimingMode::None && workload.pacing != Pacing::Open {
+        if workload.endless
+            && scenario.run.timing == TimingMode::None
+            && workload.pacing != RequestPacing::Open
+        {
             let limit = "without time a duration never ends a closed loop: give requests or bytes";
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }
@@ -229,21 +232,21 @@ fn duration_setting(scenario: &Scenario) -> &'static str {
 ///
 /// # Errors
 /// The first setting of the array that cannot work.
-pub(crate) fn target_of(scenario: &Scenario) -> Result<Target, ConfigError> {
+pub(crate) fn target_of(scenario: &Scenario) -> Result<WorkloadTarget, ConfigError> {
     let unit = scenario.device.ftl.mapping_unit;
     let capacity = match &scenario.array {
         None => scenario.device.ftl.user_capacity(&scenario.device.geometry),
         Some(array) => ArrayVolume::capacity(scenario, array)?,
     };
     let capacity = Bytes(capacity.0 / unit.0 * unit.0);
-    Ok(Target { capacity, seed: scenario.seed, unit })
+    Ok(WorkloadTarget { capacity, seed: scenario.seed, unit })
 }
 
 /// Prepares `device` by preconditioning, or by reading a snapshot.
 pub(crate) fn prepare_device<M: SimulatedDevice>(
     scenario: &Scenario,
     device: &mut M,
-    target: &Target,
+    target: &WorkloadTarget,
     progress: OnProgress<'_>,
 ) -> Result<PreconditionRecord, EngineError> {
     if let Some(path) = &scenario.precondition.from {

@@ -14,7 +14,7 @@ use crate::member::MemberConfigs;
 use crate::precondition::PreconditionRecord;
 use outlast_media::ConfigError;
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, restore_foreign, shape};
-use outlast_scenario::{OtherSetting, Scenario, other_setting, shape_of_machine};
+use outlast_scenario::{ChangedSetting, Scenario, first_changed_setting, shape_of_machine};
 use std::any::Any;
 use std::io::{self, Read, Write};
 use thiserror::Error;
@@ -199,8 +199,8 @@ fn check_head<M: Restore>(scenario: &Scenario, head: SnapshotHead) -> Result<(),
     if head.settings == shape_of_machine(scenario) {
         return Ok(());
     }
-    Err(match other_setting(&head.scenario, scenario) {
-        Some(OtherSetting { name, was, is }) => SnapshotError::Setting { name, was, is },
+    Err(match first_changed_setting(&head.scenario, scenario) {
+        Some(ChangedSetting { name, was, is }) => SnapshotError::Setting { name, was, is },
         None => SnapshotError::Settings,
     })
 }

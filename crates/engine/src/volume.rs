@@ -8,13 +8,13 @@ use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
 use crate::simulated_device::{SimulatedDevice, unit_write};
 use crate::team::ThreadTeam;
 use crate::untimed::UntimedBacklog;
-use outlast_array::{Array, ArrayError, ArrayCondition, ArrayCounters};
+use outlast_array::{Array, ArrayCondition, ArrayCounters, ArrayError};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, Outcome, Peek, SectorRun, Smart, Tag,
 };
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Store, Tear};
-use outlast_scenario::{Happening, Scenario, Strike};
+use outlast_scenario::{FaultTarget, PlannedEvent, Scenario};
 use outlast_settings::array::ArrayConfig;
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::Ssd;
@@ -36,7 +36,7 @@ const FILL_STEP: usize = 1 << 16;
 pub(crate) struct ArrayVolume {
     pub(crate) array: Array<ArrayMember>,
     /// Scheduled happenings of the array and of whole members, the next one last.
-    pending: Vec<(Nanos, Happening)>,
+    pending: Vec<(Nanos, PlannedEvent)>,
     /// Drives that were exchanged for others, whose counts are still needed.
     replaced: Vec<ArrayMember>,
     /// ArrayCounters of the array at the last reset.
@@ -259,12 +259,12 @@ impl ArrayVolume {
         {
             self.pending.pop();
             match (self.carry_out(now, happening), happening) {
-                (Err(error @ ArrayError::OnlyCopy { .. }), Happening::Replace { member, fault, .. }) => {
+                (Err(error @ ArrayError::OnlyCopy { .. }), PlannedEvent::Replace { member, fault, .. }) => {
                     self.failure =
                         Some(ConfigError::new(&format!("faults[{fault}].device"), member, error.to_string()));
                     self.pending.clear();
                 }
-                (Err(error), Happening::PowerCut { .. }) => {
+                (Err(error), PlannedEvent::PowerCut { .. }) => {
                     self.notes.push(format!(
                         "Power failed at {at}, the array did not start again, and the run ended: {error}."
                     ));
@@ -279,11 +279,11 @@ impl ArrayVolume {
     ///
     /// # Errors
     /// The array refuses it. An array that refuses to start after a loss of power stays off.
-    pub(crate) fn carry_out(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
+    pub(crate) fn carry_out(&mut self, now: Nanos, happening: PlannedEvent) -> Result<(), ArrayError> {
         match happening {
-            Happening::Fail { member } => self.array.fail_member(now, member.into()),
-            Happening::Replace { .. } => self.exchange(now, happening),
-            Happening::PowerCut { force, tear } => {
+            PlannedEvent::Fail { member } => self.array.fail_member(now, member.into()),
+            PlannedEvent::Replace { .. } => self.exchange(now, happening),
+            PlannedEvent::PowerCut { force, tear } => {
                 self.tear_next(tear);
                 self.power_cycle(now, now, force)
             }
@@ -336,8 +336,8 @@ impl ArrayVolume {
     }
 
     /// Exchanges a member for a new drive, or a new stand-in in a stand-in's place.
-    fn exchange(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
-        let Happening::Replace { member, force, .. } = happening else { return Ok(()) };
+    fn exchange(&mut self, now: Nanos, happening: PlannedEvent) -> Result<(), ArrayError> {
+        let PlannedEvent::Replace { member, force, .. } = happening else { return Ok(()) };
         // Also counted if the array refuses the drive, so that a later one is never a copy of it.
         let seed = drive_seed(self.seed, self.made);
         self.made += 1;
@@ -579,20 +579,20 @@ impl SimulatedDevice for ArrayVolume {
             }
         });
         // The next happening is taken from the end. The stable sort keeps those of equal times in reversed order, so the first given is taken first.
-        self.pending = scenario.happenings()?;
+        self.pending = scenario.planned_events()?;
         self.pending.reverse();
         self.pending.sort_by_key(|&(at, _)| Reverse(at));
         Ok(())
     }
 
-    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), ServiceError> {
+    fn strike(&mut self, now: Nanos, strike: FaultTarget) -> Result<(), ServiceError> {
         match strike {
-            Strike::Flash { device, fault } => self.array.with_devices(|index, member| {
+            FaultTarget::Flash { device, fault } => self.array.with_devices(|index, member| {
                 if let Some(ssd) = member.drive_mut().filter(|_| index == usize::from(device)) {
                     ssd.inject(now, fault);
                 }
             }),
-            Strike::Whole(happening) => self.carry_out(now, happening)?,
+            FaultTarget::Array(happening) => self.carry_out(now, happening)?,
         }
         Ok(())
     }

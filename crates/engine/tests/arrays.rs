@@ -143,7 +143,7 @@ fn percentages_wear_members_as_equation_1_says() {
 #[test]
 fn filling_writes_parity_once_for_each_stripe() {
     let mut filled = array("level = \"raid5\"\nmembers = 4", WRITES);
-    filled.precondition.overwrite = outlast_engine::Overwrite::None;
+    filled.precondition.overwrite = outlast_engine::OverwritePattern::None;
     let mut simulation = Simulation::new(filled).unwrap();
     let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
     // Everything was written before the counters began; the pages of the fill are what blocks hold.

@@ -1,12 +1,12 @@
 //! Is what a run refuses told as the setting that the user wrote?
 
-use outlast_engine::{EngineError, Layer, ScenarioError, Simulation, load_scenario};
+use outlast_engine::{EngineError, ScenarioError, ScenarioLayer, Simulation, load_scenario};
 use std::path::PathBuf;
 
 #[test]
 fn an_error_of_a_derived_capacity_names_the_setting_that_the_user_wrote() {
     let text = "extends = \"demo\"\n\n[device.ftl]\nover_provisioning = 0.001\n".to_owned();
-    let layer = Layer::Toml { name: "base.toml".to_owned(), text, folder: PathBuf::new() };
+    let layer = ScenarioLayer::Toml { name: "base.toml".to_owned(), text, folder: PathBuf::new() };
     let (scenario, provenance) = load_scenario(&[layer], &[]).unwrap();
     let Err(EngineError::Config(error)) = Simulation::new(scenario) else { panic!("not refused") };
     let message = ScenarioError::invalid(&provenance, &error).to_string();

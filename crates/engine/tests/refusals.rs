@@ -661,7 +661,7 @@ requests = 2000
 "#;
 
 mod without_building {
-    use outlast_engine::{Layer, Simulation, load_scenario, parse_text, presets};
+    use outlast_engine::{ScenarioLayer, Simulation, load_scenario, parse_text, presets};
     use outlast_units::rng::SplitMix;
 
     fn text(
@@ -726,7 +726,7 @@ mod without_building {
     #[test]
     fn presets_pass_without_being_built() {
         for preset in presets().iter().filter(|preset| preset.name != "x25m-80g") {
-            let layers = [Layer::Preset(preset.name.to_owned())];
+            let layers = [ScenarioLayer::Preset(preset.name.to_owned())];
             let set = [("workload".to_owned(), "{ synthetic = { requests = 1 } }".to_owned())];
             let (scenario, _) = load_scenario(&layers, &set).unwrap();
             let memory = Simulation::check(&scenario).unwrap();

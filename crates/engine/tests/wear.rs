@@ -157,7 +157,7 @@ fn a_drive_wears_out_into_read_only() {
 #[test]
 fn a_drive_that_wears_out_while_it_is_prepared_says_so() {
     let mut scenario = skewed(100, "none", "", "endurance = 2");
-    scenario.precondition.overwrite = outlast_engine::Overwrite::Random;
+    scenario.precondition.overwrite = outlast_engine::OverwritePattern::Random;
     scenario.precondition.min_drive_writes = 50.0;
     scenario.precondition.max_drive_writes = 50.0;
     let error =

@@ -44,7 +44,7 @@ mod trace_vscsi;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use outlast_workload::{AddressUnit, Format, TimeUnit, TraceSpec, convert};
+use outlast_workload::{AddressUnit, TimeUnit, TraceFormat, TraceSpec, convert};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -61,13 +61,13 @@ fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
 }
 
 /// A short trace in a format.
-fn trace(format: Format) -> Vec<u8> {
+fn trace(format: TraceFormat) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     fs::write(&file, "0 0 8 8 1\n1500000 0 4096 16 0\n2500000 0 131064 8 0\n").unwrap();
     let spec = TraceSpec {
         file: file.to_str().unwrap().to_owned(),
-        format: Format::Ascii,
+        format: TraceFormat::Ascii,
         time_unit: Some(TimeUnit::Ns),
         address_unit: Some(AddressUnit::Sector),
         ..TraceSpec::default()
@@ -79,16 +79,16 @@ fn trace(format: Format) -> Vec<u8> {
 
 /// What a target reads when it reads something that is right; none where a target makes its inputs itself.
 pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
-    const FORMATS: [Format; 9] = [
-        Format::Msr,
-        Format::Spc,
-        Format::Ascii,
-        Format::Blkparse,
-        Format::FioIolog,
-        Format::FioIologV2,
-        Format::Vscsi,
-        Format::Alibaba,
-        Format::Etw,
+    const FORMATS: [TraceFormat; 9] = [
+        TraceFormat::Msr,
+        TraceFormat::Spc,
+        TraceFormat::Ascii,
+        TraceFormat::Blkparse,
+        TraceFormat::FioIolog,
+        TraceFormat::FioIologV2,
+        TraceFormat::Vscsi,
+        TraceFormat::Alibaba,
+        TraceFormat::Etw,
     ];
     match module.rsplit("::").next().unwrap() {
         "chip_file" => vec![

@@ -3,7 +3,7 @@
 use crate::errors::{ScenarioError, of_workload};
 use crate::guard::unlocked;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
-use outlast_workload::{FioSpec, Target, job_variables};
+use outlast_workload::{FioSpec, WorkloadTarget, job_variables};
 use pyo3::prelude::*;
 
 /// A request: nanoseconds, number of the lane, operation, first byte, bytes.
@@ -25,15 +25,16 @@ fn fio_log(
 ) -> PyResult<(Vec<Row>, Vec<Lane>)> {
     unlocked(py, || {
         let spec = fio_spec(settings)?;
-        let target = Target { capacity: Bytes(capacity), seed: seed.unwrap_or(0), unit: Bytes(SECTOR_BYTES) };
+        let target =
+            WorkloadTarget { capacity: Bytes(capacity), seed: seed.unwrap_or(0), unit: Bytes(SECTOR_BYTES) };
         let log = spec.log(&target, Nanos(latency_ns), seed.is_none(), most).map_err(of_workload)?;
         let rows = log.requests.iter().map(|request| {
             let command = request.command;
             let (offset, bytes) = (command.lba.0 * SECTOR_BYTES, u64::from(command.sectors) * SECTOR_BYTES);
-            (request.at.0, request.lane, format!("{:?}", command.op).to_lowercase(), offset, bytes)
+            (request.at.0, request.job, format!("{:?}", command.op).to_lowercase(), offset, bytes)
         });
         let lanes = log
-            .lanes
+            .jobs
             .iter()
             .map(|lane| (lane.name.clone(), lane.begin.map(|at| at.0), lane.end.map(|at| at.0)));
         Ok((rows.collect(), lanes.collect()))

@@ -2,7 +2,7 @@
 
 use crate::errors::{ScenarioError, of_scenario};
 use crate::guard::unlocked;
-use outlast_engine::{Layer, Provenance, Scenario, load_scenario, presets};
+use outlast_engine::{Provenance, Scenario, ScenarioLayer, load_scenario, presets};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -17,14 +17,14 @@ pub(crate) fn load(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResult<(S
     load_scenario(&layers, overrides).map_err(of_scenario)
 }
 
-fn layer((kind, text): RawLayer) -> PyResult<Layer> {
+fn layer((kind, text): RawLayer) -> PyResult<ScenarioLayer> {
     if let Some(name) = kind.strip_prefix("text of ") {
-        return Ok(Layer::Toml { name: name.to_owned(), text, folder: PathBuf::new() });
+        return Ok(ScenarioLayer::Toml { name: name.to_owned(), text, folder: PathBuf::new() });
     }
     match kind.as_str() {
-        "preset" => Ok(Layer::Preset(text)),
-        "file" => Ok(Layer::File(PathBuf::from(text))),
-        "json" => Ok(Layer::Json { name: "settings".to_owned(), text }),
+        "preset" => Ok(ScenarioLayer::Preset(text)),
+        "file" => Ok(ScenarioLayer::File(PathBuf::from(text))),
+        "json" => Ok(ScenarioLayer::Json { name: "settings".to_owned(), text }),
         other => Err(ScenarioError::new_err(format!("layer kind \"{other}\": must be preset, file or json"))),
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::errors::{InternalError, ScenarioError, WorkloadError, of_workload};
 use crate::guard::unlocked;
-use outlast_workload::{Format, TraceSpec, WorkloadError as CoreError, convert, trace_info_while as info};
+use outlast_workload::{
+    TraceFormat, TraceSpec, WorkloadError as CoreError, convert, trace_info_while as info,
+};
 use pyo3::prelude::*;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -77,7 +79,7 @@ fn trace_spec(settings: &str) -> PyResult<TraceSpec> {
         .map_err(|error| ScenarioError::new_err(format!("trace settings: {}", plain(&error))))
 }
 
-fn format_named(name: &str) -> PyResult<Format> {
+fn format_named(name: &str) -> PyResult<TraceFormat> {
     let quoted = serde_json::Value::String(name.to_owned());
     serde_json::from_value(quoted)
         .map_err(|error| WorkloadError::new_err(format!("format to write, \"{name}\": {}", plain(&error))))

@@ -1,9 +1,9 @@
-//! Tree to settings: a serde deserializer that knows at every moment which setting it is at, so that an error does too.
+//! A serde deserializer from the tree of settings, which adds the path of the setting to each error.
 
 use super::error::{ScenarioError, hint};
-use super::place::one_line;
-use super::tree::{Kind, Node, Step, dotted};
-use super::{Place, Provenance};
+use super::position::one_line;
+use super::tree::{PathStep, SettingNode, SettingValue, dotted};
+use super::{Provenance, SourcePosition};
 use serde::de::value::StringDeserializer;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
@@ -12,38 +12,39 @@ use serde::de::{
 use std::collections::btree_map;
 use std::fmt;
 
-/// Mistakes that are listed at once.
+/// Errors that are listed at once.
 const MOST_LISTED: usize = 10;
 
 /// Reads a `T` from the merged tree in `provenance`.
 ///
 /// # Errors
-/// Every setting that is unknown or unfit by itself, in the order of the lines: each is taken away once it is noted, so that the next one is
-/// found.
+/// Every setting that is unknown or invalid by itself, in the order of the lines. Serde stops at the first error, so each such setting is
+/// removed and the rest decoded again.
 pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, ScenarioError> {
     let mut errors = Vec::new();
-    let first = match T::deserialize(Decoder { node: provenance.root() }) {
+    let first = match T::deserialize(TreeDecoder { node: provenance.root() }) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    let (mut rest, mut error) = (provenance.root().clone(), first);
+    let (mut remaining, mut error) = (provenance.root().clone(), first);
     loop {
-        let path: Vec<Step> = error.path.iter().rev().cloned().collect();
-        let place = provenance.place_of(&path);
-        let missing = matches!(error.what, What::Missing(_));
+        let path: Vec<PathStep> = error.path.iter().rev().cloned().collect();
+        let position = provenance.position_of(&path);
+        let missing = matches!(error.fault, DecodeFault::Missing(_));
         if missing && !errors.is_empty() {
             break; // perhaps only because it was taken away, or because its name is what was misspelt
         }
-        errors.push((place, error.located(provenance)));
-        if missing || !rest.remove(&path) || errors.len() == MOST_LISTED {
+        errors.push((position, error.located(provenance)));
+        if missing || !remaining.remove(&path) || errors.len() == MOST_LISTED {
             break;
         }
-        match T::deserialize(Decoder { node: &rest }) {
+        match T::deserialize(TreeDecoder { node: &remaining }) {
             Ok(_) => break,
             Err(next) => error = next,
         }
     }
-    errors.sort_by_cached_key(|(place, _)| place.clone().map(|place| (place.file, place.line)));
+    errors
+        .sort_by_cached_key(|(position, _)| position.clone().map(|position| (position.file, position.line)));
     let mut errors: Vec<ScenarioError> = errors.into_iter().map(|(_, error)| error).collect();
     match errors.pop() {
         Some(only) if errors.is_empty() => Err(only),
@@ -54,56 +55,59 @@ pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, 
     }
 }
 
-/// What is wrong with a setting. `path` is filled in from the inside out while the error travels up.
+/// An error about a setting. `path` is filled from the inside out while the error travels up.
 #[derive(Debug)]
 struct DecodeError {
-    path: Vec<Step>,
-    what: What,
+    path: Vec<PathStep>,
+    fault: DecodeFault,
 }
 
 #[derive(Debug)]
-enum What {
-    Unfit(String),
+enum DecodeFault {
+    /// A value of the wrong type or outside its limits, with the limit.
+    Invalid(String),
     UnknownKey(&'static [&'static str]),
     UnknownChoice(&'static [&'static str]),
     Missing(&'static str),
 }
 
 impl DecodeError {
-    fn new(what: What) -> Self {
-        Self { path: Vec::new(), what }
+    fn new(fault: DecodeFault) -> Self {
+        Self { path: Vec::new(), fault }
     }
 
-    fn within(mut self, step: Step) -> Self {
+    /// The error with the step that leads to the setting from the table or list around it.
+    fn within(mut self, step: PathStep) -> Self {
         self.path.push(step);
         self
     }
 
+    /// The error for the user, with the position of the setting.
     fn located(mut self, provenance: &Provenance) -> ScenarioError {
         self.path.reverse();
         let node = provenance.root().deepest(&self.path);
-        let at: Option<Place> = provenance.place_of(&self.path);
+        let at: Option<SourcePosition> = provenance.position_of(&self.path);
         let field = dotted(&self.path);
-        let given = |node: &Node| match &node.kind {
-            Kind::Text(text) => text.clone(),
+        let name_of = |node: &SettingNode| match &node.value {
+            SettingValue::Text(text) => text.clone(),
             _ => node.shown(),
         };
-        match self.what {
-            What::Unfit(limit) => ScenarioError::Setting { at, field, value: node.shown(), limit },
-            What::UnknownChoice(known) => {
-                let limit = format!("unknown choice{}", hint(&given(node), known));
+        match self.fault {
+            DecodeFault::Invalid(limit) => ScenarioError::Setting { at, field, value: node.shown(), limit },
+            DecodeFault::UnknownChoice(names) => {
+                let limit = format!("unknown choice{}", hint(&name_of(node), names));
                 ScenarioError::Setting { at, field, value: node.shown(), limit }
             }
-            What::UnknownKey(known) => {
+            DecodeFault::UnknownKey(names) => {
                 let key = match self.path.last() {
-                    Some(Step::Key(key)) => key.as_str(),
+                    Some(PathStep::Key(key)) => key.as_str(),
                     _ => "",
                 };
-                // A misplaced but right name is not near any name here: then all of them help.
-                ScenarioError::Unknown { at, field, hint: hint(key, known) }
+                // A name of another table is near none of this one, which `hint` then lists.
+                ScenarioError::Unknown { at, field, hint: hint(key, names) }
             }
-            What::Missing(name) => {
-                self.path.push(Step::Key(name.to_owned()));
+            DecodeFault::Missing(name) => {
+                self.path.push(PathStep::Key(name.to_owned()));
                 let hint = match name {
                     "device" | "workload" => {
                         format!(": write a [{name}] table, or extend a preset, such as extends = \"demo\"")
@@ -118,18 +122,18 @@ impl DecodeError {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.what {
-            What::Unfit(limit) => f.write_str(limit),
-            What::UnknownKey(known) => write!(f, "unknown setting; known are {}", known.join(", ")),
-            What::UnknownChoice(known) => write!(f, "unknown choice; known are {}", known.join(", ")),
-            What::Missing(name) => write!(f, "{name} is missing"),
+        match &self.fault {
+            DecodeFault::Invalid(limit) => f.write_str(limit),
+            DecodeFault::UnknownKey(names) => write!(f, "unknown setting; known are {}", names.join(", ")),
+            DecodeFault::UnknownChoice(names) => write!(f, "unknown choice; known are {}", names.join(", ")),
+            DecodeFault::Missing(name) => write!(f, "{name} is missing"),
         }
     }
 }
 
 impl std::error::Error for DecodeError {}
 
-/// The name of a Rust type in a message of serde's, in words.
+/// The text for a type in a message of serde, such as `u8`.
 fn in_words(expected: &str) -> String {
     let range = |most: u64| format!("must be a whole number from 0 to {most}");
     match expected {
@@ -148,73 +152,76 @@ fn in_words(expected: &str) -> String {
 
 impl de::Error for DecodeError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(What::Unfit(one_line(&message.to_string())))
+        Self::new(DecodeFault::Invalid(one_line(&message.to_string())))
     }
-    fn invalid_type(given: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::invalid_value(given, expected)
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_value(unexpected, expected)
     }
-    fn invalid_value(given: Unexpected<'_>, expected: &dyn Expected) -> Self {
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let mut limit = in_words(&expected.to_string());
-        if matches!(given, Unexpected::Signed(value) if value < 0) {
+        if matches!(unexpected, Unexpected::Signed(value) if value < 0) {
             limit.push_str("; the least is 0");
         }
-        Self::new(What::Unfit(limit))
+        Self::new(DecodeFault::Invalid(limit))
     }
-    fn unknown_field(_: &str, known: &'static [&'static str]) -> Self {
-        Self::new(What::UnknownKey(known))
+    fn unknown_field(_: &str, names: &'static [&'static str]) -> Self {
+        Self::new(DecodeFault::UnknownKey(names))
     }
-    fn unknown_variant(_: &str, known: &'static [&'static str]) -> Self {
-        Self::new(What::UnknownChoice(known))
+    fn unknown_variant(_: &str, names: &'static [&'static str]) -> Self {
+        Self::new(DecodeFault::UnknownChoice(names))
     }
     fn missing_field(name: &'static str) -> Self {
-        Self::new(What::Missing(name))
+        Self::new(DecodeFault::Missing(name))
     }
 }
 
+/// Decodes one node of the tree.
 #[derive(Clone, Copy)]
-struct Decoder<'a> {
-    node: &'a Node,
+struct TreeDecoder<'a> {
+    node: &'a SettingNode,
 }
 
-impl<'a> Decoder<'a> {
-    fn visit<'de, V: Visitor<'de>>(kind: &'a Kind, visitor: V) -> Result<V::Value, DecodeError> {
-        match kind {
-            Kind::Table(table) => visitor.visit_map(Table { entries: table.iter(), value: None }),
-            Kind::Array(items) => visitor.visit_seq(List { items: items.iter().enumerate() }),
-            Kind::Text(text) => visitor.visit_str(text),
-            Kind::Boolean(value) => visitor.visit_bool(*value),
-            Kind::Integer(value) => match (u64::try_from(*value), i64::try_from(*value)) {
+impl<'a> TreeDecoder<'a> {
+    fn visit<'de, V: Visitor<'de>>(value: &'a SettingValue, visitor: V) -> Result<V::Value, DecodeError> {
+        match value {
+            SettingValue::Table(table) => {
+                visitor.visit_map(TableEntries { entries: table.iter(), value: None })
+            }
+            SettingValue::Array(items) => visitor.visit_seq(ListItems { items: items.iter().enumerate() }),
+            SettingValue::Text(text) => visitor.visit_str(text),
+            SettingValue::Boolean(value) => visitor.visit_bool(*value),
+            SettingValue::Integer(value) => match (u64::try_from(*value), i64::try_from(*value)) {
                 (Ok(value), _) => visitor.visit_u64(value),
                 (_, Ok(value)) => visitor.visit_i64(value),
-                _ => {
-                    Err(DecodeError::new(What::Unfit("must be a whole number of at most 64 bits".to_owned())))
-                }
+                _ => Err(DecodeError::new(DecodeFault::Invalid(
+                    "must be a whole number of at most 64 bits".to_owned(),
+                ))),
             },
-            Kind::Float(value) if !value.is_finite() => {
-                Err(DecodeError::new(What::Unfit("must be a finite number".to_owned())))
+            SettingValue::Float(value) if !value.is_finite() => {
+                Err(DecodeError::new(DecodeFault::Invalid("must be a finite number".to_owned())))
             }
-            Kind::Float(value) => visitor.visit_f64(*value),
-            Kind::Bare { value, .. } => Self::visit(value, visitor),
-            Kind::Null | Kind::Patch(_) => visitor.visit_unit(),
-            Kind::Date(_) => Err(DecodeError::new(What::Unfit(
+            SettingValue::Float(value) => visitor.visit_f64(*value),
+            SettingValue::Bare { value, .. } => Self::visit(value, visitor),
+            SettingValue::Null | SettingValue::Patch(_) => visitor.visit_unit(),
+            SettingValue::Date(_) => Err(DecodeError::new(DecodeFault::Invalid(
                 "no setting is a date; text is written in quotes".to_owned(),
             ))),
         }
     }
 }
 
-impl<'de> Deserializer<'de> for Decoder<'_> {
+impl<'de> Deserializer<'de> for TreeDecoder<'_> {
     type Error = DecodeError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        Self::visit(&self.node.kind, visitor)
+        Self::visit(&self.node.value, visitor)
     }
 
-    // `--set name=7` gives text where text is wanted.
+    // `--set name=7` is text for a setting that is text.
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        match &self.node.kind {
-            Kind::Bare { text, .. } => visitor.visit_str(text),
-            kind => Self::visit(kind, visitor),
+        match &self.node.value {
+            SettingValue::Bare { text, .. } => visitor.visit_str(text),
+            value => Self::visit(value, visitor),
         }
     }
 
@@ -223,8 +230,8 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        match self.node.kind {
-            Kind::Null => visitor.visit_none(),
+        match self.node.value {
+            SettingValue::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
@@ -237,33 +244,35 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         visitor.visit_newtype_struct(self)
     }
 
-    // Serde would take the elements of a list for the fields in order.
+    // Derived code accepts a list as the fields in order, which would make nonsense of `[[name]]`.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        match &self.node.kind {
-            Kind::Array(_) => Err(DecodeError::new(What::Unfit(
+        match &self.node.value {
+            SettingValue::Array(_) => Err(DecodeError::new(DecodeFault::Invalid(
                 "must be one table of settings, as under [name], and not a list of them, as under [[name]]"
                     .to_owned(),
             ))),
-            kind => Self::visit(kind, visitor),
+            value => Self::visit(value, visitor),
         }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
-        known: &'static [&'static str],
+        names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        match &self.node.kind {
-            Kind::Text(text) | Kind::Bare { text, .. } => visitor.visit_enum(Choice(text)),
-            kind => {
-                let limit = format!("must be one of {}, not {}", known.join(", "), kind.described());
-                Err(DecodeError::new(What::Unfit(limit)))
+        match &self.node.value {
+            SettingValue::Text(text) | SettingValue::Bare { text, .. } => {
+                visitor.visit_enum(NamedChoice(text))
+            }
+            value => {
+                let limit = format!("must be one of {}, not {}", names.join(", "), value.described());
+                Err(DecodeError::new(DecodeFault::Invalid(limit)))
             }
         }
     }
@@ -274,34 +283,36 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
     }
 }
 
-struct Table<'a> {
-    entries: btree_map::Iter<'a, String, Node>,
-    value: Option<(&'a str, &'a Node)>,
+/// The entries of a table, for serde.
+struct TableEntries<'a> {
+    entries: btree_map::Iter<'a, String, SettingNode>,
+    value: Option<(&'a str, &'a SettingNode)>,
 }
 
-impl<'de> MapAccess<'de> for Table<'_> {
+impl<'de> MapAccess<'de> for TableEntries<'_> {
     type Error = DecodeError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, DecodeError> {
         let Some((key, node)) = self.entries.next() else { return Ok(None) };
         self.value = Some((key, node));
         let name: StringDeserializer<DecodeError> = key.clone().into_deserializer();
-        seed.deserialize(name).map(Some).map_err(|error| error.within(Step::Key(key.clone())))
+        seed.deserialize(name).map(Some).map_err(|error| error.within(PathStep::Key(key.clone())))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DecodeError> {
         let Some((key, node)) = self.value.take() else {
             return Err(de::Error::custom("a value was asked for before its name"));
         };
-        seed.deserialize(Decoder { node }).map_err(|error| error.within(Step::Key(key.to_owned())))
+        seed.deserialize(TreeDecoder { node }).map_err(|error| error.within(PathStep::Key(key.to_owned())))
     }
 }
 
-struct List<'a> {
-    items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
+/// The elements of a list, for serde.
+struct ListItems<'a> {
+    items: std::iter::Enumerate<std::slice::Iter<'a, SettingNode>>,
 }
 
-impl<'de> SeqAccess<'de> for List<'_> {
+impl<'de> SeqAccess<'de> for ListItems<'_> {
     type Error = DecodeError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -309,14 +320,14 @@ impl<'de> SeqAccess<'de> for List<'_> {
         seed: T,
     ) -> Result<Option<T::Value>, DecodeError> {
         let Some((index, node)) = self.items.next() else { return Ok(None) };
-        seed.deserialize(Decoder { node }).map(Some).map_err(|error| error.within(Step::Index(index)))
+        seed.deserialize(TreeDecoder { node }).map(Some).map_err(|error| error.within(PathStep::Index(index)))
     }
 }
 
 /// A choice among names; no setting is a choice that carries data.
-struct Choice<'a>(&'a str);
+struct NamedChoice<'a>(&'a str);
 
-impl<'de, 'a> EnumAccess<'de> for Choice<'a> {
+impl<'de, 'a> EnumAccess<'de> for NamedChoice<'a> {
     type Error = DecodeError;
     type Variant = Self;
 
@@ -326,7 +337,7 @@ impl<'de, 'a> EnumAccess<'de> for Choice<'a> {
     }
 }
 
-impl<'de> VariantAccess<'de> for Choice<'_> {
+impl<'de> VariantAccess<'de> for NamedChoice<'_> {
     type Error = DecodeError;
 
     fn unit_variant(self) -> Result<(), DecodeError> {

@@ -1,46 +1,47 @@
 //! Scenario files: what a run is, read from layers of TOML or JSON, merged, and checked.
 //!
-//! A scenario is put together from **layers**: presets and files that a file `extends`, the file itself, further files, and
-//! last single settings (`--set a.b=c`). Every layer is first read into a tree that remembers where each setting was
-//! written, so that any later complaint about a setting, also one from the rooms below, names the file and line.
+//! A scenario is merged from **layers**: presets and files that a file `extends`, the file itself, further files, and
+//! last single settings (`--set a.b=c`). Every layer is first read into a tree that keeps the file and line of each
+//! setting, so that any later error about a setting, also one of the rooms below, names them.
 //!
 //! Architecture Invariant: everything here works on text that is handed in. Files are opened only by
 //! [`load_scenario`], through the `read` argument that all else takes.
 
-mod beyond;
-mod chip;
+mod chip_file;
+mod chip_range;
 mod decode;
 mod error;
+mod faults;
 mod load;
 mod merge;
 mod names;
 mod override_path;
 mod parse;
-mod place;
+mod paths;
 mod policies;
+mod position;
 mod presets;
 mod provenance;
 #[cfg(feature = "schema")]
 mod schema;
 mod shaping;
 mod spec;
-mod strikes;
 mod tree;
-mod voids;
+mod void_settings;
 
 pub use error::ScenarioError;
-pub use load::{Layer, ReadFile, load, load_scenario, parse_text};
+pub use faults::{FaultTarget, PlannedEvent};
+pub use load::{ReadFile, ScenarioLayer, load, load_scenario, parse_text};
 pub use names::check_name;
 pub use override_path::split_override;
-pub use place::Place;
-pub use policies::{Decision, OwnPolicy, PoliciesSpec};
+pub use policies::{PoliciesSpec, PolicyDecision, PolicySpec};
+pub use position::SourcePosition;
 pub use presets::{Preset, presets};
 pub use provenance::Provenance;
 #[cfg(feature = "schema")]
 pub use schema::json_schema;
-pub use shaping::{OtherSetting, other_setting, shape_of_drive, shape_of_machine};
-pub use spec::{Fill, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
-pub use strikes::{Happening, Strike};
+pub use shaping::{ChangedSetting, first_changed_setting, shape_of_drive, shape_of_machine};
+pub use spec::{FillPattern, OverwritePattern, PreconditionSpec, RunSpec, Scenario, TimingMode};
 
 #[cfg(test)]
 mod tests;

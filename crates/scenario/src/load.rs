@@ -1,30 +1,30 @@
-//! From layers to a scenario.
+//! Loads a scenario: reads its layers, merges them and checks the result.
 
-use super::chip::measure_chip;
+use super::chip_file::measure_chip;
 use super::decode::decode;
 use super::error::nearest;
 use super::merge::merge;
 use super::override_path::override_tree;
 use super::parse::{json_tree, toml_tree};
-use super::policies::{Decision, take_policies};
-use super::tree::{Kind, Node, Origin};
-use super::voids::{self, Void};
-use super::{Place, Preset, Provenance, Scenario, ScenarioError, presets};
-use outlast_settings::drive::is_chip_file;
+use super::paths::{is_path, normalised, resolve_paths};
+use super::policies::apply_policies;
+use super::tree::{NodeOrigin, SettingNode, SettingValue};
+use super::void_settings::{self, VoidSetting};
+use super::{Preset, Provenance, Scenario, ScenarioError, SourcePosition, presets};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-/// One of the texts that a scenario is put together from; later ones win.
+/// One of the texts that a scenario is merged from; later ones win.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Layer {
+pub enum ScenarioLayer {
     /// A built-in preset, by name.
     Preset(String),
     /// A scenario file.
     File(PathBuf),
-    /// A scenario file's text that came from elsewhere.
+    /// The text of a scenario file that does not come from the file system.
     Toml {
-        /// What messages call it.
+        /// Name for messages.
         name: String,
         /// The text.
         text: String,
@@ -33,51 +33,55 @@ pub enum Layer {
     },
     /// Settings as a JSON object; `null` takes an inherited setting away. Relative paths start from the current folder.
     Json {
-        /// What messages call it.
+        /// Name for messages.
         name: String,
         /// The text.
         text: String,
     },
 }
 
-/// How a scenario file is read: the only effect that loading has.
+/// Reads the text of a file: the only input of loading.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 
-/// Files that extend files that extend …
+/// Depth of `extends` at most.
 const MAX_EXTENDS: usize = 16;
 
-/// Puts a scenario together from `layers`, then sets single settings by dotted name, and checks it.
+/// Merges `layers`, then sets single settings by dotted name, and checks the scenario.
 ///
 /// An override's value is read as TOML if it can be (`7`, `true`, `[1, 2]`, `"text"`) and is text otherwise (`50us`);
 /// `null` takes an inherited setting away. Paths of trace, job and chip files count from the folder of the scenario file that
 /// gives them. A chip's file is read here, and what it gave is part of the scenario from then on.
 ///
 /// # Errors
-/// The first thing that is wrong, with its file and line.
+/// The first error with its file and line, or all settings that cannot be decoded.
 pub fn load(
-    layers: &[Layer],
+    layers: &[ScenarioLayer],
     overrides: &[(String, String)],
     read: ReadFile<'_>,
 ) -> Result<(Scenario, Provenance), ScenarioError> {
-    let mut loader = Loader { read, chain: Vec::new(), dropped: Vec::new() };
-    let mut root = Node { origin: Origin { source: "".into(), line: 0 }, kind: Kind::Table(BTreeMap::new()) };
+    let mut loader = LayerLoader { read, chain: Vec::new(), dropped: Vec::new() };
+    let mut root = SettingNode {
+        origin: NodeOrigin { source: "".into(), line: 0 },
+        value: SettingValue::Table(BTreeMap::new()),
+    };
     for layer in layers {
-        let layer = loader.layer(layer)?;
+        let layer = loader.load_layer(layer)?;
         merge(&mut root, layer, &mut loader.dropped)?;
     }
+    // Overrides are the last layer. `--set extends=…` adds what it names above all layers, but below the other overrides.
     let mut last = override_tree(overrides)?;
     let parents = take_extends(&mut last)?;
     for (name, at) in parents {
-        let parent = loader.parent(&name, &at, Path::new(""))?;
+        let parent = loader.load_parent(&name, &at, Path::new(""))?;
         merge(&mut root, parent, &mut loader.dropped)?;
     }
     merge(&mut root, last, &mut loader.dropped)?;
-    let void = voids::told(&loader.dropped, &root);
+    let void = void_settings::sentences(&loader.dropped, &root);
     let provenance = Provenance::new(root);
     let mut scenario: Scenario = decode(&provenance)?;
     scenario.void = void;
     measure_chip(&mut scenario, &provenance, read)?;
-    take_policies(&mut scenario).map_err(|error| ScenarioError::invalid(&provenance, &error))?;
+    apply_policies(&mut scenario).map_err(|error| ScenarioError::invalid(&provenance, &error))?;
     scenario.validate().map_err(|error| ScenarioError::invalid(&provenance, &error))?;
     Ok((scenario, provenance))
 }
@@ -85,64 +89,70 @@ pub fn load(
 /// [`load`] from the file system.
 ///
 /// # Errors
-/// As [`load`].
+/// Those of [`load`].
 pub fn load_scenario(
-    layers: &[Layer],
+    layers: &[ScenarioLayer],
     overrides: &[(String, String)],
 ) -> Result<(Scenario, Provenance), ScenarioError> {
     load(layers, overrides, &read_file)
 }
 
-/// The text of a file. Opening a pipe that nobody writes to would wait for ever.
+/// Reads a regular file. Opening a pipe without a writer would wait for ever.
 fn read_file(path: &Path) -> io::Result<String> {
-    let kind = std::fs::metadata(path)?.file_type();
-    if !kind.is_file() && !kind.is_dir() {
+    let file_type = std::fs::metadata(path)?.file_type();
+    if !file_type.is_file() && !file_type.is_dir() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     #[allow(clippy::disallowed_methods, reason = "the one place at the edge where scenario files are opened")]
     std::fs::read_to_string(path)
 }
 
-/// Reads one scenario file's text, which may extend presets but no files. Never fails but by its result: the entry for
+/// Loads the text of one scenario file, which may extend presets but no files. It never panics: the entry for
 /// fuzzing.
 ///
 /// # Errors
-/// As [`load`].
+/// Those of [`load`].
 pub fn parse_text(text: &str) -> Result<(Scenario, Provenance), ScenarioError> {
-    let layer = Layer::Toml { name: "text".to_owned(), text: text.to_owned(), folder: PathBuf::new() };
+    let layer =
+        ScenarioLayer::Toml { name: "text".to_owned(), text: text.to_owned(), folder: PathBuf::new() };
     load(&[layer], &[], &|_| {
         Err(io::Error::new(io::ErrorKind::Unsupported, "a text on its own extends only presets"))
     })
 }
 
-struct Loader<'a> {
+/// Reads layers with all that they extend.
+struct LayerLoader<'a> {
     read: ReadFile<'a>,
-    /// What is being loaded, from the outermost to what it extends.
+    /// Sources that are being loaded, from the outermost to the one that it extends, to find circles.
     chain: Vec<String>,
-    /// Settings of lower layers that higher ones made void.
-    dropped: Vec<Void>,
+    /// Settings of lower layers that higher ones have made void.
+    dropped: Vec<VoidSetting>,
 }
 
-impl Loader<'_> {
-    fn layer(&mut self, layer: &Layer) -> Result<Node, ScenarioError> {
+impl LayerLoader<'_> {
+    fn load_layer(&mut self, layer: &ScenarioLayer) -> Result<SettingNode, ScenarioError> {
         match layer {
-            Layer::Preset(name) => match find_preset(name) {
-                Some(preset) => self.preset(preset, None),
+            ScenarioLayer::Preset(name) => match find_preset(name) {
+                Some(preset) => self.load_preset(preset, None),
                 None => Err(ScenarioError::no_preset(None, name)),
             },
-            Layer::File(path) => self.file(path, None),
-            Layer::Toml { name, text, folder } => {
+            ScenarioLayer::File(path) => self.load_file(path, None),
+            ScenarioLayer::Toml { name, text, folder } => {
                 let tree = toml_tree(name, text)?;
                 self.with_parents(tree, folder)
             }
-            Layer::Json { name, text } => {
+            ScenarioLayer::Json { name, text } => {
                 let tree = json_tree(name, text)?;
                 self.with_parents(tree, Path::new(""))
             }
         }
     }
 
-    fn preset(&mut self, preset: &Preset, at: Option<&Place>) -> Result<Node, ScenarioError> {
+    fn load_preset(
+        &mut self,
+        preset: &Preset,
+        at: Option<&SourcePosition>,
+    ) -> Result<SettingNode, ScenarioError> {
         let source = format!("preset {}", preset.name);
         self.enter(source.clone(), at)?;
         let tree = toml_tree(&source, preset.text)?;
@@ -151,9 +161,9 @@ impl Loader<'_> {
         Ok(tree)
     }
 
-    fn file(&mut self, path: &Path, at: Option<&Place>) -> Result<Node, ScenarioError> {
+    fn load_file(&mut self, path: &Path, at: Option<&SourcePosition>) -> Result<SettingNode, ScenarioError> {
         let source = path.display().to_string();
-        self.enter(tidied(path).display().to_string(), at)?;
+        self.enter(normalised(path).display().to_string(), at)?;
         let text = (self.read)(path).map_err(|error| read_error(path, error, at))?;
         let tree = toml_tree(&source, &text)?;
         let tree = self.with_parents(tree, path.parent().unwrap_or(Path::new("")))?;
@@ -161,8 +171,9 @@ impl Loader<'_> {
         Ok(tree)
     }
 
-    fn enter(&mut self, source: String, at: Option<&Place>) -> Result<(), ScenarioError> {
-        let here = || at.cloned().unwrap_or(Place { file: source.clone(), line: None });
+    /// Adds a source to the chain unless that closes a circle or is too deep.
+    fn enter(&mut self, source: String, at: Option<&SourcePosition>) -> Result<(), ScenarioError> {
+        let here = || at.cloned().unwrap_or(SourcePosition { file: source.clone(), line: None });
         if let Some(first) = self.chain.iter().position(|outer| *outer == source) {
             let chain: Vec<&str> = self.chain[first..].iter().chain([&source]).map(String::as_str).collect();
             return Err(ScenarioError::Cycle { at: here(), chain: chain.join(" -> ") });
@@ -170,7 +181,7 @@ impl Loader<'_> {
         if self.chain.len() >= MAX_EXTENDS {
             return Err(ScenarioError::Limit {
                 at: here(),
-                what: "the depth of extends",
+                measure: "the depth of extends",
                 limit: MAX_EXTENDS,
             });
         }
@@ -178,28 +189,34 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// What `name` in an `extends` stands for: a preset, or a path from `folder`.
-    fn parent(&mut self, name: &str, at: &Place, folder: &Path) -> Result<Node, ScenarioError> {
+    /// Loads the preset or file that `name` in an `extends` refers to; a path counts from `folder`.
+    fn load_parent(
+        &mut self,
+        name: &str,
+        at: &SourcePosition,
+        folder: &Path,
+    ) -> Result<SettingNode, ScenarioError> {
         if let Some(preset) = find_preset(name) {
-            return self.preset(preset, Some(at));
+            return self.load_preset(preset, Some(at));
         }
-        if !looks_like_path(name) {
+        if !is_path(name) {
             return Err(ScenarioError::no_preset(Some(at.clone()), name));
         }
-        self.file(&folder.join(name), Some(at))
+        self.load_file(&folder.join(name), Some(at))
     }
 
-    /// The layer `tree` over all that it extends, its paths counted from `folder`.
-    fn with_parents(&mut self, mut tree: Node, folder: &Path) -> Result<Node, ScenarioError> {
+    /// The layer `tree` merged over all that it extends, with its paths counted from `folder`.
+    fn with_parents(&mut self, mut tree: SettingNode, folder: &Path) -> Result<SettingNode, ScenarioError> {
         resolve_paths(&mut tree, folder);
         let parents = take_extends(&mut tree)?;
-        let mut root = Node { origin: tree.origin.clone(), kind: Kind::Table(BTreeMap::new()) };
+        let mut root =
+            SettingNode { origin: tree.origin.clone(), value: SettingValue::Table(BTreeMap::new()) };
         for (name, at) in parents {
-            let parent = self.parent(&name, &at, folder)?;
+            let parent = self.load_parent(&name, &at, folder)?;
             merge(&mut root, parent, &mut self.dropped)?;
         }
-        if root.kind == Kind::Table(BTreeMap::new()) {
-            // Nulls stay: they may take away what a layer below gives.
+        if root.value == SettingValue::Table(BTreeMap::new()) {
+            // Without merging, nulls stay: they may remove settings of a layer below.
             return Ok(tree);
         }
         merge(&mut root, tree, &mut self.dropped)?;
@@ -211,11 +228,8 @@ fn find_preset(name: &str) -> Option<&'static Preset> {
     presets().iter().find(|preset| preset.name == name)
 }
 
-fn looks_like_path(name: &str) -> bool {
-    name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|extension| extension == "toml")
-}
-
-fn read_error(path: &Path, source: io::Error, at: Option<&Place>) -> ScenarioError {
+/// The error about a file that cannot be read, with a hint at a preset of a similar name.
+fn read_error(path: &Path, source: io::Error, at: Option<&SourcePosition>) -> ScenarioError {
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     let name = path.display().to_string();
     let mut hint = match nearest(path.file_stem().and_then(|stem| stem.to_str()).unwrap_or(""), &names) {
@@ -228,68 +242,25 @@ fn read_error(path: &Path, source: io::Error, at: Option<&Place>) -> ScenarioErr
     ScenarioError::Read { file: name, source, hint }
 }
 
-/// Removes `extends` from the root table and returns its names with their places.
-fn take_extends(tree: &mut Node) -> Result<Vec<(String, Place)>, ScenarioError> {
-    let Kind::Table(table) = &mut tree.kind else { return Ok(Vec::new()) };
+/// Removes `extends` from the root table and returns its names with their positions.
+fn take_extends(tree: &mut SettingNode) -> Result<Vec<(String, SourcePosition)>, ScenarioError> {
+    let SettingValue::Table(table) = &mut tree.value else { return Ok(Vec::new()) };
     let Some(node) = table.remove("extends") else { return Ok(Vec::new()) };
-    let bad = |node: &Node, field: &str| ScenarioError::Setting {
-        at: Some(node.origin.place()),
+    let invalid = |node: &SettingNode, field: &str| ScenarioError::Setting {
+        at: Some(node.origin.position()),
         field: field.to_owned(),
         value: node.shown(),
         limit: "must be the name of a preset or the path of a scenario file, or a list of them".to_owned(),
     };
-    let name = |node: &Node, field: &str| match &node.kind {
-        Kind::Text(text) => Ok((text.clone(), node.origin.place())),
-        _ => Err(bad(node, field)),
+    let name = |node: &SettingNode, field: &str| match &node.value {
+        SettingValue::Text(text) => Ok((text.clone(), node.origin.position())),
+        _ => Err(invalid(node, field)),
     };
-    match &node.kind {
-        Kind::Array(items) => {
+    match &node.value {
+        SettingValue::Array(items) => {
             items.iter().enumerate().map(|(i, item)| name(item, &format!("extends[{i}]"))).collect()
         }
-        Kind::Null => Ok(Vec::new()),
+        SettingValue::Null => Ok(Vec::new()),
         _ => Ok(vec![name(&node, "extends")?]),
     }
-}
-
-/// Makes the relative paths of trace and job files, of snapshots, of chips' files and of policies count from `folder`.
-fn resolve_paths(tree: &mut Node, folder: &Path) {
-    if folder.as_os_str().is_empty() {
-        return;
-    }
-    let files: [&[&str]; 4] = [
-        &["workload", "trace", "file"],
-        &["workload", "fio", "file"],
-        &["precondition", "from"],
-        &["device", "reliability", "chip"],
-    ];
-    let policies = Decision::ALL.iter().map(|decision| vec!["policies", decision.name()]);
-    let settings: Vec<Vec<&str>> = files.iter().map(|setting| setting.to_vec()).chain(policies).collect();
-    for setting in &settings {
-        let file = setting.iter().try_fold(&mut *tree, |node, key| match &mut node.kind {
-            Kind::Table(table) => table.get_mut(*key),
-            _ => None,
-        });
-        if let Some(Node { kind: Kind::Text(text), .. }) = file
-            && (setting[0] != "device" || is_chip_file(text))
-            && (setting[0] != "policies" || text.contains(':'))
-        {
-            *text = folder.join(&*text).display().to_string();
-        }
-    }
-}
-
-/// The path without `.` and, where a name stands before it, without `..`: to recognise a file, not to open it, since a
-/// `..` after a symbolic link leads elsewhere.
-fn tidied(path: &Path) -> PathBuf {
-    let mut tidy = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(tidy.components().next_back(), Some(Component::Normal(_))) => {
-                tidy.pop();
-            }
-            other => tidy.push(other),
-        }
-    }
-    tidy
 }

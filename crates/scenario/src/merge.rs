@@ -1,35 +1,43 @@
-//! How a layer changes what it extends.
+//! Merges a layer into those that it extends.
 
 use super::ScenarioError;
-use super::tree::{Kind, Node, Step, dotted};
-use super::voids::{Void, drop_void, table_of};
+use super::tree::{PathStep, SettingNode, SettingValue, dotted};
+use super::void_settings::{VoidSetting, drop_void, table_of};
 use std::collections::BTreeMap;
 
-/// In the table `table`, a layer that gives `given` a new value drops what it inherited of `drops`. What the layer itself gives stays.
-struct Rule {
+/// A rule of the table `table`: a layer that gives `setting` a new value removes the inherited values of `drops`, but not its own.
+struct ReplacementRule {
     table: &'static str,
-    given: &'static str,
+    setting: &'static str,
     drops: &'static [&'static str],
-    /// Whether that is said: not where one of two ways to say the same thing takes the place of the other.
-    said: bool,
+    /// True if the user is told; false if the new setting only replaces another form of the same choice.
+    is_reported: bool,
 }
 
 /// Choices that exclude each other: the new one replaces the inherited ones.
-const fn replaces(table: &'static str, given: &'static str, drops: &'static [&'static str]) -> Rule {
-    Rule { table, given, drops, said: false }
+const fn replaces(
+    table: &'static str,
+    setting: &'static str,
+    drops: &'static [&'static str],
+) -> ReplacementRule {
+    ReplacementRule { table, setting, drops, is_reported: false }
 }
 
-/// Settings that made sense only with the choice before, whatever the new one is. Those that some choices leave be are in `voids.rs`.
-const fn voids(table: &'static str, given: &'static str, drops: &'static [&'static str]) -> Rule {
-    Rule { table, given, drops, said: true }
+/// Settings that belong to the previous value, whatever the new one is. Those that belong to certain values are in `void_settings.rs`.
+const fn voids(
+    table: &'static str,
+    setting: &'static str,
+    drops: &'static [&'static str],
+) -> ReplacementRule {
+    ReplacementRule { table, setting, drops, is_reported: true }
 }
 
 const SYNTHETIC: &str = "workload.synthetic";
 const TRACE: &str = "workload.trace";
 
 /// Element numbers are left out of `table`, and a phase counts as the stream that it is part of.
-const RULES: &[Rule] = &[
-    // What a preset says of itself is not true of another drive or workload.
+const RULES: &[ReplacementRule] = &[
+    // The description of a preset is not true of another drive or workload.
     replaces("", "device", &["description"]),
     replaces("", "array", &["description"]),
     replaces("", "workload", &["description"]),
@@ -48,60 +56,66 @@ const RULES: &[Rule] = &[
     replaces(SYNTHETIC, "sizes", &["size"]),
     voids(SYNTHETIC, "size", &["align"]),
     voids(SYNTHETIC, "sizes", &["align"]),
-    // A new limit is meant to be the limit, not one more beside the inherited one.
+    // A new limit replaces the inherited one: two limits together would end the run at the lower.
     replaces(SYNTHETIC, "requests", &["duration", "bytes"]),
     replaces(SYNTHETIC, "duration", &["requests", "bytes"]),
     replaces(SYNTHETIC, "bytes", &["requests", "duration"]),
-    // How the inherited file was to be read says nothing about another one.
+    // Settings of format and units belong to the inherited file.
     voids(TRACE, "file", &["format", "time_unit", "address_unit", "event", "device"]),
 ];
 
-/// Lays `over` over `base`: tables merge, all else replaces. What that makes void is added to `dropped`.
+/// Merges `over` into `base`: tables merge, other values replace. Settings that become void are removed and added to `dropped`.
 ///
 /// # Errors
 /// An override of an element that the list below does not have.
-pub(super) fn merge(base: &mut Node, over: Node, dropped: &mut Vec<Void>) -> Result<(), ScenarioError> {
+pub(super) fn merge(
+    base: &mut SettingNode,
+    over: SettingNode,
+    dropped: &mut Vec<VoidSetting>,
+) -> Result<(), ScenarioError> {
     merge_at(base, over, &mut Vec::new(), dropped)
 }
 
 fn merge_at(
-    base: &mut Node,
-    over: Node,
-    path: &mut Vec<Step>,
-    dropped: &mut Vec<Void>,
+    base: &mut SettingNode,
+    over: SettingNode,
+    path: &mut Vec<PathStep>,
+    dropped: &mut Vec<VoidSetting>,
 ) -> Result<(), ScenarioError> {
-    match over.kind {
-        Kind::Table(over_table) => {
-            if !matches!(base.kind, Kind::Table(_)) {
-                *base = Node { origin: over.origin.clone(), kind: Kind::Table(BTreeMap::new()) };
+    match over.value {
+        SettingValue::Table(over_table) => {
+            if !matches!(base.value, SettingValue::Table(_)) {
+                *base =
+                    SettingNode { origin: over.origin.clone(), value: SettingValue::Table(BTreeMap::new()) };
             }
             if !over_table.is_empty() {
-                // What is wrong with a table as a whole is told to whoever wrote into it last.
+                // Errors about a table as a whole name the last layer that wrote into it.
                 base.origin = over.origin;
             }
-            let Kind::Table(table) = &mut base.kind else { return Ok(()) };
+            let SettingValue::Table(table) = &mut base.value else { return Ok(()) };
             drop_excluded(table, &over_table, path, dropped);
             drop_void(table, &over_table, path, dropped);
             for (key, node) in over_table {
-                path.push(Step::Key(key.clone()));
+                path.push(PathStep::Key(key.clone()));
                 merge_entry(table, key, node, path, dropped)?;
                 path.pop();
             }
         }
-        Kind::Patch(elements) => {
-            let length = match &base.kind {
-                Kind::Array(items) => items.len(),
+        SettingValue::Patch(elements) => {
+            let length = match &base.value {
+                SettingValue::Array(items) => items.len(),
                 _ => 0,
             };
             for (index, node) in elements {
-                path.push(Step::Index(index));
-                match &mut base.kind {
-                    Kind::Array(items) if index < items.len() => {
+                path.push(PathStep::Index(index));
+                // A patch changes elements of an inherited list and cannot add any.
+                match &mut base.value {
+                    SettingValue::Array(items) if index < items.len() => {
                         merge_at(&mut items[index], node, path, dropped)?;
                     }
                     _ => {
                         return Err(ScenarioError::Setting {
-                            at: Some(node.origin.place()),
+                            at: Some(node.origin.position()),
                             field: dotted(path),
                             value: node.shown(),
                             limit: format!("there is no such element; the list has {length}"),
@@ -111,46 +125,55 @@ fn merge_at(
                 path.pop();
             }
         }
-        kind => *base = Node { origin: over.origin, kind },
+        value => *base = SettingNode { origin: over.origin, value },
     }
     Ok(())
 }
 
+/// Merges one entry of a table; null removes it.
 fn merge_entry(
-    table: &mut BTreeMap<String, Node>,
+    table: &mut BTreeMap<String, SettingNode>,
     key: String,
-    node: Node,
-    path: &mut Vec<Step>,
-    dropped: &mut Vec<Void>,
+    node: SettingNode,
+    path: &mut Vec<PathStep>,
+    dropped: &mut Vec<VoidSetting>,
 ) -> Result<(), ScenarioError> {
-    if node.kind == Kind::Null {
+    if node.value == SettingValue::Null {
         table.remove(&key);
         return Ok(());
     }
     // Merging into an empty table also takes the nulls out of a new one.
-    let empty = Node { origin: node.origin.clone(), kind: Kind::Null };
+    let empty = SettingNode { origin: node.origin.clone(), value: SettingValue::Null };
     merge_at(table.entry(key).or_insert(empty), node, path, dropped)
 }
 
+/// Removes the settings of `table` that [`RULES`] drop because of new values in `over`.
 fn drop_excluded(
-    table: &mut BTreeMap<String, Node>,
-    over: &BTreeMap<String, Node>,
-    path: &[Step],
-    dropped: &mut Vec<Void>,
+    table: &mut BTreeMap<String, SettingNode>,
+    over: &BTreeMap<String, SettingNode>,
+    path: &[PathStep],
+    dropped: &mut Vec<VoidSetting>,
 ) {
     let here = table_of(path);
     for rule in RULES.iter().filter(|rule| rule.table == here) {
-        let Some(new) = over.get(rule.given).filter(|new| new.kind != Kind::Null) else { continue };
-        if table.get(rule.given).is_some_and(|old| old.kind.plain() == new.kind.plain()) {
+        let Some(new) = over.get(rule.setting).filter(|new| new.value != SettingValue::Null) else {
+            continue;
+        };
+        if table.get(rule.setting).is_some_and(|old| old.value.plain() == new.value.plain()) {
             continue;
         }
         for &key in rule.drops {
             let Some(node) = table.remove(key) else { continue };
-            // What the layer gives anew is no loss.
-            if rule.said && !over.contains_key(key) {
+            // A setting that the layer gives anew is not lost.
+            if rule.is_reported && !over.contains_key(key) {
                 let mut steps = path.to_vec();
-                steps.push(Step::Key(key.to_owned()));
-                dropped.push(Void::new(steps, &node, format!("{} = {}", rule.given, new.shown()), Some(new)));
+                steps.push(PathStep::Key(key.to_owned()));
+                dropped.push(VoidSetting::new(
+                    steps,
+                    &node,
+                    format!("{} = {}", rule.setting, new.shown()),
+                    Some(new),
+                ));
             }
         }
     }

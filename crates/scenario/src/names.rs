@@ -1,12 +1,12 @@
-//! Names, and other text that people give and programs print: one line, of which a terminal makes nothing else.
+//! Checks names and other text of users that is printed: one line, without effects on a terminal.
 
 use outlast_media::ConfigError;
 
-/// Checks a name that ends up in messages, on terminals and in logs: it has no control characters (a line feed would begin a line of its own, an
-/// escape would command the terminal) and none that reorder what stands beside them.
+/// Checks a name that is shown in messages, on terminals and in logs: it has no control characters (a line feed would begin a line of its own, an
+/// escape would command the terminal) and none that change the direction of text.
 ///
 /// # Errors
-/// The first such character.
+/// The text has such a character; the message names the first.
 pub fn check_name(field: &str, text: &str) -> Result<(), ConfigError> {
     match text.chars().find(|&letter| is_refused(letter)) {
         None => Ok(()),
@@ -18,7 +18,7 @@ pub fn check_name(field: &str, text: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// Control characters except for the tab, separators of lines, and marks that turn the direction of text.
+/// True for control characters except the tab, separators of lines, and marks that change the direction of text.
 fn is_refused(letter: char) -> bool {
     letter.is_control() && letter != '\t'
         || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -33,7 +33,7 @@ mod tests {
         for good in ["", "served", "Größe 4 TiB", "a\tb", "名前", "🦀"] {
             assert!(check_name("name", good).is_ok(), "{good}");
         }
-        for (bad, told) in [
+        for (bad, code) in [
             ("a\nb", "U+000A"),
             ("\u{1b}[31mred", "U+001B"),
             ("a\rb", "U+000D"),
@@ -44,7 +44,7 @@ mod tests {
             ("a\u{202e}b", "U+202E"),
         ] {
             let refused = check_name("name", bad).unwrap_err().to_string();
-            assert!(refused.starts_with("name = ") && refused.ends_with(told), "{refused}");
+            assert!(refused.starts_with("name = ") && refused.ends_with(code), "{refused}");
             assert!(!refused.chars().any(is_refused), "{refused:?}");
         }
     }

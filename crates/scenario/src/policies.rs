@@ -1,4 +1,4 @@
-//! `[policies]`: decisions by name, be it that of a built-in policy or of code of the user's.
+//! `[policies]`: decisions by the name of a built-in policy or of a user's code.
 
 use super::Scenario;
 use super::error::nearest;
@@ -26,14 +26,14 @@ macro_rules! decisions {
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<String>,)*
         }
 
-        /// A decision that code of the user's may take.
+        /// A decision that a user's code may take.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Decision {
+        pub enum PolicyDecision {
             $($(#[$doc])* $Decision,)*
         }
 
-        impl Decision {
-            /// All of them.
+        impl PolicyDecision {
+            /// All decisions, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$Decision,)*];
 
             /// Its name in `[policies]`.
@@ -43,7 +43,7 @@ macro_rules! decisions {
                 }
             }
 
-            /// Its setting.
+            /// Its setting, such as `policies.gc`.
             pub const fn setting(self) -> &'static str {
                 match self {
                     $(Self::$Decision => concat!("policies.", stringify!($name)),)*
@@ -52,9 +52,9 @@ macro_rules! decisions {
         }
 
         impl PoliciesSpec {
-            fn of(&self, decision: Decision) -> Option<&str> {
+            fn value_of(&self, decision: PolicyDecision) -> Option<&str> {
                 match decision {
-                    $(Decision::$Decision => self.$name.as_deref(),)*
+                    $(PolicyDecision::$Decision => self.$name.as_deref(),)*
                 }
             }
         }
@@ -90,25 +90,25 @@ decisions! {
     repair_order = RepairOrder;
 }
 
-/// Code of the user's that a scenario names.
+/// A user's code that a scenario names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnPolicy {
-    /// What it decides.
-    pub decision: Decision,
-    /// The file that has it.
+pub struct PolicySpec {
+    /// The decision that it takes.
+    pub decision: PolicyDecision,
+    /// Path of its file.
     pub file: String,
-    /// What it is called there.
+    /// Name of the function or class in the file.
     pub name: String,
 }
 
-impl fmt::Display for OwnPolicy {
+impl fmt::Display for PolicySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.name)
     }
 }
 
-impl Decision {
-    /// Whether an array decides, not a drive.
+impl PolicyDecision {
+    /// True if the decision is that of an array, not of a drive.
     const fn is_of_arrays(self) -> bool {
         matches!(self, Self::Repair | Self::Rebuild | Self::RepairOrder)
     }
@@ -119,51 +119,51 @@ impl PoliciesSpec {
         *self == Self::default()
     }
 
-    /// Every decision with what it is said to be.
-    fn all(&self) -> impl Iterator<Item = (Decision, &str)> {
-        Decision::ALL.iter().filter_map(|&decision| Some((decision, self.of(decision)?)))
+    /// The decisions that are set, each with its value.
+    fn entries(&self) -> impl Iterator<Item = (PolicyDecision, &str)> {
+        PolicyDecision::ALL.iter().filter_map(|&decision| Some((decision, self.value_of(decision)?)))
     }
 
-    /// Code of the user's.
-    pub fn own(&self) -> impl Iterator<Item = OwnPolicy> {
-        self.all().filter_map(|(decision, text)| {
+    /// The values that name a user's code.
+    pub fn user_policies(&self) -> impl Iterator<Item = PolicySpec> {
+        self.entries().filter_map(|(decision, text)| {
             let (file, name) = text.rsplit_once(':')?;
-            Some(OwnPolicy { decision, file: file.to_owned(), name: name.to_owned() })
+            Some(PolicySpec { decision, file: file.to_owned(), name: name.to_owned() })
         })
     }
 
-    /// Its files.
+    /// Files of the users' code.
     pub(super) fn input_files(&self) -> impl Iterator<Item = InputFile> {
-        self.own().map(|own| InputFile { setting: own.decision.setting(), path: own.file })
+        self.user_policies().map(|policy| InputFile { setting: policy.decision.setting(), path: policy.file })
     }
 }
 
-/// How often code of the user's is asked what to scrub, where `device.scrub.own` does not say.
-const ASKED_EVERY: Nanos = Nanos::millis(10);
+/// Interval at which a user's code chooses superblocks to scrub, unless `device.scrub.own` sets it.
+const SCRUB_INTERVAL: Nanos = Nanos::millis(10);
 
-/// Built-in policies that `[policies]` names are those of the settings that name them, too.
+/// Puts the built-in policies that `[policies]` names into the settings of their parts, and checks the others.
 ///
 /// # Errors
-/// A name that no policy has.
-pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> {
+/// A name is unknown, or a decision needs a part that the scenario does not have.
+pub(super) fn apply_policies(scenario: &mut Scenario) -> Result<(), ConfigError> {
     let policies = scenario.policies.clone();
-    for (decision, name) in policies.all() {
+    for (decision, name) in policies.entries() {
         if decision.is_of_arrays() && scenario.array.is_none() {
             let limit = "decides for an array, and there is none: give the scenario one, with [array]";
             return Err(ConfigError::new(decision.setting(), name, limit));
         }
         if !name.contains(':') {
-            take_built_in(scenario, decision, name)?;
+            apply_built_in(scenario, decision, name)?;
         }
     }
     match (&policies.scrub, &scenario.device.scrub) {
         (Some(_), scrub) => {
-            let own = scrub.and_then(|scrub| scrub.own).unwrap_or(ASKED_EVERY);
-            scenario.device.scrub = Some(ScrubConfig { own: Some(own), ..scrub.unwrap_or_default() });
+            let interval = scrub.and_then(|scrub| scrub.own).unwrap_or(SCRUB_INTERVAL);
+            scenario.device.scrub = Some(ScrubConfig { own: Some(interval), ..scrub.unwrap_or_default() });
         }
-        (None, Some(ScrubConfig { own: Some(own), .. })) => {
+        (None, Some(ScrubConfig { own: Some(interval), .. })) => {
             let limit = "is how often policies.scrub is asked, which is absent";
-            return Err(ConfigError::new("device.scrub.own", own, limit));
+            return Err(ConfigError::new("device.scrub.own", interval, limit));
         }
         _ => {}
     }
@@ -172,34 +172,37 @@ pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> 
         return Err(ConfigError::new("policies.code", policies.code.as_deref().unwrap_or_default(), limit));
     }
     let protection = scenario.device.protection.as_ref();
-    let rules = protection.filter(|own| (0..own.class_count()).any(|class| own.has_rules(class)));
-    if let (Some(name), Some(_)) = (&policies.code, rules) {
-        let limit = "chooses codes, and so does device.protection.codes: give one of the two";
+    let with_rules = protection
+        .filter(|protection| (0..protection.class_count()).any(|class| protection.has_rules(class)));
+    if let (Some(name), Some(_)) = (&policies.code, with_rules) {
+        let limit = "excludes device.protection.codes: both choose the codes of superblocks";
         return Err(ConfigError::new("policies.code", name, limit));
     }
-    let own = scenario.array.as_ref().and_then(|array| array.background.own);
-    if let (Some(own), None) = (own, &policies.rebuild) {
+    let interval = scenario.array.as_ref().and_then(|array| array.background.own);
+    if let (Some(interval), None) = (interval, &policies.rebuild) {
         let limit = "is how often policies.rebuild is asked, which is absent";
-        return Err(ConfigError::new("array.background.own", own, limit));
+        return Err(ConfigError::new("array.background.own", interval, limit));
     }
-    match policies.own().find(|own| own.file.is_empty() || own.name.is_empty()) {
-        Some(own) => {
+    match policies.user_policies().find(|policy| policy.file.is_empty() || policy.name.is_empty()) {
+        Some(policy) => {
             let limit = "must be FILE:NAME, such as mine.py:choose";
-            Err(ConfigError::new(own.decision.setting(), own, limit))
+            Err(ConfigError::new(policy.decision.setting(), policy, limit))
         }
         None => Ok(()),
     }
 }
 
-/// The setting that names the policies of a decision becomes `name`.
-fn take_built_in(scenario: &mut Scenario, decision: Decision, name: &str) -> Result<(), ConfigError> {
+/// Sets the setting of a decision, such as `device.ftl.gc.policy`, to the built-in policy `name`.
+fn apply_built_in(scenario: &mut Scenario, decision: PolicyDecision, name: &str) -> Result<(), ConfigError> {
     let gc = &mut scenario.device.ftl.gc;
     let repair = scenario.array.as_mut().map(|array| &mut array.repair);
     match (decision, repair) {
-        (Decision::Gc, _) => gc.policy = named(decision, name, &names(VictimPolicy::ALL))?,
-        (Decision::Pacing, _) => gc.pacing = named(decision, name, &names(&Pacing::NAMES))?,
-        (Decision::Repair, Some(repair)) => repair.way = named(decision, name, &names(&RepairWay::ALL))?,
-        (Decision::RepairOrder, Some(repair)) => {
+        (PolicyDecision::Gc, _) => gc.policy = named(decision, name, &names(VictimPolicy::ALL))?,
+        (PolicyDecision::Pacing, _) => gc.pacing = named(decision, name, &names(&Pacing::NAMES))?,
+        (PolicyDecision::Repair, Some(repair)) => {
+            repair.way = named(decision, name, &names(&RepairWay::ALL))?;
+        }
+        (PolicyDecision::RepairOrder, Some(repair)) => {
             repair.order = named(decision, name, &names(&RepairOrder::ALL))?;
         }
         _ => return Err(unknown(decision, name, &[])),
@@ -207,47 +210,55 @@ fn take_built_in(scenario: &mut Scenario, decision: Decision, name: &str) -> Res
     Ok(())
 }
 
-fn named<T: DeserializeOwned>(decision: Decision, name: &str, known: &[String]) -> Result<T, ConfigError> {
-    T::deserialize(StrDeserializer::<Error>::new(name)).map_err(|_| unknown(decision, name, known))
+/// The policy with this name, by its spelling in a scenario.
+fn named<T: DeserializeOwned>(
+    decision: PolicyDecision,
+    name: &str,
+    policies: &[String],
+) -> Result<T, ConfigError> {
+    T::deserialize(StrDeserializer::<Error>::new(name)).map_err(|_| unknown(decision, name, policies))
 }
 
+/// Names of policies, by their spelling in a scenario.
 fn names<T: Serialize>(all: &[T]) -> Vec<String> {
     all.iter().filter_map(|policy| serde_json::to_value(policy).ok()?.as_str().map(str::to_owned)).collect()
 }
 
-fn unknown(decision: Decision, name: &str, known: &[String]) -> ConfigError {
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let hint = match nearest(name, &known) {
+/// The error about an unknown name of a policy, with a hint at those that the decision has.
+fn unknown(decision: PolicyDecision, name: &str, policies: &[String]) -> ConfigError {
+    let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
+    let hint = match nearest(name, &policies) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None if known.is_empty() => "must be FILE:NAME, code of your own".to_owned(),
-        None => format!("there are {}; code of your own is FILE:NAME", known.join(", ")),
+        None if policies.is_empty() => "must be FILE:NAME, code of your own".to_owned(),
+        None => format!("there are {}; code of your own is FILE:NAME", policies.join(", ")),
     };
     ConfigError::new(decision.setting(), name, format!("is no built-in policy; {hint}"))
 }
 
 impl Scenario {
-    /// That nothing of `[policies]` is still to be loaded.
+    /// Checks that all users' code is loaded.
     ///
     /// # Errors
-    /// Code of the user's that nobody has loaded.
+    /// A user's code is not loaded.
     pub fn check_policies(&self) -> Result<(), ConfigError> {
-        let of_array = self.array.as_ref().map(|array| &array.own);
-        let is_loaded = |own: &OwnPolicy| match own.decision {
-            Decision::Gc => self.device.ftl.own.gc.is_some(),
-            Decision::WearLeveling => self.device.ftl.own.wear_leveling.is_some(),
-            Decision::Scrub => self.device.ftl.own.scrub.is_some(),
-            Decision::Placement => self.workload.placement.is_some(),
-            Decision::Code => self.device.ftl.own.code.is_some(),
-            Decision::Pacing => self.device.ftl.own.pacing.is_some(),
-            Decision::Repair => of_array.is_some_and(|own| own.repair.is_some()),
-            Decision::Rebuild => of_array.is_some_and(|own| own.rebuild.is_some()),
-            Decision::RepairOrder => of_array.is_some_and(|own| own.repair_order.is_some()),
+        let array_policies = self.array.as_ref().map(|array| &array.own);
+        let is_loaded = |policy: &PolicySpec| match policy.decision {
+            PolicyDecision::Gc => self.device.ftl.own.gc.is_some(),
+            PolicyDecision::WearLeveling => self.device.ftl.own.wear_leveling.is_some(),
+            PolicyDecision::Scrub => self.device.ftl.own.scrub.is_some(),
+            PolicyDecision::Placement => self.workload.placement.is_some(),
+            PolicyDecision::Code => self.device.ftl.own.code.is_some(),
+            PolicyDecision::Pacing => self.device.ftl.own.pacing.is_some(),
+            PolicyDecision::Repair => array_policies.is_some_and(|policies| policies.repair.is_some()),
+            PolicyDecision::Rebuild => array_policies.is_some_and(|policies| policies.rebuild.is_some()),
+            PolicyDecision::RepairOrder => {
+                array_policies.is_some_and(|policies| policies.repair_order.is_some())
+            }
         };
-        match self.policies.own().find(|own| !is_loaded(own)) {
-            Some(own) => {
-                let limit =
-                    "is code of your own, which `outlast run`, sweeps and Python load; nothing does here";
-                Err(ConfigError::new(own.decision.setting(), own, limit))
+        match self.policies.user_policies().find(|policy| !is_loaded(policy)) {
+            Some(policy) => {
+                let limit = "is code of your own, which only `outlast run`, sweeps and Python can load";
+                Err(ConfigError::new(policy.decision.setting(), policy, limit))
             }
             None => Ok(()),
         }

@@ -3,9 +3,9 @@
 /// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// The name by which it is extended.
+    /// Name to use in `extends`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Description in one line.
     pub title: &'static str,
     /// The scenario file, with the source of every number.
     pub text: &'static str,

@@ -1,100 +1,102 @@
-//! Where each setting of a merged scenario was written.
+//! Position of each setting of a merged scenario.
 
 use super::error::ScenarioError;
 use super::override_path::parse_path;
-use super::place::{Place, one_line};
-use super::tree::{Kind, Node, Step};
+use super::position::{SourcePosition, one_line};
+use super::tree::{PathStep, SettingNode, SettingValue};
 use outlast_media::ConfigError;
 use outlast_workload::WorkloadError;
 
-/// Settings that are worked out of another where they are not given, with that other.
+/// Settings that are derived from another one if they are not given, with that other one.
 const DERIVED: &[(&str, &str)] = &[("device.ftl.capacity", "device.ftl.over_provisioning")];
 
-/// Remembers of every setting of a scenario which file and line gave it.
+/// File and line of every setting of a scenario.
 #[derive(Clone, Debug)]
 pub struct Provenance {
-    root: Node,
+    root: SettingNode,
 }
 
 impl Provenance {
-    pub(super) fn new(root: Node) -> Self {
+    pub(super) fn new(root: SettingNode) -> Self {
         Self { root }
     }
 
-    pub(super) fn root(&self) -> &Node {
+    pub(super) fn root(&self) -> &SettingNode {
         &self.root
     }
 
-    /// The file and line that gave the setting `field`, such as `device.geometry.channels`; where the setting itself was
-    /// left to its default, those of the nearest table around it. `None` if nothing of it was written.
+    /// The file and line of the setting `field`, such as `device.geometry.channels`; for a setting left to its default,
+    /// those of the nearest table around it that was written. `None` without any.
     pub fn locate(&self, field: &str) -> Option<(String, u32)> {
-        self.place(field).map(|place| (place.file, place.line.unwrap_or(0)))
+        self.position(field).map(|position| (position.file, position.line.unwrap_or(0)))
     }
 
-    /// As [`Provenance::locate`], ready to be shown.
-    pub fn place(&self, field: &str) -> Option<Place> {
+    /// The position of the setting `field`, as [`Provenance::locate`], to be shown.
+    pub fn position(&self, field: &str) -> Option<SourcePosition> {
         let steps = parse_path(field).ok()?;
-        self.place_of(&steps)
+        self.position_of(&steps)
     }
 
-    pub(super) fn place_of(&self, steps: &[Step]) -> Option<Place> {
+    pub(super) fn position_of(&self, steps: &[PathStep]) -> Option<SourcePosition> {
         let node = self.root.deepest(steps);
-        (!std::ptr::eq(node, &raw const self.root)).then(|| node.origin.place())
+        // `deepest` stops at the root if nothing on the path was written.
+        (!std::ptr::eq(node, &raw const self.root)).then(|| node.origin.position())
     }
 
-    /// Whether some layer gave the setting, that is, it was not left to its default.
+    /// True if a layer gives the setting; false if it has its default.
     pub fn is_given(&self, field: &str) -> bool {
         self.node(field).is_some()
     }
 
-    /// The setting's value as a layer gave it; empty if none did.
+    /// The value of the setting as written; empty if it has its default.
     pub(super) fn shown(&self, field: &str) -> String {
-        self.node(field).map_or_else(String::new, Node::shown)
+        self.node(field).map_or_else(String::new, SettingNode::shown)
     }
 
-    fn node(&self, field: &str) -> Option<&Node> {
+    fn node(&self, field: &str) -> Option<&SettingNode> {
         let steps = parse_path(field).ok()?;
-        steps.iter().try_fold(&self.root, |node, step| match (&node.kind, step) {
-            (Kind::Table(table), Step::Key(key)) => table.get(key),
-            (Kind::Array(items), Step::Index(index)) => items.get(*index),
+        steps.iter().try_fold(&self.root, |node, step| match (&node.value, step) {
+            (SettingValue::Table(table), PathStep::Key(key)) => table.get(key),
+            (SettingValue::Array(items), PathStep::Index(index)) => items.get(*index),
             _ => None,
         })
     }
 }
 
 impl ScenarioError {
-    /// The error of a setting that a room below refuses, with the place where the setting was written.
+    /// The error about a setting that a room below refuses, with its position.
     pub fn invalid(provenance: &Provenance, error: &ConfigError) -> Self {
+        // The user knows only the setting that was written, so the error names that one.
         let derived = DERIVED.iter().find(|(field, from)| {
             error.field == *field && !provenance.is_given(field) && provenance.is_given(from)
         });
         if let Some((_, from)) = derived {
             return Self::Setting {
-                at: provenance.place(from),
+                at: provenance.position(from),
                 field: (*from).to_owned(),
                 value: provenance.shown(from),
                 limit: one_line(&format!("makes {} = {}: {}", error.field, error.value, error.limit)),
             };
         }
         Self::Setting {
-            at: provenance.place(&error.field),
+            at: provenance.position(&error.field),
             field: error.field.clone(),
             value: one_line(&error.value),
             limit: one_line(&error.limit),
         }
     }
 
-    /// The same for the workload: its complaints about settings get their place, those about files have it already.
+    /// The error of a workload: those about settings get their position, those about files have one already.
     pub fn invalid_workload(provenance: &Provenance, error: WorkloadError) -> Self {
         match error {
             WorkloadError::Setting { field, value, limit } => {
-                Self::Setting { at: provenance.place(&field), field, value, limit }
+                Self::Setting { at: provenance.position(&field), field, value, limit }
             }
             WorkloadError::Missing { field, needed } => {
-                Self::Missing { at: provenance.place(&field), field, hint: format!(": {needed}") }
+                Self::Missing { at: provenance.position(&field), field, hint: format!(": {needed}") }
             }
             WorkloadError::Conflict { first, second, why } => Self::Setting {
-                at: provenance.place(&second),
+                at: provenance.position(&second),
                 value: "given".to_owned(),
                 limit: format!("excludes {first}: {why}"),
                 field: second,

@@ -1,11 +1,11 @@
-//! What of the settings shapes a prepared drive's state. The rest may be another when the drive is taken up again.
+//! Settings that shape the state of a prepared drive. The others may change when a run continues from a snapshot.
 
 use super::Scenario;
 use outlast_persist::shape;
 use outlast_settings::drive::SsdConfig;
 use serde_json::{Map, Value};
 
-/// Settings of `[device]` that are looked up when something is decided or timed, and that nothing of the state follows from.
+/// Settings of `[device]` that only decisions and times depend on, and no stored state.
 const FREE: [&str; 12] = [
     "ftl.gc.policy",
     "ftl.gc.choices",
@@ -21,26 +21,26 @@ const FREE: [&str; 12] = [
     "controller.decode_cost",
 ];
 
-/// The settings of a drive, as a number, without those that are free.
+/// Hash of the settings of a drive, without the free ones.
 pub fn shape_of_drive(config: &SsdConfig) -> u64 {
-    shape(&of_drive(config).to_string(), &[])
+    shape(&drive_settings(config).to_string(), &[])
 }
 
-/// The settings of what `scenario` builds, as a number, without those that are free and when members fail, which has not happened yet.
+/// Hash of the settings of the drive and the array of a scenario, without the free ones and without the times at which members fail, which lie ahead.
 pub fn shape_of_machine(scenario: &Scenario) -> u64 {
-    shape(&of(scenario).to_string(), &[])
+    shape(&machine_settings(scenario).to_string(), &[])
 }
 
-fn of_drive(config: &SsdConfig) -> Value {
+fn drive_settings(config: &SsdConfig) -> Value {
     without_free(serde_json::to_value(config).unwrap_or_default())
 }
 
-fn of(scenario: &Scenario) -> Value {
+fn machine_settings(scenario: &Scenario) -> Value {
     let array = serde_json::to_value(&scenario.array).unwrap_or_default();
-    both(of_drive(&scenario.device), array)
+    with_array(drive_settings(&scenario.device), array)
 }
 
-fn both(device: Value, mut array: Value) -> Value {
+fn with_array(device: Value, mut array: Value) -> Value {
     let members = array.get_mut("member").and_then(Value::as_array_mut);
     for member in members.into_iter().flatten().filter_map(Value::as_object_mut) {
         member.remove("fail_at");
@@ -60,36 +60,38 @@ fn without_free(mut device: Value) -> Value {
     device
 }
 
-/// A setting that shapes a machine.
-pub struct OtherSetting {
-    /// Its name.
+/// A setting that shapes a machine, with two different values.
+pub struct ChangedSetting {
+    /// Dotted name.
     pub name: String,
-    /// What it was, as JSON, or "absent".
+    /// Value with which the machine was made, as JSON, or "absent".
     pub was: String,
-    /// What it is.
+    /// Value in the scenario, as JSON, or "absent".
     pub is: String,
 }
 
-/// A setting that is another in `scenario` than in the one that a machine was made of, which is JSON.
-pub fn other_setting(made: &str, scenario: &Scenario) -> Option<OtherSetting> {
+/// The first setting that differs between `scenario` and `made`, the JSON of the scenario from which a machine was made.
+pub fn first_changed_setting(made: &str, scenario: &Scenario) -> Option<ChangedSetting> {
     let mut made: Value = serde_json::from_str(made).ok()?;
     let (device, array) = (made["device"].take(), made["array"].take());
-    let (name, was, is) = differs("", &both(without_free(device), array), &of(scenario))?;
-    let told = |value: Option<Value>| value.map_or_else(|| "absent".to_owned(), |value| value.to_string());
-    Some(OtherSetting { name, was: told(was), is: told(is) })
+    let (name, was, is) =
+        first_difference("", &with_array(without_free(device), array), &machine_settings(scenario))?;
+    let text = |value: Option<Value>| value.map_or_else(|| "absent".to_owned(), |value| value.to_string());
+    Some(ChangedSetting { name, was: text(was), is: text(is) })
 }
 
-type Difference = (String, Option<Value>, Option<Value>);
+/// Name and both values of a setting; `None` for an absent value.
+type SettingDifference = (String, Option<Value>, Option<Value>);
 
-/// The first place in which two trees of settings differ.
-fn differs(name: &str, one: &Value, other: &Value) -> Option<Difference> {
-    let (Value::Object(own), Value::Object(others)) = (one, other) else {
-        let told = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());
-        return (one != other).then(|| (name.to_owned(), told(one), told(other)));
+/// The first difference between two trees of settings, below the setting `name`.
+fn first_difference(name: &str, one: &Value, other: &Value) -> Option<SettingDifference> {
+    let (Value::Object(left), Value::Object(right)) = (one, other) else {
+        let present = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());
+        return (one != other).then(|| (name.to_owned(), present(one), present(other)));
     };
-    own.keys().chain(others.keys()).find_map(|key| {
+    left.keys().chain(right.keys()).find_map(|key| {
         let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
         let null = Value::Null;
-        differs(&name, own.get(key).unwrap_or(&null), others.get(key).unwrap_or(&null))
+        first_difference(&name, left.get(key).unwrap_or(&null), right.get(key).unwrap_or(&null))
     })
 }

@@ -8,7 +8,7 @@ use outlast_units::{JsonSchema, Nanos};
 use outlast_workload::{InputFile, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
-/// One run: a drive, what the host asks of it, how the drive is prepared and what is measured.
+/// One run: the drive, the workload of the host, the preparation of the drive, and the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -34,16 +34,16 @@ pub struct Scenario {
     /// Changes of protection during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeConfig>,
-    /// How the drive is prepared before the measurement.
+    /// Preparation of the drive before the measurement.
     #[serde(default)]
     pub precondition: PreconditionSpec,
     /// Decisions that code of your own takes.
     #[serde(default, skip_serializing_if = "PoliciesSpec::is_default")]
     pub policies: PoliciesSpec,
-    /// What is measured and how.
+    /// Extent and method of the measurement.
     #[serde(default)]
     pub run: RunSpec,
-    /// A sentence for each setting that some layer gives and that does not count, because of another: of loading alone.
+    /// A sentence for each setting that a layer gives and that does not count because of another; filled by loading only.
     #[serde(skip)]
     pub void: Vec<String>,
 }
@@ -56,7 +56,7 @@ fn one() -> u64 {
     1
 }
 
-/// How the drive is prepared before the run: filled, then overwritten until its write amplification is steady. Takes no
+/// Preparation of the drive before the run: filled, then overwritten until its write amplification is steady. Takes no
 /// simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -65,12 +65,12 @@ pub struct PreconditionSpec {
     /// and nothing is filled or overwritten. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// How the drive is first filled. Default: sequential.
-    pub fill: Fill,
+    /// Filling of the drive. Default: sequential.
+    pub fill: FillPattern,
     /// Share of the capacity that is filled; 0 to 1. Default: 1.
     pub fill_fraction: f64,
-    /// What then overwrites it. Default: random.
-    pub overwrite: Overwrite,
+    /// Writes that then overwrite it. Default: random.
+    pub overwrite: OverwritePattern,
     /// A round, after which the write amplification is noted, in drive writes (capacities); above 0, at most 100.
     /// Default: 0.1, and never less than eight superblocks of each flash core.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,9 +92,9 @@ impl Default for PreconditionSpec {
     fn default() -> Self {
         Self {
             from: None,
-            fill: Fill::Sequential,
+            fill: FillPattern::Sequential,
             fill_fraction: 1.0,
-            overwrite: Overwrite::Random,
+            overwrite: OverwritePattern::Random,
             round: None,
             rounds: 5,
             tolerance: 0.03,
@@ -104,36 +104,36 @@ impl Default for PreconditionSpec {
     }
 }
 
-/// How the drive is first filled.
+/// Filling of the drive before it is overwritten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Fill {
+pub enum FillPattern {
     /// Every mapping unit once, in order of address.
     #[default]
     Sequential,
-    /// Not at all: the drive is fresh from the factory.
+    /// None: the drive is fresh from the factory.
     None,
 }
 
-/// What overwrites the filled drive.
+/// Writes that overwrite the filled drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Overwrite {
+pub enum OverwritePattern {
     /// Mapping units drawn uniformly from those filled.
     #[default]
     Random,
     /// The workload's own writes and trims, as often as needed, without their times.
     Workload,
-    /// Nothing.
+    /// None: the drive stays as filled.
     None,
 }
 
-/// What is measured.
+/// Measurement of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
 pub struct RunSpec {
-    /// Whether time is simulated. Default: full.
+    /// Simulation of time. Default: full.
     pub timing: TimingMode,
     /// Simulated time at the start that is not measured. Default: 0.
     pub warm_up: Nanos,
@@ -146,11 +146,11 @@ pub struct RunSpec {
     pub histogram_digits: u8,
     /// Leaps of age: the data on flash becomes older at once, as if the drive had been stored without power. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ageing: Vec<Ageing>,
-    /// Whether an error-free twin of the drive (an ECC that corrects everything, no parity, no scrubbing, no faults) is run first with the
+    pub ageing: Vec<AgeLeap>,
+    /// True if an error-free twin of the drive (an ECC that corrects everything, no parity, no scrubbing, no faults) is run first with the
     /// same seed, to measure the cost of reliability. Default: false.
     pub twin: bool,
-    /// Whether an array continues after the workload until its members are rebuilt and its parity is consistent, without the host and
+    /// True if an array continues after the workload until its members are rebuilt and its parity is consistent, without the host and
     /// outside the measurement; the counters of its drives continue. Default: true.
     pub finish_rebuild: bool,
     /// The drive stands for one whose dies have this many times its blocks: figures that grow with the size of dies are multiplied by this
@@ -165,11 +165,11 @@ pub struct RunSpec {
     /// Default: one for each processor; in sweeps, which make several runs at once, 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
-    /// Whether the time of every request is split by cause: `latency_causes` in results, and columns of the log. With time.
+    /// True to split the time of every request by cause: `latency_causes` in results, and columns of the log. With time.
     /// Default: false, which costs nothing.
     #[serde(skip_serializing_if = "is_false")]
     pub causes: bool,
-    /// Whether results have tables of how busy dies, channels and the controller were over time, of the valid units and the wear of
+    /// True for tables of how busy dies, channels and the controller were over time, of the valid units and the wear of
     /// superblocks, and of every one that was moved. With time. Default: false, which costs nothing.
     #[serde(skip_serializing_if = "is_false")]
     pub utilisation: bool,
@@ -187,10 +187,10 @@ fn is_false(value: &bool) -> bool {
 /// A leap of age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Ageing {
-    /// When, from the start of the run.
+pub struct AgeLeap {
+    /// Time from the start of the run.
     pub at: Nanos,
-    /// By how much all data becomes older.
+    /// Time by which all data becomes older.
     pub by: Nanos,
 }
 
@@ -216,23 +216,23 @@ impl Default for RunSpec {
     }
 }
 
-/// Whether time is simulated.
+/// Simulation of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TimingMode {
     /// Every flash operation, transfer and queue.
     #[default]
     Full,
-    /// Not at all: only where data goes and what it wears. For endurance studies.
+    /// None: only the placement of data and the wear that it causes, for endurance studies.
     None,
 }
 
 impl Scenario {
-    /// Every file whose content decides what the run gives, apart from the scenario files themselves.
+    /// All files on whose contents the result depends, apart from the scenario files themselves.
     pub fn input_files(&self) -> Vec<InputFile> {
         let from = self.precondition.from.iter();
-        let own = from.map(|path| InputFile { setting: "precondition.from", path: path.clone() });
-        self.workload.input_files().into_iter().chain(own).chain(self.policies.input_files()).collect()
+        let snapshot = from.map(|path| InputFile { setting: "precondition.from", path: path.clone() });
+        self.workload.input_files().into_iter().chain(snapshot).chain(self.policies.input_files()).collect()
     }
 
     /// Checks every setting that can be checked without building the drive or opening files.
@@ -261,7 +261,7 @@ impl Scenario {
         }
         self.run.validate()?;
         self.flash_faults()?;
-        self.happenings()?;
+        self.planned_events()?;
         for (index, change) in self.changes.iter().enumerate() {
             change.validate(&format!("changes[{index}]"), &self.device)?;
         }
@@ -271,16 +271,16 @@ impl Scenario {
             ("trace", workload.trace.is_some()),
             ("fio", workload.fio.is_some()),
         ];
-        let given: Vec<&str> = sources.iter().filter(|(_, given)| *given).map(|&(name, _)| name).collect();
-        if given.len() != 1 {
-            let value = if given.is_empty() { "empty".to_owned() } else { given.join(" and ") };
+        let names: Vec<&str> = sources.iter().filter(|(_, is_set)| *is_set).map(|&(name, _)| name).collect();
+        if names.len() != 1 {
+            let value = if names.is_empty() { "empty".to_owned() } else { names.join(" and ") };
             let limit = "must have exactly one of synthetic, trace and fio";
             return Err(ConfigError::new("workload", value, limit));
         }
         Ok(())
     }
 
-    /// The same without whatever has to do with errors: the twin with which what reliability costs is compared.
+    /// The error-free twin: the scenario without errors, parity, scrubbing and faults, to compare the cost of reliability.
     #[must_use]
     pub fn twin(&self) -> Self {
         let mut twin = self.clone();
@@ -295,6 +295,7 @@ impl Scenario {
         for member in twin.array.iter_mut().flat_map(|array| &mut array.member) {
             member.fail_at = None;
         }
+        // Only the figures of the twin are compared: it needs no twin, tables or log of its own.
         twin.run.twin = false;
         twin.run.causes = false;
         twin.run.utilisation = false;
@@ -302,7 +303,7 @@ impl Scenario {
         twin
     }
 
-    /// The scenario as a scenario file that needs no other: what [`super::parse_text`] reads back equal.
+    /// The scenario as a file that extends no other; [`super::parse_text`] reads it back as an equal scenario.
     ///
     /// # Errors
     /// A whole number beyond 2^63 - 1, which only a JSON layer can hold.
@@ -313,14 +314,14 @@ impl Scenario {
     /// The scenario as JSON.
     ///
     /// # Errors
-    /// As serde's.
+    /// Those of serde.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 }
 
-/// `value` unless it is outside `lowest..=highest`, or not a number.
-fn within(field: &str, value: f64, lowest: f64, highest: f64) -> Result<(), ConfigError> {
+/// Checks that a setting is a number in `lowest..=highest`.
+fn check_range(field: &str, value: f64, lowest: f64, highest: f64) -> Result<(), ConfigError> {
     if (lowest..=highest).contains(&value) {
         return Ok(());
     }
@@ -333,7 +334,7 @@ impl PreconditionSpec {
     /// # Errors
     /// The first setting that is out of range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        within("precondition.fill_fraction", self.fill_fraction, 0.0, 1.0)?;
+        check_range("precondition.fill_fraction", self.fill_fraction, 0.0, 1.0)?;
         if let Some(round) = self.round
             && (round.is_nan() || round <= 0.0 || round > 100.0)
         {
@@ -347,8 +348,8 @@ impl PreconditionSpec {
             let limit = "must be above 0 and at most 1";
             return Err(ConfigError::new("precondition.tolerance", self.tolerance, limit));
         }
-        within("precondition.min_drive_writes", self.min_drive_writes, 0.0, 1e6)?;
-        within("precondition.max_drive_writes", self.max_drive_writes, self.min_drive_writes, 1e6)
+        check_range("precondition.min_drive_writes", self.min_drive_writes, 0.0, 1e6)?;
+        check_range("precondition.max_drive_writes", self.max_drive_writes, self.min_drive_writes, 1e6)
     }
 }
 
@@ -376,7 +377,7 @@ impl RunSpec {
                 ));
             }
         }
-        within("run.member_uber", self.member_uber, 0.0, 1.0)?;
+        check_range("run.member_uber", self.member_uber, 0.0, 1.0)?;
         if let Some(threads) = self.threads.filter(|threads| !(1..=1024).contains(threads)) {
             return Err(ConfigError::new("run.threads", threads, "must be between 1 and 1024"));
         }
@@ -387,7 +388,7 @@ impl RunSpec {
                 "must be between 2 and 10000000",
             ));
         }
-        // Ages are told apart for 13.6 years, of which ten may have passed before the run.
+        // Ages are stored up to 13.6 years, of which ten may have passed before the run.
         let most = Nanos::secs(1000 * 86_400);
         let mut sum = 0u64;
         for (index, ageing) in self.ageing.iter().enumerate() {
@@ -402,7 +403,7 @@ impl RunSpec {
             ("causes", self.causes, "without time there is none to be split"),
             ("utilisation", self.utilisation, "without time nothing is busy"),
         ];
-        if let Some((name, _, why)) = timed.into_iter().find(|&(_, asked, _)| asked && untimed) {
+        if let Some((name, _, why)) = timed.into_iter().find(|&(_, is_set, _)| is_set && untimed) {
             let limit = format!("must be false where run.timing is none: {why}");
             return Err(ConfigError::new(&format!("run.{name}"), true, limit));
         }

@@ -1,40 +1,40 @@
-//! A layer as a tree of settings, each with the place where it was written.
+//! A layer as a tree of settings, each with its position.
 
-use super::place::{Place, one_line};
+use super::position::{SourcePosition, one_line};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Deeper than any scenario; bounds every recursion over a tree.
+/// Depth of a tree at most: deeper than any scenario, and a bound of every recursion over it.
 pub(super) const MAX_DEPTH: usize = 32;
 
-/// Where a node was written: its source and its line there, 0 for sources without lines.
+/// Source of a node and its line, counted from 1; 0 for sources without lines.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Origin {
+pub(super) struct NodeOrigin {
     pub(super) source: Arc<str>,
     pub(super) line: u32,
 }
 
-impl Origin {
-    pub(super) fn place(&self) -> Place {
-        Place { file: self.source.to_string(), line: (self.line > 0).then_some(self.line) }
+impl NodeOrigin {
+    pub(super) fn position(&self) -> SourcePosition {
+        SourcePosition { file: self.source.to_string(), line: (self.line > 0).then_some(self.line) }
     }
 }
 
 /// One setting, or a table of them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
-    pub(super) origin: Origin,
-    pub(super) kind: Kind,
+pub(super) struct SettingNode {
+    pub(super) origin: NodeOrigin,
+    pub(super) value: SettingValue,
 }
 
-/// What a node holds.
+/// The value of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
-    Table(BTreeMap<String, Node>),
-    Array(Vec<Node>),
-    /// New values for some elements of an array that a lower layer holds, by index: what `a.list[2].b=c` gives.
-    Patch(BTreeMap<usize, Node>),
-    /// Takes an inherited setting away, so that its default holds again.
+pub(super) enum SettingValue {
+    Table(BTreeMap<String, SettingNode>),
+    Array(Vec<SettingNode>),
+    /// New values for some elements of an array of a lower layer, by index, as in `a.list[2].b=c`.
+    Patch(BTreeMap<usize, SettingNode>),
+    /// Removes an inherited setting, so that its default holds again.
     Null,
     Text(String),
     Integer(i128),
@@ -42,27 +42,28 @@ pub(super) enum Kind {
     Boolean(bool),
     /// A date or time of day, which no setting takes.
     Date(String),
-    /// What an override gave without quotes: both readings are kept until the setting's type is known.
+    /// An override without quotes, both as text and as a value: the type of the setting decides.
     Bare {
         text: String,
-        value: Box<Kind>,
+        value: Box<SettingValue>,
     },
 }
 
-impl Node {
+impl SettingNode {
     /// The value as it would be written in a scenario, shortened.
     pub(super) fn shown(&self) -> String {
-        self.kind.shown()
+        self.value.shown()
     }
 
-    /// Takes the setting at `steps` below this one away; false if it is an element of a list, or not there.
-    pub(super) fn remove(&mut self, steps: &[Step]) -> bool {
-        let Some((Step::Key(last), way)) = steps.split_last() else { return false };
+    /// Removes the setting at `steps` below this node; false if it is an element of a list, or not there.
+    pub(super) fn remove(&mut self, steps: &[PathStep]) -> bool {
+        // Elements of a list stay: removing one would change the indices of those behind it.
+        let Some((PathStep::Key(last), parents)) = steps.split_last() else { return false };
         let mut node = self;
-        for step in way {
-            let next = match (&mut node.kind, step) {
-                (Kind::Table(table), Step::Key(key)) => table.get_mut(key),
-                (Kind::Array(items), Step::Index(index)) => items.get_mut(*index),
+        for step in parents {
+            let next = match (&mut node.value, step) {
+                (SettingValue::Table(table), PathStep::Key(key)) => table.get_mut(key),
+                (SettingValue::Array(items), PathStep::Index(index)) => items.get_mut(*index),
                 _ => None,
             };
             match next {
@@ -70,19 +71,19 @@ impl Node {
                 None => return false,
             }
         }
-        match &mut node.kind {
-            Kind::Table(table) => table.remove(last).is_some(),
+        match &mut node.value {
+            SettingValue::Table(table) => table.remove(last).is_some(),
             _ => false,
         }
     }
 
-    /// The node at `steps` below this one, or the deepest one on the way.
-    pub(super) fn deepest<'a>(&'a self, steps: &[Step]) -> &'a Self {
+    /// The node at `steps` below this one, or the deepest one on that path.
+    pub(super) fn deepest<'a>(&'a self, steps: &[PathStep]) -> &'a Self {
         let mut node = self;
         for step in steps {
-            let next = match (&node.kind, step) {
-                (Kind::Table(table), Step::Key(key)) => table.get(key),
-                (Kind::Array(items), Step::Index(index)) => items.get(*index),
+            let next = match (&node.value, step) {
+                (SettingValue::Table(table), PathStep::Key(key)) => table.get(key),
+                (SettingValue::Array(items), PathStep::Index(index)) => items.get(*index),
                 _ => None,
             };
             match next {
@@ -94,7 +95,7 @@ impl Node {
     }
 }
 
-impl Kind {
+impl SettingValue {
     fn shown(&self) -> String {
         match self {
             Self::Table(_) => "{ … }".to_owned(),
@@ -112,7 +113,7 @@ impl Kind {
         }
     }
 
-    /// The value itself, also of an override.
+    /// The value, of an override as a value and not as text.
     pub(super) fn plain(&self) -> &Self {
         match self {
             Self::Bare { value, .. } => value,
@@ -120,7 +121,7 @@ impl Kind {
         }
     }
 
-    /// What kind of value this is, in words.
+    /// The type of the value in words.
     pub(super) fn described(&self) -> &'static str {
         match self {
             Self::Table(_) => "a table",
@@ -138,23 +139,23 @@ impl Kind {
 
 /// One step of a dotted path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Key(String),
     Index(usize),
 }
 
-/// Steps as people write them: `workload.synthetic.phases[0].rate_iops`.
-pub(super) fn dotted(steps: &[Step]) -> String {
+/// The dotted form of a path: `workload.synthetic.phases[0].rate_iops`.
+pub(super) fn dotted(steps: &[PathStep]) -> String {
     let mut text = String::new();
     for step in steps {
         match step {
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 if !text.is_empty() {
                     text.push('.');
                 }
                 text.push_str(&one_line(key));
             }
-            Step::Index(index) => {
+            PathStep::Index(index) => {
                 text.push('[');
                 text.push_str(&index.to_string());
                 text.push(']');

@@ -12,7 +12,7 @@ use outlast_engine::parse_text;
 use outlast_serve::log::Reader;
 use outlast_serve::{Image, Input, Power, Traced, fault_of};
 use outlast_units::{Bytes, Lba, Nanos};
-use outlast_workload::{Request, Target};
+use outlast_workload::{WorkloadRequest, WorkloadTarget};
 use std::fs::{self, File};
 use std::path::Path;
 use support::DRIVE;
@@ -33,11 +33,11 @@ fn given(image: &Path, number: u64) -> Vec<(Nanos, Command)> {
 }
 
 /// The requests of a run whose workload is the trace.
-fn of_a_run(trace: &Path, capacity: Bytes) -> Vec<Request> {
+fn of_a_run(trace: &Path, capacity: Bytes) -> Vec<WorkloadRequest> {
     let file = trace.display();
     let text = format!("extends = \"demo\"\n[workload.trace]\nfile = \"{file}\"\naddresses = \"strict\"\n");
     let (scenario, _) = parse_text(&text).unwrap();
-    let target = Target { capacity, seed: 1, unit: Bytes::kib(4) };
+    let target = WorkloadTarget { capacity, seed: 1, unit: Bytes::kib(4) };
     let mut workload = scenario.workload.open(&target).unwrap();
     let mut requests = Vec::new();
     while workload.source.fill(&mut requests, 1000).unwrap() > 0 {}
@@ -75,6 +75,6 @@ fn a_run_of_the_trace_is_given_what_the_log_has() {
     }
     let run = of_a_run(&trace, load.machine.identify().capacity);
     let start = given[0].0;
-    let expected = given.into_iter().map(|(at, command)| Request { at: at - start, command });
+    let expected = given.into_iter().map(|(at, command)| WorkloadRequest { at: at - start, command });
     assert_eq!(run, expected.collect::<Vec<_>>());
 }

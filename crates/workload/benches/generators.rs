@@ -9,12 +9,12 @@
 )]
 
 use outlast_units::{Bytes, rng::mix};
-use outlast_workload::{Arrival, NamedMix, Pattern, Request, SizeMix, Source};
-use outlast_workload::{Format, SyntheticSpec, Target, WorkloadSpec, parse_bytes, parse_job};
+use outlast_workload::{AddressPattern, ArrivalProcess, NamedMix, RequestSource, SizeMix, WorkloadRequest};
+use outlast_workload::{SyntheticSpec, TraceFormat, WorkloadSpec, WorkloadTarget, parse_bytes, parse_job};
 use std::hint::black_box;
 use std::time::Instant;
 
-const TARGET: Target = Target { capacity: Bytes(1 << 40), seed: 1, unit: Bytes::kib(4) };
+const TARGET: WorkloadTarget = WorkloadTarget { capacity: Bytes(1 << 40), seed: 1, unit: Bytes::kib(4) };
 const BATCH: usize = 1024;
 
 fn now() -> Instant {
@@ -22,7 +22,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn hash(sum: u64, requests: &[Request]) -> u64 {
+fn hash(sum: u64, requests: &[WorkloadRequest]) -> u64 {
     requests.iter().fold(sum, |sum, r| {
         let command = r.command;
         mix(sum
@@ -34,7 +34,7 @@ fn hash(sum: u64, requests: &[Request]) -> u64 {
 }
 
 /// Median of five runs, in nanoseconds a request, and the hash of the first requests.
-fn measure(source: &mut dyn Source, count: usize) -> (f64, u64) {
+fn measure(source: &mut dyn RequestSource, count: usize) -> (f64, u64) {
     let mut out = Vec::with_capacity(BATCH);
     let mut times = Vec::new();
     for _ in 0..5 {
@@ -64,26 +64,29 @@ fn main() {
         ..base.clone()
     };
     let cases = [
-        ("sequential", of(Pattern::Sequential, false)),
-        ("uniform", of(Pattern::Uniform, false)),
-        ("uniform, writes only", SyntheticSpec { read_percent: None, ..of(Pattern::Uniform, false) }),
-        ("hotcold", of(Pattern::Hotcold, false)),
-        ("hotcold, scrambled", of(Pattern::Hotcold, true)),
-        ("zipf 0.99", of(Pattern::Zipf, false)),
-        ("zipf 0.99, scrambled", of(Pattern::Zipf, true)),
+        ("sequential", of(AddressPattern::Sequential, false)),
+        ("uniform", of(AddressPattern::Uniform, false)),
+        ("uniform, writes only", SyntheticSpec { read_percent: None, ..of(AddressPattern::Uniform, false) }),
+        ("hotcold", of(AddressPattern::Hotcold, false)),
+        ("hotcold, scrambled", of(AddressPattern::Hotcold, true)),
+        ("zipf 0.99", of(AddressPattern::Zipf, false)),
+        ("zipf 0.99, scrambled", of(AddressPattern::Zipf, true)),
         (
             "jesd219 with its sizes",
-            SyntheticSpec { sizes: Some(SizeMix::Named(NamedMix::Jesd219)), ..of(Pattern::Jesd219, false) },
+            SyntheticSpec {
+                sizes: Some(SizeMix::Named(NamedMix::Jesd219)),
+                ..of(AddressPattern::Jesd219, false)
+            },
         ),
         (
             "uniform, fixed rate",
             SyntheticSpec {
                 rate_iops: Some(1e6),
-                arrival: Some(Arrival::Fixed),
-                ..of(Pattern::Uniform, false)
+                arrival: Some(ArrivalProcess::Fixed),
+                ..of(AddressPattern::Uniform, false)
             },
         ),
-        ("uniform, poisson", SyntheticSpec { rate_iops: Some(1e6), ..of(Pattern::Uniform, false) }),
+        ("uniform, poisson", SyntheticSpec { rate_iops: Some(1e6), ..of(AddressPattern::Uniform, false) }),
     ];
     for (name, synthetic) in cases {
         let spec = WorkloadSpec { synthetic: Some(synthetic), ..WorkloadSpec::default() };
@@ -103,7 +106,7 @@ fn main() {
     let text: String =
         (0..lines as u64).map(|i| format!("{},hm,0,Read,{},4096,1\n", i * 9, mix(i) >> 30 << 9)).collect();
     let start = now();
-    if let Ok(requests) = parse_bytes(Format::Msr, text.as_bytes()) {
+    if let Ok(requests) = parse_bytes(TraceFormat::Msr, text.as_bytes()) {
         let nanos = start.elapsed().as_secs_f64() * 1e9 / requests.len() as f64;
         println!("{:24} {nanos:7.1} ns/request  hash {:016x}", "msr trace, plain", hash(0, &requests));
     }

@@ -1,12 +1,12 @@
-//! Everything that can be wrong with a workload. Each message is one complete line: place, value, what would be right.
+//! Errors of workloads. Each message is one complete line: place, value, and the values that are allowed.
 
 use std::fmt;
 use std::io;
 use thiserror::Error;
 
-/// Where in a trace or job file.
+/// Position in a trace file, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Position {
+pub enum TracePosition {
     /// Line of a text file, counted from 1.
     Line(u64),
     /// Record of a binary file.
@@ -18,7 +18,7 @@ pub enum Position {
     },
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for TracePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
@@ -27,17 +27,17 @@ impl fmt::Display for Position {
     }
 }
 
-/// Why a workload cannot be opened, read or written.
+/// An error in opening, reading or writing a workload.
 #[derive(Debug, Error)]
 pub enum WorkloadError {
-    /// A setting has a value outside its limits.
+    /// The value of a setting is outside its limits.
     #[error("{field} = {value}: {limit}")]
     Setting {
         /// Dotted path, such as `workload.synthetic.read_percent`.
         field: String,
-        /// The value as given.
+        /// The value as written.
         value: String,
-        /// What is allowed.
+        /// The allowed values, such as "must be at least 1".
         limit: String,
     },
     /// A setting is missing.
@@ -45,7 +45,7 @@ pub enum WorkloadError {
     Missing {
         /// Dotted path.
         field: String,
-        /// Why it is needed, or what to write.
+        /// The reason why it is needed, or the text to write.
         needed: String,
     },
     /// Two settings exclude each other.
@@ -55,7 +55,7 @@ pub enum WorkloadError {
         first: String,
         /// Dotted path.
         second: String,
-        /// Why.
+        /// The reason, as a main clause.
         why: &'static str,
     },
     /// A file cannot be opened.
@@ -63,17 +63,17 @@ pub enum WorkloadError {
     Open {
         /// The file.
         file: String,
-        /// The system's word.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A file cannot be read on.
+    /// Reading failed within a file.
     #[error("{file}, {at}: cannot be read further: {source}")]
     Read {
         /// The file.
         file: String,
-        /// Where.
-        at: Position,
-        /// The system's word.
+        /// Line or record that was to be read next.
+        at: TracePosition,
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A compressed file is cut short or damaged.
@@ -81,30 +81,30 @@ pub enum WorkloadError {
     Compressed {
         /// The file.
         file: String,
-        /// How far reading came.
-        at: Position,
+        /// Line or record that was to be read next.
+        at: TracePosition,
         /// "gzip" or "zstd".
         compression: &'static str,
-        /// The decompressor's word.
+        /// Error of the decompressor.
         source: io::Error,
     },
     /// A file holds no request.
-    #[error("{file}: no request found ({found})")]
+    #[error("{file}: no request found ({content})")]
     Empty {
         /// The file.
         file: String,
-        /// What was there instead.
-        found: String,
+        /// The content of the file instead, such as "the file is empty".
+        content: String,
     },
     /// A trace is in none of the known formats.
-    #[error("{file}: format not recognised from \"{start}\"; set format to one of {known}")]
+    #[error("{file}: format not recognised from \"{start}\"; set format to one of {formats}")]
     Unrecognised {
         /// The file.
         file: String,
         /// Its first line or bytes.
         start: String,
-        /// The names of the formats.
-        known: &'static str,
+        /// Names of the formats, separated by commas.
+        formats: &'static str,
     },
     /// A trace has the columns of a format, but means something else by them.
     #[error(
@@ -115,36 +115,36 @@ pub enum WorkloadError {
         file: String,
         /// The name of the format.
         format: &'static str,
-        /// What speaks against it.
+        /// The observation that speaks against the format.
         why: String,
     },
-    /// A record has a field that makes no sense.
+    /// A field of a record cannot be decoded, or its value is impossible.
     #[error("{file}, {at}: {field} is \"{value}\", expected {expected}")]
     Record {
         /// The file.
         file: String,
-        /// Where.
-        at: Position,
-        /// Which field.
+        /// Line or record with the field.
+        at: TracePosition,
+        /// Name of the field.
         field: &'static str,
-        /// Its text, shortened.
+        /// Text of the field, shortened.
         value: String,
-        /// What would be right, with the limit.
+        /// The expected form, with its limit.
         expected: String,
     },
     /// A record is earlier than the one before it.
     #[error(
-        "{file}, {at}: time runs backwards, from {previous} ns to {found} ns; set unordered = \"sort\" or \"clamp\" to accept it"
+        "{file}, {at}: time runs backwards, from {previous} ns to {time} ns; set unordered = \"sort\" or \"clamp\" to accept it"
     )]
     TimeBackwards {
         /// The file.
         file: String,
-        /// Where.
-        at: Position,
-        /// The time of the record before, in nanoseconds as recorded.
+        /// Line or record that is too early.
+        at: TracePosition,
+        /// Recorded time of the record before, in nanoseconds.
         previous: u64,
-        /// The time of this record.
-        found: u64,
+        /// Recorded time of this record, in nanoseconds.
+        time: u64,
     },
     /// A request lies beyond the device and `addresses = "strict"`, or it is larger than the whole device.
     #[error(
@@ -153,26 +153,26 @@ pub enum WorkloadError {
     BeyondCapacity {
         /// The file.
         file: String,
-        /// Where.
-        at: Position,
-        /// First sector.
+        /// Line or record of the request.
+        at: TracePosition,
+        /// First sector of the request.
         lba: u64,
-        /// Length.
+        /// Sectors of the request.
         sectors: u64,
-        /// Capacity in sectors.
+        /// Sectors of the device.
         capacity: u64,
     },
-    /// A job file has a line that is neither a section, a comment, nor a key.
+    /// A line of a job file is neither a section, a comment, nor a key.
     #[error("{file}, line {line}: \"{text}\" is not a [section], a comment or key=value")]
     JobLine {
         /// The file.
         file: String,
         /// Line, counted from 1.
         line: u64,
-        /// The line.
+        /// Text of the line, shortened.
         text: String,
     },
-    /// A job file has a key that is not known.
+    /// A key of a job file is unknown.
     #[error("{file}, line {line}: unknown key \"{key}\"{suggestion}")]
     JobKey {
         /// The file.
@@ -184,7 +184,7 @@ pub enum WorkloadError {
         /// Empty, or `; did you mean "…"?`.
         suggestion: String,
     },
-    /// A job file has a key with a value that makes no sense or is not supported.
+    /// The value of a key of a job file is malformed or not supported.
     #[error("{file}, line {line}: {key}={value}: {expected}")]
     JobValue {
         /// The file.
@@ -193,21 +193,21 @@ pub enum WorkloadError {
         line: u64,
         /// The key.
         key: String,
-        /// The value.
+        /// The value as written, shortened.
         value: String,
-        /// What is allowed.
+        /// The allowed values, or why it is not supported.
         expected: String,
     },
-    /// A request cannot be written in the format asked for.
-    #[error("request {number} ({what}) cannot be written as {format}: {why}")]
+    /// A request cannot be expressed in the format of a conversion.
+    #[error("request {number} ({request}) cannot be written as {format}: {why}")]
     NotRepresentable {
         /// Number of the request, counted from 1.
         number: u64,
-        /// The request.
-        what: String,
-        /// The format.
+        /// Operation, length and address of the request.
+        request: String,
+        /// Name of the format.
         format: &'static str,
-        /// Why.
+        /// The feature that the format lacks.
         why: &'static str,
     },
     /// The output of a conversion cannot be written.
@@ -225,7 +225,7 @@ impl From<Box<WorkloadError>> for WorkloadError {
 }
 
 /// Builds a [`WorkloadError::Setting`].
-pub(crate) fn bad(
+pub(crate) fn bad_setting(
     field: impl Into<String>,
     value: impl fmt::Display,
     limit: impl Into<String>,

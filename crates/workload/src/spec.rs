@@ -2,12 +2,13 @@
 
 use crate::pass::PassSeeds;
 use crate::{
-    FioSpec, InputFile, OwnPlacement, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad,
+    FioSpec, InputFile, SyntheticSpec, TraceSpec, UserPlacement, Workload, WorkloadError, WorkloadTarget,
+    error::bad_setting,
 };
 use outlast_units::{JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
-/// What the host asks: exactly one of a synthetic stream, a trace or a fio job.
+/// Requests of the host: exactly one of a synthetic stream, a trace or a fio job.
 ///
 /// How requests arrive is part of each: `rate_iops` and `arrival`, recorded times, or `queue_depth`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,15 +23,15 @@ pub struct WorkloadSpec {
     /// A fio job file, or its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio: Option<FioSpec>,
-    /// Code of the user's that gives writes their stream hints: what `[policies]` of a scenario names, loaded.
+    /// The loaded code of a user that `policies.placement` names, which gives writes their stream hints.
     #[serde(skip)]
-    pub placement: Option<OwnPlacement>,
+    pub placement: Option<UserPlacement>,
 }
 
 impl WorkloadSpec {
-    /// Every file that the spec reads. Who keeps results under a hash of what decides them hashes these as well.
+    /// All files that the spec reads. A hash of the inputs of a result must cover their contents.
     pub fn input_files(&self) -> Vec<InputFile> {
-        // Every source by name: a new one does not compile before it has said which files it reads.
+        // Destructured without `..`, so that a new kind of source does not compile until it is handled here.
         let Self { synthetic: _, trace, fio, placement: _ } = self;
         let trace = trace.iter().flat_map(TraceSpec::input_files);
         trace.chain(fio.iter().flat_map(FioSpec::input_files)).collect()
@@ -42,36 +43,37 @@ impl WorkloadSpec {
     /// # Errors
     /// A setting outside its limits (the message names the field by its dotted path, the value and the limit), settings
     /// that exclude each other, or a file that cannot be opened or understood.
-    pub fn open(&self, target: &Target) -> Result<Workload, WorkloadError> {
+    pub fn open(&self, target: &WorkloadTarget) -> Result<Workload, WorkloadError> {
         self.open_pass(target, 0)
     }
 
-    /// As [`WorkloadSpec::open`]; `pass` other than 0 is one of several that follow each other: the same places are hot in all of them,
-    /// and each has random streams of its own even where the workload fixes its seed. `target` is that of the run.
+    /// Opens pass number `pass` of the workload, of which 0 is the measured run ([`WorkloadSpec::open`]) and the others precondition. The
+    /// same addresses are hot in all passes; each draws from random streams of its own, even if the workload fixes its seed. `target` is that
+    /// of the run.
     ///
     /// # Errors
     /// As [`WorkloadSpec::open`].
-    pub fn open_pass(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
+    pub fn open_pass(&self, target: &WorkloadTarget, pass: u64) -> Result<Workload, WorkloadError> {
         if target.capacity.0 < SECTOR_BYTES {
-            return Err(bad(
+            return Err(bad_setting(
                 "capacity",
                 target.capacity,
                 format!("must be at least one sector of {SECTOR_BYTES} B"),
             ));
         }
-        let mut workload = self.open_plain(target, pass)?;
-        if let Some(own) = &self.placement {
-            if workload.lanes.is_some() {
+        let mut workload = self.open_source(target, pass)?;
+        if let Some(placement) = &self.placement {
+            if workload.jobs.is_some() {
                 let limit = "is for [workload.synthetic] and [workload.trace]: jobs of fio say themselves to which stream they write";
-                return Err(bad("policies.placement", own.name(), limit));
+                return Err(bad_setting("policies.placement", placement.name(), limit));
             }
-            workload.source = own.over(workload.source, target.capacity.0 / SECTOR_BYTES);
+            workload.source = placement.wrap_source(workload.source, target.capacity.0 / SECTOR_BYTES);
         }
         Ok(workload)
     }
 
-    fn open_plain(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
-        let seeds = PassSeeds::of(target, pass);
+    fn open_source(&self, target: &WorkloadTarget, pass: u64) -> Result<Workload, WorkloadError> {
+        let seeds = PassSeeds::new(target, pass);
         match (&self.synthetic, &self.trace, &self.fio) {
             (Some(synthetic), None, None) => synthetic.open(target, seeds),
             (None, Some(trace), None) => trace.open(target),

@@ -1,50 +1,50 @@
-//! What an opened workload is.
+//! An opened workload: its source of requests and how the engine issues them.
 
-use crate::{FioLanes, Source};
+use crate::{FioJobs, RequestSource};
 use outlast_units::{Lba, Nanos};
 use std::ops::Range;
 
 /// How the engine issues the requests of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pacing {
-    /// Each request at its own [`Request::at`](crate::Request::at), whatever the device does.
+pub enum RequestPacing {
+    /// Open loop: each request at its own [`WorkloadRequest::at`](crate::WorkloadRequest::at), however busy the device is.
     Open,
-    /// The next request as soon as fewer than `queue_depth` are in flight.
+    /// Closed loop: the next request as soon as fewer than `queue_depth` are in flight.
     Closed {
         /// Requests kept in flight; at least 1.
         queue_depth: u32,
     },
-    /// Each lane of [`Workload::lanes`] as it says.
-    Lanes {
-        /// Most requests in flight of all lanes that begin together.
+    /// Jobs: each of [`Workload::jobs`] decides by itself when it issues.
+    Jobs {
+        /// Requests in flight at most, of all jobs of the first group together.
         queue_depth: u32,
-        /// Whether rates or times to think hold some lane below its depth.
+        /// True if every job is held back by a rate or by think time, so that none issues as fast as it is served.
         held: bool,
     },
 }
 
 /// An opened workload.
 pub struct Workload {
-    /// Where the requests come from.
-    pub source: Box<dyn Source>,
-    /// How they are issued.
-    pub pacing: Pacing,
-    /// How many requests the source gives at most, where that is known or limited. The source itself keeps to it.
+    /// The requests in order.
+    pub source: Box<dyn RequestSource>,
+    /// Rule by which the engine issues them.
+    pub pacing: RequestPacing,
+    /// Requests that the source gives at most, if known or limited. The source itself keeps to it.
     pub requests: Option<u64>,
     /// Limit of simulated time. In an open loop the source keeps to it; in a closed loop the engine must.
     pub duration: Option<Nanos>,
-    /// Whether nothing ends the source itself: the engine must, by `duration` or a limit of its own.
+    /// True if the source never ends by itself: the engine must end it, by `duration` or a limit of its own.
     pub endless: bool,
-    /// A short name for reports.
+    /// Short name for reports.
     pub label: String,
-    /// The sectors that may be touched, where known without reading the trace: what preconditioning should write.
+    /// Sectors that requests may touch, if known without reading the trace. Preconditioning writes them.
     pub footprint: Option<Range<Lba>>,
-    /// What was guessed, rounded or ignored, one sentence each.
+    /// Guesses, roundings and ignored settings, one sentence each.
     pub notes: Vec<String>,
-    /// What the lanes leave unmeasured at their beginning, at most; zero where there are none.
+    /// Longest ramp of the jobs of the first group, which is not measured; zero without jobs.
     pub ramp: Nanos,
-    /// Lanes that run side by side; `source` then gives their requests for runs without time.
-    pub lanes: Option<FioLanes>,
+    /// Jobs that run side by side; `source` then gives their requests to runs without simulated time.
+    pub jobs: Option<FioJobs>,
 }
 
 impl std::fmt::Debug for Workload {

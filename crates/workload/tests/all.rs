@@ -1,7 +1,7 @@
 //! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
 
 mod fio_jobs;
-mod fio_lanes;
+mod fio_timing;
 mod passes;
 mod real_traces;
 mod synthetic;

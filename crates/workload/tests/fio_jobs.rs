@@ -1,5 +1,5 @@
 //! Do fio jobs give the requests that fio's source says, and is every other key refused by name, with its place? What fio itself does
-//! with the same files is compared in `tests/test_fio_oracle.py`; lanes side by side are in `fio_lanes.rs`.
+//! with the same files is compared in `tests/test_fio_oracle.py`; jobs side by side are in `fio_timing.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -10,17 +10,19 @@
 
 use outlast_device::{Command, Op};
 use outlast_units::{Bytes, Nanos};
-use outlast_workload::{FioSpec, Pacing, Request, Target, Workload, WorkloadSpec, job_variables, parse_job};
+use outlast_workload::{
+    FioSpec, RequestPacing, Workload, WorkloadRequest, WorkloadSpec, WorkloadTarget, job_variables, parse_job,
+};
 use proptest::prelude::*;
 
-const TARGET: Target = Target { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4) };
+const TARGET: WorkloadTarget = WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4) };
 
 fn open(text: &str) -> Workload {
     parse_job(text, &TARGET).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// The requests in the order of a run without time.
-fn all(workload: &mut Workload) -> Vec<Request> {
+fn all(workload: &mut Workload) -> Vec<WorkloadRequest> {
     let mut out = Vec::new();
     while out.len() < 1_000_000 && workload.source.fill(&mut out, 777).unwrap() > 0 {}
     out
@@ -31,7 +33,7 @@ fn the_random_map_visits_each_block_once_in_each_pass() {
     let mut workload = open(
         "[global]\nioengine=libaio\ndirect=1\n[job]\nrw=randwrite\nbs=4k\niodepth=16\nsize=8m\nloops=2\n",
     );
-    assert_eq!(workload.pacing, Pacing::Lanes { queue_depth: 16, held: false });
+    assert_eq!(workload.pacing, RequestPacing::Jobs { queue_depth: 16, held: false });
     let lbas: Vec<u64> = all(&mut workload).iter().map(|r| r.command.lba.0).collect();
     for pass in lbas.chunks(2048) {
         assert!(!pass.is_sorted());
@@ -57,16 +59,16 @@ fn mixed_sequential_counts_reads_and_writes_apart() {
 }
 
 #[test]
-fn a_workload_says_how_long_it_may_take_and_whether_only_time_ends_it() {
+fn a_workload_knows_its_longest_duration_and_if_only_time_ends_it() {
     let workload = open(
         "[a]\nrw=randread\nruntime=1\ntime_based\niodepth=8\n[b]\nrw=write\nrate_iops=500\nruntime=2\nstartdelay=500ms\n[c]\nstonewall\nrw=trim\nbs=64k\nruntime=3\n",
     );
     // The longer of the first group, and the second.
     assert_eq!((workload.duration, workload.endless), (Some(Nanos::millis(5_500)), true));
     // Job a asks as fast as it is served, whatever the others are held to.
-    assert_eq!(workload.pacing, Pacing::Lanes { queue_depth: 9, held: false });
+    assert_eq!(workload.pacing, RequestPacing::Jobs { queue_depth: 9, held: false });
     let all = "[a]\nrw=randread\nrate_iops=100\niodepth=8\n[b]\nrw=write\nrate_iops=500\n";
-    assert_eq!(open(all).pacing, Pacing::Lanes { queue_depth: 9, held: true });
+    assert_eq!(open(all).pacing, RequestPacing::Jobs { queue_depth: 9, held: true });
     assert_eq!(open("[a]\nrw=read\n").duration, None);
     assert_eq!(open("[a]\nramp_time=2\n[b]\nramp_time=3\n").ramp, Nanos::secs(3));
 }
@@ -75,7 +77,7 @@ fn a_workload_says_how_long_it_may_take_and_whether_only_time_ends_it() {
 fn the_same_seed_gives_the_same_requests_and_another_others() {
     let text = "[a]\nrw=randrw\nnumber_ios=500\nnorandommap\n";
     let commands = |text: &str, seed: u64| -> Vec<Command> {
-        let mut workload = parse_job(text, &Target { seed, ..TARGET }).unwrap();
+        let mut workload = parse_job(text, &WorkloadTarget { seed, ..TARGET }).unwrap();
         all(&mut workload).iter().map(|r| r.command).collect()
     };
     let mut workload = open(text);
@@ -84,7 +86,7 @@ fn the_same_seed_gives_the_same_requests_and_another_others() {
     assert_eq!(all(&mut workload), first);
     assert_eq!(commands(text, 7), first.iter().map(|r| r.command).collect::<Vec<_>>());
     assert_ne!(commands(text, 8), commands(text, 7));
-    // What the job fixes the seed of does not depend on the scenario's, but each pass of a preconditioning differs.
+    // With a `randseed` the scenario's seed changes nothing, but each pass of a preconditioning differs.
     let fixed = text.to_owned() + "randseed=5\n";
     assert_eq!(commands(&fixed, 8), commands(&fixed, 7));
     let spec = FioSpec { job: Some(fixed.clone()), ..FioSpec::default() };
@@ -105,24 +107,24 @@ fn without_time_jobs_take_turns_by_their_depths() {
 }
 
 #[test]
-fn depths_of_synchronous_engines_are_one_and_said() {
+fn synchronous_engines_have_a_depth_of_one_which_is_noted() {
     let workload = open("[a]\nioengine=psync\niodepth=32\n");
-    assert_eq!(workload.pacing, Pacing::Lanes { queue_depth: 1, held: false });
+    assert_eq!(workload.pacing, RequestPacing::Jobs { queue_depth: 1, held: false });
     assert!(workload.notes[0].contains("psync") && workload.notes[0].contains("32"), "{:?}", workload.notes);
     let workload = open("[a]\niodepth=32\n");
-    assert_eq!(workload.pacing, Pacing::Lanes { queue_depth: 32, held: false });
+    assert_eq!(workload.pacing, RequestPacing::Jobs { queue_depth: 32, held: false });
     assert!(workload.notes[0].contains("without an ioengine"), "{:?}", workload.notes);
 }
 
 #[test]
-fn comments_stand_anywhere() {
+fn comments_may_stand_anywhere() {
     let text = "; one\n[a] # two\nrw=randread ; three\nbs=8k#four\n  number_ios=3\n";
     let requests = all(&mut open(text));
     assert_eq!((requests.len(), requests[0].command.sectors), (3, 16));
 }
 
 #[test]
-fn variables_are_the_scenarios() {
+fn variables_have_the_values_of_the_scenario() {
     let text = "[a]\nbs=${SIZE}k ; not ${THIS}\nnumber_ios=${N}\n";
     assert_eq!(job_variables(text), ["SIZE", "N"]);
     let vars = [("SIZE", "16"), ("N", "2")].map(|(a, b)| (a.to_owned(), b.to_owned())).into();
@@ -342,7 +344,7 @@ fn a_job_that_goes_backwards_begins_at_the_end_of_its_region() {
 }
 
 #[test]
-fn zero_is_fios_own_low_mark() {
+fn a_low_mark_of_zero_means_the_depth_as_in_fio() {
     open("[a]\niodepth=8\niodepth_low=0\n");
     let text = "[a]\niodepth_low=65537\n";
     assert!(parse_job(text, &TARGET).unwrap_err().to_string().contains("must be 0 to 65536"));

@@ -3,16 +3,16 @@
 
 use outlast_device::Command;
 use outlast_units::Bytes;
-use outlast_workload::{Request, Target, Workload, WorkloadSpec};
+use outlast_workload::{Workload, WorkloadRequest, WorkloadSpec, WorkloadTarget};
 use std::collections::BTreeSet;
 
-const TARGET: Target = Target { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4) };
+const TARGET: WorkloadTarget = WorkloadTarget { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4) };
 
 fn spec(text: &str) -> WorkloadSpec {
     toml::from_str(&format!("[synthetic]\n{text}")).unwrap()
 }
 
-fn all(workload: &mut Workload) -> Vec<Request> {
+fn all(workload: &mut Workload) -> Vec<WorkloadRequest> {
     let mut out = Vec::new();
     while workload.source.fill(&mut out, 1000).unwrap() != 0 {}
     out
@@ -20,7 +20,7 @@ fn all(workload: &mut Workload) -> Vec<Request> {
 
 /// The commands of a pass, without their times.
 fn pass_of(text: &str, seed: u64, pass: u64) -> Vec<Command> {
-    let mut workload = spec(text).open_pass(&Target { seed, ..TARGET }, pass).unwrap();
+    let mut workload = spec(text).open_pass(&WorkloadTarget { seed, ..TARGET }, pass).unwrap();
     all(&mut workload).iter().map(|request| request.command).collect()
 }
 

@@ -8,8 +8,8 @@
 )]
 
 use outlast_units::Bytes;
-use outlast_workload::{AddressUnit, Devices, Format, TimeUnit, TraceSpec, trace_info};
-use outlast_workload::{Target, WorkloadSpec};
+use outlast_workload::{AddressUnit, DeviceLayout, TimeUnit, TraceFormat, TraceSpec, trace_info};
+use outlast_workload::{WorkloadSpec, WorkloadTarget};
 
 /// The file's path, or `None` (with a message) if it is not there.
 fn trace(name: &str) -> Option<String> {
@@ -24,11 +24,11 @@ fn trace(name: &str) -> Option<String> {
     None
 }
 
-/// What the captures' documentation gives: name, format, units, records, span in s, reads in %, mean KiB of reads and of
+/// Figures from the documentation of the captures: name, format, units, records, span in s, reads in %, mean KiB of reads and of
 /// writes, footprint in MiB, written GiB, hot20 in %. Figures there are rounded to the last digit shown.
 struct Row {
     name: &'static str,
-    format: Format,
+    format: TraceFormat,
     time: TimeUnit,
     address: AddressUnit,
     records: u64,
@@ -45,14 +45,14 @@ const SECTOR: AddressUnit = AddressUnit::Sector;
 
 #[rustfmt::skip]
 const ROWS: [Row; 8] = [
-    Row { name: "ms-prod-dtrs-127k.ascii", format: Format::Ascii, time: TimeUnit::Us, address: SECTOR, records: 127_043, span: 300.0, reads: 89.0, mean: (55.6, 53.4), footprint: 4970.0, written: 0.71, hot20: 34.9 },
-    Row { name: "cloudphysics-2h.vscsi", format: Format::Vscsi, time: TimeUnit::Us, address: BYTE, records: 113_872, span: 7200.0, reads: 41.0, mean: (37.4, 35.2), footprint: 1052.0, written: 2.24, hot20: 42.1 },
-    Row { name: "spc-financial1-first10k.ascii", format: Format::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 10_000, span: 260.0, reads: 41.0, mean: (6.1, 4.9), footprint: 29.0, written: 0.03, hot20: 58.2 },
-    Row { name: "msr-cut10k-rw20_80.txt", format: Format::Ascii, time: TimeUnit::Ms, address: BYTE, records: 10_000, span: 243.0, reads: 20.0, mean: (1.8, 6.2), footprint: 29.0, written: 0.05, hot20: 64.3 },
-    Row { name: "msft-iozone-100k.ascii", format: Format::Ascii, time: TimeUnit::Ms, address: SECTOR, records: 100_000, span: 936.0, reads: 0.0, mean: (0.0, 360.0), footprint: 1060.0, written: 34.3, hot20: 47.8 },
-    Row { name: "msr-hm_0-first899.csv", format: Format::Msr, time: TimeUnit::Filetime, address: BYTE, records: 899, span: 127.0, reads: 45.0, mean: (11.1, 7.1), footprint: 6.0, written: 0.003, hot20: 40.4 },
-    Row { name: "mqsim-tpcc-small.trace", format: Format::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 6_999, span: 0.14, reads: 63.0, mean: (8.1, 8.7), footprint: 80.0, written: 0.02, hot20: 20.8 },
-    Row { name: "ycsb-rocksdb-blkparse-first10000.txt", format: Format::Blkparse, time: TimeUnit::S, address: SECTOR, records: 1_695, span: 0.7, reads: 100.0, mean: (114.0, 0.0), footprint: 189.0, written: 0.0, hot20: 20.0 },
+    Row { name: "ms-prod-dtrs-127k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Us, address: SECTOR, records: 127_043, span: 300.0, reads: 89.0, mean: (55.6, 53.4), footprint: 4970.0, written: 0.71, hot20: 34.9 },
+    Row { name: "cloudphysics-2h.vscsi", format: TraceFormat::Vscsi, time: TimeUnit::Us, address: BYTE, records: 113_872, span: 7200.0, reads: 41.0, mean: (37.4, 35.2), footprint: 1052.0, written: 2.24, hot20: 42.1 },
+    Row { name: "spc-financial1-first10k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 10_000, span: 260.0, reads: 41.0, mean: (6.1, 4.9), footprint: 29.0, written: 0.03, hot20: 58.2 },
+    Row { name: "msr-cut10k-rw20_80.txt", format: TraceFormat::Ascii, time: TimeUnit::Ms, address: BYTE, records: 10_000, span: 243.0, reads: 20.0, mean: (1.8, 6.2), footprint: 29.0, written: 0.05, hot20: 64.3 },
+    Row { name: "msft-iozone-100k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Ms, address: SECTOR, records: 100_000, span: 936.0, reads: 0.0, mean: (0.0, 360.0), footprint: 1060.0, written: 34.3, hot20: 47.8 },
+    Row { name: "msr-hm_0-first899.csv", format: TraceFormat::Msr, time: TimeUnit::Filetime, address: BYTE, records: 899, span: 127.0, reads: 45.0, mean: (11.1, 7.1), footprint: 6.0, written: 0.003, hot20: 40.4 },
+    Row { name: "mqsim-tpcc-small.trace", format: TraceFormat::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 6_999, span: 0.14, reads: 63.0, mean: (8.1, 8.7), footprint: 80.0, written: 0.02, hot20: 20.8 },
+    Row { name: "ycsb-rocksdb-blkparse-first10000.txt", format: TraceFormat::Blkparse, time: TimeUnit::S, address: SECTOR, records: 1_695, span: 0.7, reads: 100.0, mean: (114.0, 0.0), footprint: 189.0, written: 0.0, hot20: 20.0 },
 ];
 
 #[test]
@@ -60,7 +60,7 @@ fn every_trace_reads_as_documented() {
     for row in ROWS {
         let Some(file) = trace(row.name) else { continue };
         // The documented footprints count the same address of two devices twice.
-        let spec = TraceSpec { file, devices: Devices::Concat, ..TraceSpec::default() };
+        let spec = TraceSpec { file, devices: DeviceLayout::Concat, ..TraceSpec::default() };
         let info = trace_info(&spec).unwrap();
         let name = row.name;
         assert_eq!(
@@ -103,7 +103,7 @@ fn every_trace_reads_as_documented() {
 
 #[test]
 fn every_trace_replays_on_a_small_device_within_its_capacity() {
-    let target = Target { capacity: Bytes::gib(2), seed: 1, unit: Bytes::kib(4) };
+    let target = WorkloadTarget { capacity: Bytes::gib(2), seed: 1, unit: Bytes::kib(4) };
     for row in ROWS {
         let Some(file) = trace(row.name) else { continue };
         for addresses in ["wrap", "fit"] {
@@ -116,7 +116,7 @@ fn every_trace_replays_on_a_small_device_within_its_capacity() {
             while workload.source.fill(&mut requests, 1000).unwrap() > 0 {}
             assert_eq!(requests.len() as u64, 2 * row.records, "{}", row.name);
             assert!(requests.is_sorted_by_key(|request| request.at));
-            let within = |r: &outlast_workload::Request| {
+            let within = |r: &outlast_workload::WorkloadRequest| {
                 r.command.lba.0 + u64::from(r.command.sectors) <= (2 << 30) / 512
             };
             assert!(requests.iter().all(within), "{}", row.name);

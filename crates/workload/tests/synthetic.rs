@@ -9,10 +9,12 @@
 
 use outlast_device::Op;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
-use outlast_workload::{Pacing, Request, Target, TraceSpec, Workload, WorkloadError, WorkloadSpec};
+use outlast_workload::{
+    RequestPacing, TraceSpec, Workload, WorkloadError, WorkloadRequest, WorkloadSpec, WorkloadTarget,
+};
 use proptest::prelude::*;
 
-const TARGET: Target = Target { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4) };
+const TARGET: WorkloadTarget = WorkloadTarget { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4) };
 
 fn spec(text: &str) -> WorkloadSpec {
     toml::from_str(&format!("[synthetic]\n{text}")).unwrap()
@@ -22,11 +24,11 @@ fn open(text: &str) -> Result<Workload, WorkloadError> {
     spec(text).open(&TARGET)
 }
 
-fn all(text: &str) -> Vec<Request> {
+fn all(text: &str) -> Vec<WorkloadRequest> {
     take(&mut open(text).unwrap(), usize::MAX)
 }
 
-fn take(workload: &mut Workload, most: usize) -> Vec<Request> {
+fn take(workload: &mut Workload, most: usize) -> Vec<WorkloadRequest> {
     let mut out = Vec::new();
     loop {
         let portion = 1000.min(most - out.len());
@@ -36,13 +38,13 @@ fn take(workload: &mut Workload, most: usize) -> Vec<Request> {
     }
 }
 
-/// Whether `count` of `draws` is within six standard deviations of probability `p` (binomial).
+/// True if `count` of `draws` is within six standard deviations of probability `p` (binomial).
 fn near(count: usize, draws: usize, p: f64) -> bool {
     (count as f64 - draws as f64 * p).abs() <= 6.0 * (draws as f64 * p * (1.0 - p)).sqrt()
 }
 
 #[test]
-fn a_sequential_stream_jumps_as_often_as_it_is_told_to_and_goes_on_from_there() {
+fn a_sequential_stream_jumps_with_the_set_share_and_continues_from_there() {
     let text = |percent: u32| {
         format!(
             "requests = 50000\npattern = \"sequential\"\nrandom_percent = {percent}\nsize = \"8KiB\"\nread_percent = 50"
@@ -51,7 +53,7 @@ fn a_sequential_stream_jumps_as_often_as_it_is_told_to_and_goes_on_from_there() 
     let places = TARGET.capacity.0 / 8192;
     for percent in [0, 25, 75, 100] {
         let requests = all(&text(percent));
-        let follows = |pair: &&[Request]| {
+        let follows = |pair: &&[WorkloadRequest]| {
             let end = pair[0].command.lba.0 + u64::from(pair[0].command.sectors);
             pair[1].command.lba.0 == end % (TARGET.capacity.0 / SECTOR_BYTES)
         };
@@ -158,7 +160,7 @@ fn sequential_wraps_and_stays_aligned() {
 }
 
 #[test]
-fn limits_flushes_and_phases() {
+fn limits_flushes_and_phases_are_kept() {
     let requests = all("requests = 9\nflush_every = 2");
     let flushes: Vec<usize> =
         requests.iter().enumerate().filter(|(_, r)| r.command.op == Op::Flush).map(|(i, _)| i).collect();
@@ -180,14 +182,14 @@ fn limits_flushes_and_phases() {
 }
 
 #[test]
-fn pacing_totals_and_footprint() {
+fn an_opened_workload_knows_its_pacing_totals_and_footprint() {
     let workload = open("queue_depth = 32\nspan = \"50%\"").unwrap();
-    assert_eq!((workload.pacing, workload.endless), (Pacing::Closed { queue_depth: 32 }, true));
+    assert_eq!((workload.pacing, workload.endless), (RequestPacing::Closed { queue_depth: 32 }, true));
     assert_eq!(workload.footprint.map(|f| f.end.0), Some(1 << 20));
     let workload = open("rate_iops = 5e4\nduration = \"1s\"").unwrap();
     assert_eq!(
         (workload.pacing, workload.endless, workload.duration),
-        (Pacing::Open, false, Some(Nanos::secs(1)))
+        (RequestPacing::Open, false, Some(Nanos::secs(1)))
     );
     assert_eq!(open("requests = 7").unwrap().requests, Some(7));
 }
@@ -252,7 +254,7 @@ proptest! {
         if scramble && pattern != "sequential" { text += "scramble = true\n"; }
         if let Some(rate) = rate { text += &format!("rate_iops = {rate}\n"); }
         if let Some(flush) = flush { text += &format!("flush_every = {flush}\n"); }
-        let target = Target { seed, ..TARGET };
+        let target = WorkloadTarget { seed, ..TARGET };
         let Ok(mut workload) = spec(&text).open(&target) else {
             // Only a region that is too small may be refused here.
             prop_assert!(offset + span.unwrap_or(sizes.iter().map(|s| s.0).max().unwrap_or(1)) > 2_097_152

@@ -5,39 +5,39 @@
     reason = "tests fail by panicking and build small texts"
 )]
 
-use outlast_workload::{Format, WorkloadError, parse_bytes};
+use outlast_workload::{TraceFormat, WorkloadError, parse_bytes};
 use proptest::prelude::*;
 
 /// Columns of a format as its files have them, with the names of a header that the reader of a table might have given it.
 struct Table {
-    format: Format,
+    format: TraceFormat,
     separator: &'static str,
     names: &'static [&'static str],
-    /// Whether the format knows a header, and these are its names.
+    /// True if the format knows a header, which has these names.
     headed: bool,
 }
 
 const TABLES: [Table; 4] = [
     Table {
-        format: Format::Msr,
+        format: TraceFormat::Msr,
         separator: ",",
         names: &["Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime"],
         headed: true,
     },
     Table {
-        format: Format::Alibaba,
+        format: TraceFormat::Alibaba,
         separator: ",",
         names: &["device_id", "opcode", "offset", "length", "timestamp"],
         headed: true,
     },
     Table {
-        format: Format::Spc,
+        format: TraceFormat::Spc,
         separator: ",",
         names: &["ASU", "LBA", "Size", "Opcode", "Timestamp"],
         headed: false,
     },
     Table {
-        format: Format::Ascii,
+        format: TraceFormat::Ascii,
         separator: " ",
         names: &["time", "device", "address", "size", "op"],
         headed: false,
@@ -65,7 +65,7 @@ impl Table {
             let letter = if reads { "R" } else { "W" };
             let word = if reads { "Read" } else { "Write" };
             match self.format {
-                Format::Msr => vec![
+                TraceFormat::Msr => vec![
                     (128_166_372_003_061_629 + now * 10).to_string(),
                     "hm".to_owned(),
                     device.to_string(),
@@ -74,14 +74,14 @@ impl Table {
                     size.to_string(),
                     (response | 1).to_string(),
                 ],
-                Format::Alibaba => vec![
+                TraceFormat::Alibaba => vec![
                     (device + 7).to_string(),
                     letter.to_owned(),
                     offset.to_string(),
                     size.to_string(),
                     (1_577_808_000_000_046 + now).to_string(),
                 ],
-                Format::Spc => vec![
+                TraceFormat::Spc => vec![
                     device.to_string(),
                     (place * 8 + 1).to_string(),
                     size.to_string(),
@@ -108,7 +108,7 @@ impl Table {
 }
 
 fn recognised(bytes: &[u8]) -> Result<usize, WorkloadError> {
-    parse_bytes(Format::Auto, bytes).map(|requests| requests.len())
+    parse_bytes(TraceFormat::Auto, bytes).map(|requests| requests.len())
 }
 
 fn permuted<T: Clone>(row: &[T], order: &[usize]) -> Vec<T> {
@@ -138,7 +138,7 @@ proptest! {
     ) {
         for table in &TABLES {
             let order = orders.iter().find(|order| order.len() == table.names.len()).unwrap();
-            let same = order.is_sorted() || (table.format == Format::Ascii && order[..] == [0, 3, 2, 1, 4]);
+            let same = order.is_sorted() || (table.format == TraceFormat::Ascii && order[..] == [0, 3, 2, 1, 4]);
             if same {
                 continue;
             }
@@ -176,12 +176,13 @@ fn a_table_in_seconds_is_not_alibabas() {
     let header = "start_s,op,offset,size,end_s\n";
     assert!(recognised(format!("{header}{rows}").as_bytes()).is_err());
     assert!(recognised(rows.as_bytes()).is_err(), "nor without its header");
-    let message = parse_bytes(Format::Alibaba, format!("{header}{rows}").as_bytes()).unwrap_err().to_string();
+    let message =
+        parse_bytes(TraceFormat::Alibaba, format!("{header}{rows}").as_bytes()).unwrap_err().to_string();
     assert!(
         message.contains("line 1") && message.contains("device_id,opcode,offset,length,timestamp"),
         "{message}"
     );
-    let message = parse_bytes(Format::Alibaba, rows.as_bytes()).unwrap_err().to_string();
+    let message = parse_bytes(TraceFormat::Alibaba, rows.as_bytes()).unwrap_err().to_string();
     assert!(message.contains("device is \"0.000472\"") && message.contains("whole number"), "{message}");
 }
 

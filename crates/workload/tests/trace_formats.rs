@@ -9,23 +9,24 @@
 use outlast_device::{Command, Op};
 use outlast_units::{Bytes, Lba, Nanos};
 use outlast_workload::{
-    AddressUnit, Format, Request, Target, TimeUnit, TraceSpec, WorkloadError, WorkloadSpec,
+    AddressUnit, TimeUnit, TraceFormat, TraceSpec, WorkloadError, WorkloadRequest, WorkloadSpec,
+    WorkloadTarget,
 };
 use outlast_workload::{convert, parse_bytes, trace_info};
 use proptest::prelude::*;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-const FORMATS: [Format; 9] = [
-    Format::Msr,
-    Format::Spc,
-    Format::Ascii,
-    Format::Blkparse,
-    Format::FioIolog,
-    Format::FioIologV2,
-    Format::Vscsi,
-    Format::Alibaba,
-    Format::Etw,
+const FORMATS: [TraceFormat; 9] = [
+    TraceFormat::Msr,
+    TraceFormat::Spc,
+    TraceFormat::Ascii,
+    TraceFormat::Blkparse,
+    TraceFormat::FioIolog,
+    TraceFormat::FioIologV2,
+    TraceFormat::Vscsi,
+    TraceFormat::Alibaba,
+    TraceFormat::Etw,
 ];
 
 /// A file in the test's own folder.
@@ -37,7 +38,7 @@ fn file(name: &str, bytes: &[u8]) -> String {
 }
 
 /// Written in `format` through an ASCII trace, which is exact.
-fn written(name: &str, requests: &[Request], format: Format) -> Vec<u8> {
+fn written(name: &str, requests: &[WorkloadRequest], format: TraceFormat) -> Vec<u8> {
     let text: String = requests
         .iter()
         .map(|r| {
@@ -52,7 +53,7 @@ fn written(name: &str, requests: &[Request], format: Format) -> Vec<u8> {
         .collect();
     let spec = TraceSpec {
         file: file(name, text.as_bytes()),
-        format: Format::Ascii,
+        format: TraceFormat::Ascii,
         time_unit: Some(TimeUnit::Ns),
         address_unit: Some(AddressUnit::Sector),
         ..TraceSpec::default()
@@ -63,12 +64,12 @@ fn written(name: &str, requests: &[Request], format: Format) -> Vec<u8> {
     out
 }
 
-fn request(at: u64, lba: u64, sectors: u32, op: Op) -> Request {
-    Request { at: Nanos(at), command: Command::new(op, Lba(lba), sectors) }
+fn request(at: u64, lba: u64, sectors: u32, op: Op) -> WorkloadRequest {
+    WorkloadRequest { at: Nanos(at), command: Command::new(op, Lba(lba), sectors) }
 }
 
 prop_compose! {
-    fn requests()(list in prop::collection::vec((0u64..1_000_000_000, 0u64..1 << 40, 1u32..10_000, any::<bool>()), 1..60)) -> Vec<Request> {
+    fn requests()(list in prop::collection::vec((0u64..1_000_000_000, 0u64..1 << 40, 1u32..10_000, any::<bool>()), 1..60)) -> Vec<WorkloadRequest> {
         let mut at = 0;
         list.into_iter().enumerate().map(|(index, (gap, lba, sectors, read))| {
             if index > 0 { at += gap; }
@@ -82,28 +83,28 @@ proptest! {
     fn written_traces_read_back(requests in requests(), index in 0usize..9) {
         let format = FORMATS[index];
         let resolution = match format {
-            Format::Msr => 100,
-            Format::FioIolog | Format::FioIologV2 | Format::Vscsi | Format::Alibaba | Format::Etw => 1000,
+            TraceFormat::Msr => 100,
+            TraceFormat::FioIolog | TraceFormat::FioIologV2 | TraceFormat::Vscsi | TraceFormat::Alibaba | TraceFormat::Etw => 1000,
             _ => 1,
         };
         let bytes = written(&format!("roundtrip-{index}"), &requests, format);
-        let found = if format == Format::Ascii {
+        let found = if format == TraceFormat::Ascii {
             let spec = TraceSpec { file: file("roundtrip-ascii", &bytes), time_unit: Some(TimeUnit::Ns), address_unit: Some(AddressUnit::Sector), ..TraceSpec::default() };
             let mut workload = WorkloadSpec { trace: Some(spec), ..WorkloadSpec::default() }
-                .open(&Target { capacity: Bytes(u64::MAX), seed: 0, unit: Bytes::kib(4) }).unwrap();
+                .open(&WorkloadTarget { capacity: Bytes(u64::MAX), seed: 0, unit: Bytes::kib(4) }).unwrap();
             let mut out = Vec::new();
             while workload.source.fill(&mut out, 16).unwrap() > 0 {}
             out
         } else {
-            parse_bytes(Format::Auto, &bytes).unwrap()
+            parse_bytes(TraceFormat::Auto, &bytes).unwrap()
         };
-        let wanted: Vec<Request> = requests.iter().map(|r| Request { at: Nanos(r.at.0 / resolution * resolution), ..*r }).collect();
+        let wanted: Vec<WorkloadRequest> = requests.iter().map(|r| WorkloadRequest { at: Nanos(r.at.0 / resolution * resolution), ..*r }).collect();
         prop_assert_eq!(found, wanted);
     }
 
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let _ = parse_bytes(Format::Auto, &bytes);
+        let _ = parse_bytes(TraceFormat::Auto, &bytes);
         for format in FORMATS { let _ = parse_bytes(format, &bytes); }
     }
 
@@ -113,28 +114,28 @@ proptest! {
         let mut bytes = written(&format!("damage-{index}"), &requests, format);
         for (at, byte) in damage { let at = at.index(bytes.len()); bytes[at] = byte; }
         bytes.truncate(cut.index(bytes.len()) + 1);
-        for format in [format, Format::Auto] {
+        for format in [format, TraceFormat::Auto] {
             if let Err(error) = parse_bytes(format, &bytes) { prop_assert!(!error.to_string().contains('\n')); }
         }
     }
 }
 
 #[test]
-fn compressed_traces_read_and_truncated_ones_say_so() {
+fn compressed_traces_are_read_and_truncated_ones_are_refused() {
     let text: String = (0..5000)
         .map(|i| {
             format!("{},hm,0,Read,{},4096,0\n", 128_166_372_003_061_629u64 + i * 17, i * 7919 % 4096 * 512)
         })
         .collect();
-    let plain = parse_bytes(Format::Auto, text.as_bytes()).unwrap();
+    let plain = parse_bytes(TraceFormat::Auto, text.as_bytes()).unwrap();
     assert_eq!(plain.len(), 5000);
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(text.as_bytes()).unwrap();
     let gzip = encoder.finish().unwrap();
     let zstd = zstd::encode_all(text.as_bytes(), 1).unwrap();
     for (name, bytes) in [("gzip", gzip), ("zstd", zstd)] {
-        assert_eq!(parse_bytes(Format::Auto, &bytes).unwrap(), plain);
-        let error = parse_bytes(Format::Msr, &bytes[..bytes.len() / 2]).unwrap_err();
+        assert_eq!(parse_bytes(TraceFormat::Auto, &bytes).unwrap(), plain);
+        let error = parse_bytes(TraceFormat::Msr, &bytes[..bytes.len() / 2]).unwrap_err();
         assert!(error.to_string().contains(name) && error.to_string().contains("truncated"), "{error}");
         assert!(matches!(error, WorkloadError::Compressed { .. }));
     }
@@ -156,13 +157,13 @@ fn messages_name_place_field_value_and_expectation() {
         (b"\n\n".to_vec(), &["empty"]),
         (b"hello world\n".to_vec(), &["not recognised", "hello world", "msr, spc"]),
     ] {
-        let message = parse_bytes(Format::Auto, &bytes).unwrap_err().to_string();
+        let message = parse_bytes(TraceFormat::Auto, &bytes).unwrap_err().to_string();
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
     let mut vscsi =
-        written("vscsi-cut", &[request(0, 5, 8, Op::Read), request(9, 5, 8, Op::Read)], Format::Vscsi);
+        written("vscsi-cut", &[request(0, 5, 8, Op::Read), request(9, 5, 8, Op::Read)], TraceFormat::Vscsi);
     vscsi.truncate(40);
-    let message = parse_bytes(Format::Vscsi, &vscsi).unwrap_err().to_string();
+    let message = parse_bytes(TraceFormat::Vscsi, &vscsi).unwrap_err().to_string();
     assert!(
         message.contains("record 2 (byte 32)")
             && message.contains("8 bytes")
@@ -171,10 +172,10 @@ fn messages_name_place_field_value_and_expectation() {
     );
 }
 
-const TARGET: Target = Target { capacity: Bytes::mib(1), seed: 1, unit: Bytes::kib(4) };
+const TARGET: WorkloadTarget = WorkloadTarget { capacity: Bytes::mib(1), seed: 1, unit: Bytes::kib(4) };
 
 /// The requests of a trace with the given settings.
-fn replay(name: &str, text: &str, settings: &str) -> Result<Vec<Request>, WorkloadError> {
+fn replay(name: &str, text: &str, settings: &str) -> Result<Vec<WorkloadRequest>, WorkloadError> {
     let path = file(name, text.as_bytes());
     let spec: WorkloadSpec = toml::from_str(&format!("[trace]\nfile = {path:?}\n{settings}")).unwrap();
     let mut workload = spec.open(&TARGET)?;
@@ -184,13 +185,14 @@ fn replay(name: &str, text: &str, settings: &str) -> Result<Vec<Request>, Worklo
 }
 
 #[test]
-fn order_addresses_devices_and_passes() {
+fn settings_select_order_place_and_repeat_the_records() {
     let backwards = "0,A,0,0,0\n".replace("A,0,0,0", "0,512,r,5.0").replace("0,0,512", "0,8,512")
         + "1,9,512,w,4.0\n1,9999,1024,w,6.0\n";
     let error = replay("order", &backwards, "").unwrap_err().to_string();
     assert!(error.contains("backwards"), "{error}");
-    let at = |requests: &[Request]| requests.iter().map(|r| r.at.0 / 1_000_000_000).collect::<Vec<_>>();
-    let lba = |requests: &[Request]| requests.iter().map(|r| r.command.lba.0).collect::<Vec<_>>();
+    let at =
+        |requests: &[WorkloadRequest]| requests.iter().map(|r| r.at.0 / 1_000_000_000).collect::<Vec<_>>();
+    let lba = |requests: &[WorkloadRequest]| requests.iter().map(|r| r.command.lba.0).collect::<Vec<_>>();
     let clamped = replay("order", &backwards, "unordered = \"clamp\"").unwrap();
     assert_eq!((at(&clamped), lba(&clamped)), (vec![0, 0, 1], vec![8, 9, 9999 % 2048]));
     let sorted = replay("order", &backwards, "unordered = \"sort\"\ntime_scale = 2.0").unwrap();
@@ -238,20 +240,20 @@ fn settings_are_checked() {
 }
 
 #[test]
-fn a_format_that_cannot_hold_a_request_says_so() {
+fn a_request_that_a_format_cannot_express_is_refused() {
     let path = file("trim", b"fio version 2 iolog\n/dev/x add\n/dev/x trim 0 4096\n/dev/x wait 150 0\n/dev/x sync 0 0\n/dev/x wait 50 0\n/dev/x write 512 512\n");
     let spec = TraceSpec { file: path, ..TraceSpec::default() };
-    let error = convert(&spec, Format::Spc, &mut Vec::new(), &mut |_| true).unwrap_err().to_string();
+    let error = convert(&spec, TraceFormat::Spc, &mut Vec::new(), &mut |_| true).unwrap_err().to_string();
     assert!(error.contains("request 1") && error.contains("spc") && error.contains("no trim"), "{error}");
     let mut text = Vec::new();
-    assert_eq!(convert(&spec, Format::Blkparse, &mut text, &mut |_| true).unwrap(), 3);
-    let back = parse_bytes(Format::Auto, &text).unwrap();
+    assert_eq!(convert(&spec, TraceFormat::Blkparse, &mut text, &mut |_| true).unwrap(), 3);
+    let back = parse_bytes(TraceFormat::Auto, &text).unwrap();
     let flush = Command { sectors: 0, op: Op::Flush, ..request(0, 0, 0, Op::Flush).command };
     assert_eq!(
         back,
         [
             request(0, 0, 8, Op::Trim),
-            Request { at: Nanos(150_000), command: flush },
+            WorkloadRequest { at: Nanos(150_000), command: flush },
             request(200_000, 1, 1, Op::Write)
         ]
     );
@@ -284,7 +286,7 @@ fn disk_events_of_windows_are_read_by_the_columns_that_the_file_names() {
     let wanted = [
         request(0, 16, 16, Op::Read),
         request(786_000, 1, 3, Op::Write),
-        Request { at: Nanos(1_286_000), command: flush },
+        WorkloadRequest { at: Nanos(1_286_000), command: flush },
     ];
     assert_eq!(found, wanted);
     let disk = replay("etw", ETW, "addresses = \"wrap\"\ndevice = 3").unwrap();
@@ -298,7 +300,7 @@ fn disk_events_of_windows_are_read_by_the_columns_that_the_file_names() {
     );
 }
 
-/// What spreadsheets and people put into text traces changes nothing: a byte order mark, comments, blank lines, before the header and
+/// A byte order mark, comments and blank lines, as spreadsheets and people add them, change nothing before the header and
 /// between records.
 #[test]
 fn byte_order_marks_and_comments_change_nothing() {
@@ -353,7 +355,7 @@ fn a_pipe_is_refused_rather_than_waited_for() {
 
 /// A trace that reaches beyond the device is told with the share of its requests, whatever becomes of these.
 #[test]
-fn requests_beyond_the_capacity_are_told() {
+fn requests_beyond_the_capacity_are_noted() {
     // One of four lies beyond 1 MiB.
     let text = "0,8,512,r,0.0\n0,9,512,w,1.0\n0,10,512,r,2.0\n0,999999,512,w,3.0\n";
     let path = file("beyond", text.as_bytes());

@@ -1,7 +1,7 @@
 //! Cases that are layers over a base: tables of a TOML file.
 
 use super::Named;
-use outlast_engine::{Layer, load_scenario};
+use outlast_engine::{ScenarioLayer, load_scenario};
 use serde_json::Value;
 
 /// The tables of `text` as cases of `group`. The table `base` is below all of them, and the one that `like` names below its own; the text
@@ -15,7 +15,7 @@ pub(super) fn all(group: &str, text: &str) -> Vec<Named> {
         let mut table = tables.get(name)?.as_table()?.clone();
         let like = table.remove("like");
         let text = absent(serde_json::to_value(&table).ok()?).to_string();
-        Some((Layer::Json { name: name.to_owned(), text }, like))
+        Some((ScenarioLayer::Json { name: name.to_owned(), text }, like))
     };
     let scenario = |name: &str| {
         let unknown = |name: &str| format!("there is no table {name}");

@@ -1,7 +1,7 @@
 //! The presets and the scenarios of papers, each made small.
 
 use super::Named;
-use outlast_engine::{Layer, PoliciesSpec, Scenario, load_scenario};
+use outlast_engine::{PoliciesSpec, Scenario, ScenarioLayer, load_scenario};
 use outlast_media::Geometry;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::SyntheticSpec;
@@ -46,7 +46,8 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 
 fn case(folder: &str, file: &Path) -> Named {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let scenario = load_scenario(&[Layer::File(file.to_owned())], &[]).map(|(scenario, _)| small(scenario));
+    let scenario =
+        load_scenario(&[ScenarioLayer::File(file.to_owned())], &[]).map(|(scenario, _)| small(scenario));
     Named::new(format!("{folder}/{stem}"), scenario.map_err(|error| error.to_string()))
 }
 

@@ -4,7 +4,7 @@ use crate::hashes::digest;
 use crate::{array, case, data, errors, protection, traces};
 use outlast_engine::{RunControl, RunResult, Simulation, parse_text};
 use outlast_units::rng::mix;
-use outlast_workload::Format;
+use outlast_workload::TraceFormat;
 
 /// One run of the program under callgrind.
 pub(crate) struct Case {
@@ -27,7 +27,7 @@ enum Kind {
     /// An array, and the commands that its members got by themselves; so many of a hundred requests read.
     Array(u64),
     /// The replay of a trace.
-    Trace(Format),
+    Trace(TraceFormat),
     /// Writes that carry data.
     Data(Box<data::Case>),
 }

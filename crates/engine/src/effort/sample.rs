@@ -3,7 +3,7 @@
 use crate::error::EngineError;
 use outlast_device::Op;
 use outlast_units::SECTOR_BYTES;
-use outlast_workload::{Target, Workload};
+use outlast_workload::{Workload, WorkloadTarget};
 
 /// Requests drawn; takes a few milliseconds, even from a trace.
 const REQUESTS: usize = 1 << 14;
@@ -35,7 +35,11 @@ pub(super) struct WorkloadSample {
 
 impl WorkloadSample {
     /// Draws the sample from `workload`, which must not be run afterwards.
-    pub(super) fn of(workload: &mut Workload, target: &Target, page: u64) -> Result<Self, EngineError> {
+    pub(super) fn of(
+        workload: &mut Workload,
+        target: &WorkloadTarget,
+        page: u64,
+    ) -> Result<Self, EngineError> {
         let mut requests = Vec::with_capacity(REQUESTS);
         while requests.len() < REQUESTS {
             let missing = REQUESTS - requests.len();

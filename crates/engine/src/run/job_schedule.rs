@@ -1,13 +1,13 @@
 //! Schedule of the jobs of a run: the order in which they are asked for commands.
 
 use outlast_units::Nanos;
-use outlast_workload::FioLanes;
+use outlast_workload::FioJobs;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// The jobs of a run, those that are ready, and those that sleep until a moment.
 pub(super) struct JobSchedule {
-    pub(super) jobs: FioLanes,
+    pub(super) jobs: FioJobs,
     /// Jobs to be asked, in order.
     pub(super) ready: VecDeque<u32>,
     /// Wake-up time of each sleeping job.
@@ -19,7 +19,7 @@ pub(super) struct JobSchedule {
 }
 
 impl JobSchedule {
-    pub(super) fn new(jobs: FioLanes) -> Self {
+    pub(super) fn new(jobs: FioJobs) -> Self {
         let count = jobs.infos().len() as u32;
         Self {
             jobs,

@@ -8,7 +8,7 @@ use crate::error::EngineError;
 use crate::simulated_device::SimulatedDevice;
 use outlast_device::Completion;
 use outlast_units::Nanos;
-use outlast_workload::Ask;
+use outlast_workload::JobStep;
 
 /// A day before the device's horizon, left for commands in flight at the end.
 const DRAIN_TIME: Nanos = Nanos::secs(86_400);
@@ -180,7 +180,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         // First, because windows, and perhaps the warm-up, end before the completion counts for its job.
         self.settle(completion);
         let Some(issued) = issued else { return };
-        let noted = schedule.jobs.completed(job, completion.at, &issued.command);
+        let noted = schedule.jobs.handle_completion(job, completion.at, &issued.command);
         let (at, outcome) = (completion.at, completion.outcome);
         self.state.recorder.jobs.completed(job, &issued.command, issued.at, at, outcome, noted);
         schedule.ready.push_back(job);
@@ -196,12 +196,12 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                 schedule.ready.clear();
                 return;
             }
-            let ask = schedule.jobs.ask(job, now);
+            let ask = schedule.jobs.next_step(job, now);
             if schedule.jobs.has_begun(job) {
                 self.state.recorder.jobs.begin_job(job, now);
             }
             match ask {
-                Ask::Issue(command) => {
+                JobStep::Issue(command) => {
                     let tag = self.issue(now, command);
                     schedule.issued(job, tag);
                     self.state.recorder.jobs.issued(job, command.op);
@@ -209,12 +209,12 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     continue;
                 }
                 // It becomes ready again by a completion.
-                Ask::Wait => {}
-                Ask::Until(at) => schedule.sleep(job, at),
-                Ask::Ended => {
+                JobStep::Wait => {}
+                JobStep::SleepUntil(at) => schedule.sleep(job, at),
+                JobStep::Ended => {
                     self.state.recorder.jobs.end_job(job, now);
                     schedule.wakes[job as usize] = None;
-                    let woken = schedule.jobs.woken();
+                    let woken = schedule.jobs.take_woken();
                     // Jobs that waited for this one's end.
                     schedule.ready.extend(woken);
                 }

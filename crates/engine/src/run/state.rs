@@ -8,7 +8,7 @@ use crate::requests::RequestRecorder;
 use crate::simulated_device::SimulatedDevice;
 use outlast_device::{Completion, Outcome};
 use outlast_units::Nanos;
-use outlast_workload::Request;
+use outlast_workload::WorkloadRequest;
 
 /// End of a leg, by whichever comes first; the end of the workload ends it as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(crate) struct RunState {
     /// Completions that have not been settled.
     pub(super) completions: Vec<Completion>,
     /// Open loop: the next request, if it has been drawn already.
-    pub(super) upcoming: Option<Request>,
+    pub(super) upcoming: Option<WorkloadRequest>,
     /// Host with jobs: their schedule, once the run has begun.
     pub(super) schedule: Option<JobSchedule>,
     /// Host with jobs: time up to which sleeping jobs are to be woken when the next leg begins.

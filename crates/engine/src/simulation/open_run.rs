@@ -58,7 +58,7 @@ impl Simulation {
     /// State of a run that has not begun; `log` is true if the caller takes the log of requests.
     pub(super) fn new_run_state(&self, log: bool) -> RunState {
         let run = &self.scenario.run;
-        let lanes = self.workload.lanes.as_ref();
+        let lanes = self.workload.jobs.as_ref();
         let windows = self.windows();
         let over_time = run.utilisation.then(|| Box::new(OverTime::new(windows.width())));
         let mut recorder = RunRecorder::new(run.histogram_digits, windows, lanes);

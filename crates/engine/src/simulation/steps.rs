@@ -13,7 +13,7 @@ use crate::run::{ExtraRequest, LegGoal, LegRunner, RunEnding, RunState};
 use crate::simulated_device::SimulatedDevice;
 use outlast_device::Command;
 use outlast_media::{ConfigError, FaultSpec};
-use outlast_scenario::{Scenario, Strike, TimingMode};
+use outlast_scenario::{FaultTarget, Scenario, TimingMode};
 use outlast_units::Nanos;
 use outlast_workload::Workload;
 
@@ -31,7 +31,7 @@ pub struct RunStatus {
 /// Action of one leg.
 enum LegAction {
     Advance,
-    Strike(Strike),
+    FaultTarget(FaultTarget),
     Submit(Command),
     Finish,
 }
@@ -107,9 +107,9 @@ impl Simulation {
     /// start after a loss of power is off.
     pub fn inject(&mut self, fault: &FaultSpec, progress: OnProgress<'_>) -> Result<(), EngineError> {
         self.check_timed()?;
-        let strike = self.scenario.strike("fault", 0, fault)?;
+        let strike = self.scenario.fault_target("fault", 0, fault)?;
         self.open_run(progress)?;
-        let done = self.carry_out(LegAction::Strike(strike), &LegGoal::END, progress, None);
+        let done = self.carry_out(LegAction::FaultTarget(strike), &LegGoal::END, progress, None);
         let refused = done.as_ref().err().map(|error| format!(": {error}")).unwrap_or_default();
         self.note_by_hand(|now| format!("At {now} a fault was injected, {:?}{refused}.", fault.kind));
         done
@@ -222,7 +222,7 @@ impl RunLeg<'_> {
         let outcome = match (action, scenario.run.timing) {
             (LegAction::Advance, TimingMode::Full) => runner.run(),
             (LegAction::Advance, TimingMode::None) => runner.run_untimed(),
-            (LegAction::Strike(strike), _) => runner.strike(strike).map(|()| RunEnding::Paused),
+            (LegAction::FaultTarget(strike), _) => runner.strike(strike).map(|()| RunEnding::Paused),
             (LegAction::Submit(command), _) => runner.submit(command).map(|()| RunEnding::Paused),
             (LegAction::Finish, _) => runner.stop().map(|()| RunEnding::Stopped),
         };

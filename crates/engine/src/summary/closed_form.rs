@@ -5,9 +5,9 @@ use crate::sequential::{flash_of, link_of};
 use outlast_device::Op;
 use outlast_ftl::ProgramCause;
 use outlast_models::{bandwidth, write_amplification};
-use outlast_scenario::Overwrite;
+use outlast_scenario::OverwritePattern;
 use outlast_settings::ftl::VictimPolicy;
-use outlast_workload::Pattern;
+use outlast_workload::AddressPattern;
 use serde::Serialize;
 
 /// Closed forms to compare with the measurement.
@@ -39,8 +39,9 @@ pub(crate) fn closed_form(facts: &RunFacts<'_>, spare: Option<f64>) -> ClosedFor
     };
     let filled = facts.scenario.precondition.fill_fraction >= 1.0;
     // Of a drive that was only partly filled, the empty part is further spare space.
-    let prepared_randomly =
-        facts.ssd.array.is_none() && facts.scenario.precondition.overwrite == Overwrite::Random && filled;
+    let prepared_randomly = facts.ssd.array.is_none()
+        && facts.scenario.precondition.overwrite == OverwritePattern::Random
+        && filled;
     let not_comparable = not_uniform_reason(facts);
     let note = match (&not_comparable, waf) {
         (_, None) => "There is no closed form for this victim policy.".to_owned(),
@@ -77,7 +78,8 @@ fn not_drawn_uniformly_reason(facts: &RunFacts<'_>) -> Option<&'static str> {
     let Some(synthetic) = &facts.scenario.workload.synthetic else {
         return Some("the workload is recorded or a fio job");
     };
-    let is_uniform = synthetic.pattern.unwrap_or_default() == Pattern::Uniform && synthetic.phases.is_empty();
+    let is_uniform =
+        synthetic.pattern.unwrap_or_default() == AddressPattern::Uniform && synthetic.phases.is_empty();
     (!is_uniform).then_some("the workload is skewed, sequential or has phases")
 }
 

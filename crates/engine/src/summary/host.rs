@@ -108,7 +108,7 @@ pub(crate) fn host(facts: &RunFacts<'_>) -> HostFigures {
         read_cache_hits: counters.read_cache_hits,
         coalesced_writes: counters.coalesced_writes,
         partial_writes: counters.partial_writes,
-        jobs: facts.recorder.jobs.figures(facts.workload.lanes.as_ref(), facts.recorder.end),
+        jobs: facts.recorder.jobs.figures(facts.workload.jobs.as_ref(), facts.recorder.end),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::facts::RunFacts;
 use crate::overload::{ArrivalTotals, OverloadRates, QueueWindow, overload};
 use crate::summary::host::per;
 use crate::window::TimeWindow;
-use outlast_workload::Pacing;
+use outlast_workload::RequestPacing;
 use serde::Serialize;
 
 /// Commands in flight, utilisation of the drive, overload by the host.
@@ -103,8 +103,10 @@ pub(crate) fn queue(facts: &RunFacts<'_>) -> LoadFigures {
         utilisation_by_die: if facts.ssd.array.is_none() { dies.clone() } else { Vec::new() },
         controller: facts.measured.controller.clone(),
         host_queue_depth: match facts.workload.pacing {
-            Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, held: false } => Some(queue_depth),
-            Pacing::Open | Pacing::Lanes { held: true, .. } => None,
+            RequestPacing::Closed { queue_depth } | RequestPacing::Jobs { queue_depth, held: false } => {
+                Some(queue_depth)
+            }
+            RequestPacing::Open | RequestPacing::Jobs { held: true, .. } => None,
         },
         overload: overloaded(facts),
     }
@@ -112,7 +114,7 @@ pub(crate) fn queue(facts: &RunFacts<'_>) -> LoadFigures {
 
 /// Rates of an overloaded run; `None` for a closed loop, which cannot overload.
 pub(crate) fn overloaded(facts: &RunFacts<'_>) -> Option<OverloadRates> {
-    if matches!(facts.workload.pacing, Pacing::Closed { .. }) {
+    if matches!(facts.workload.pacing, RequestPacing::Closed { .. }) {
         return None;
     }
     let queue_window = |window: &TimeWindow| {

@@ -5,7 +5,7 @@ use crate::precondition::PreconditionRecord;
 use crate::steady::{OverwriteRound, is_steady};
 use crate::summary::is_without_collection;
 use crate::table::ResultTable;
-use outlast_workload::Pacing;
+use outlast_workload::RequestPacing;
 use serde::Serialize;
 
 /// Largest range over the rounds, as a share of the mean (SNIA PTS 2.0.2, section 2.1.24).
@@ -89,7 +89,10 @@ pub(crate) fn measured_state(facts: &RunFacts<'_>) -> MeasuredState {
     if windows.len() < 4 * STEADY_ROUNDS || rounds.iter().any(|round| round.0 == 0.0) {
         return unknown("too few windows to tell");
     }
-    let closed = matches!(facts.workload.pacing, Pacing::Closed { .. } | Pacing::Lanes { held: false, .. });
+    let closed = matches!(
+        facts.workload.pacing,
+        RequestPacing::Closed { .. } | RequestPacing::Jobs { held: false, .. }
+    );
     let values =
         rounds.map(|(count, seconds, latency)| if closed { count / seconds } else { latency / count });
     let quantity = if closed { "completions per second" } else { "mean latency" };

@@ -2,8 +2,8 @@
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
-use outlast_engine::{Decision, OwnPolicy, PoliciesSpec, Provenance, Scenario};
-use outlast_workload::{MakesPlacement, OwnPlacement, PlacesWrites, Writes};
+use outlast_engine::{PoliciesSpec, PolicyDecision, Provenance, Scenario, PolicySpec};
+use outlast_workload::{PlacerFactory, UserPlacement, WriteBatch, WritePlacer};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use std::path::Path;
 /// policies decide in its place, so that costs can be estimated.
 pub(crate) fn load_form(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResult<(Scenario, Provenance)> {
     let (mut scenario, provenance) = load(layers, overrides)?;
-    for own in scenario.policies.own().collect::<Vec<_>>() {
+    for own in scenario.policies.user_policies().collect::<Vec<_>>() {
         check(&own).map_err(|error| {
             ScenarioError::new_err(format!("{} = {own}: {error}", own.decision.setting()))
         })?;
-        if own.decision == Decision::Placement {
-            scenario.workload.placement = Some(OwnPlacement::new(AsTheyAre(own.to_string())));
+        if own.decision == PolicyDecision::Placement {
+            scenario.workload.placement = Some(UserPlacement::new(AsTheyAre(own.to_string())));
         }
     }
     scenario.policies = PoliciesSpec::default();
@@ -24,16 +24,16 @@ pub(crate) fn load_form(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResu
 }
 
 /// Whether a shared library may take this decision.
-fn is_about_superblocks(decision: Decision) -> bool {
-    matches!(decision, Decision::Gc | Decision::WearLeveling | Decision::Scrub)
+fn is_about_superblocks(decision: PolicyDecision) -> bool {
+    matches!(decision, PolicyDecision::Gc | PolicyDecision::WearLeveling | PolicyDecision::Scrub)
 }
 
 /// The refusal of any other.
 pub(super) const NOT_A_LIBRARYS: &str =
     "a shared library decides about superblocks (gc, wear_leveling, scrub); this is decided by Python";
 
-fn check(own: &OwnPolicy) -> Result<(), String> {
-    let OwnPolicy { decision, file, name } = own;
+fn check(own: &PolicySpec) -> Result<(), String> {
+    let PolicySpec { decision, file, name } = own;
     let is_library = outlast_plugin::is_library(file);
     if is_library && !is_about_superblocks(*decision) {
         return Err(NOT_A_LIBRARYS.to_owned());
@@ -62,18 +62,18 @@ fn check(own: &OwnPolicy) -> Result<(), String> {
 /// Leaves writes the hints that they have.
 struct AsTheyAre(String);
 
-impl MakesPlacement for AsTheyAre {
+impl PlacerFactory for AsTheyAre {
     fn name(&self) -> &str {
         &self.0
     }
 
-    fn make(&self) -> Result<Box<dyn PlacesWrites>, String> {
+    fn make(&self) -> Result<Box<dyn WritePlacer>, String> {
         Ok(Box::new(Self(self.0.clone())))
     }
 }
 
-impl PlacesWrites for AsTheyAre {
-    fn place(&mut self, writes: &Writes) -> Result<Vec<u8>, String> {
+impl WritePlacer for AsTheyAre {
+    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u8>, String> {
         Ok(writes.hint.clone())
     }
 }

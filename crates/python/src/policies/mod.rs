@@ -11,8 +11,8 @@ pub(crate) use form::load_form;
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
 use outlast_decisions::{ArrayPolicies, LoadedPolicy, SuperblockPolicy};
-use outlast_engine::{Decision, OwnPolicy, Provenance, Scenario};
-use outlast_workload::OwnPlacement;
+use outlast_engine::{PolicyDecision, PolicySpec, Provenance, Scenario};
+use outlast_workload::UserPlacement;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub(crate) fn load_whole(
     let (mut scenario, provenance) = load(layers, overrides)?;
     let mut given = given.unwrap_or_default();
     let mut wanted = Vec::new();
-    for own in scenario.policies.own().collect::<Vec<_>>() {
+    for own in scenario.policies.user_policies().collect::<Vec<_>>() {
         if let Some(maker) = given.remove(own.decision.name()) {
             decide_by(&mut scenario, &own, maker);
         } else if outlast_plugin::is_library(&own.file) {
@@ -71,7 +71,7 @@ pub(crate) fn load_whole(
     }
 }
 
-fn decide_by(scenario: &mut Scenario, own: &OwnPolicy, maker: Py<PyAny>) {
+fn decide_by(scenario: &mut Scenario, own: &PolicySpec, maker: Py<PyAny>) {
     let maker = Maker { name: own.to_string(), maker };
     if let Some(place) = about_superblocks(scenario, own.decision) {
         *place = Some(SuperblockPolicy::new(maker));
@@ -79,11 +79,11 @@ fn decide_by(scenario: &mut Scenario, own: &OwnPolicy, maker: Py<PyAny>) {
     }
     let drive = &mut scenario.device.ftl.own;
     match own.decision {
-        Decision::Gc | Decision::WearLeveling | Decision::Scrub => {}
-        Decision::Placement => scenario.workload.placement = Some(OwnPlacement::new(maker)),
-        Decision::Code => drive.code = Some(LoadedPolicy::new(maker)),
-        Decision::Pacing => drive.pacing = Some(LoadedPolicy::new(maker)),
-        Decision::Repair | Decision::Rebuild | Decision::RepairOrder => {
+        PolicyDecision::Gc | PolicyDecision::WearLeveling | PolicyDecision::Scrub => {}
+        PolicyDecision::Placement => scenario.workload.placement = Some(UserPlacement::new(maker)),
+        PolicyDecision::Code => drive.code = Some(LoadedPolicy::new(maker)),
+        PolicyDecision::Pacing => drive.pacing = Some(LoadedPolicy::new(maker)),
+        PolicyDecision::Repair | PolicyDecision::Rebuild | PolicyDecision::RepairOrder => {
             // Settings without an array have been refused.
             if let Some(array) = &mut scenario.array {
                 decide_for_array(&mut array.own, own.decision, maker);
@@ -92,21 +92,24 @@ fn decide_by(scenario: &mut Scenario, own: &OwnPolicy, maker: Py<PyAny>) {
     }
 }
 
-fn decide_for_array(own: &mut ArrayPolicies, decision: Decision, maker: Maker) {
+fn decide_for_array(own: &mut ArrayPolicies, decision: PolicyDecision, maker: Maker) {
     match decision {
-        Decision::Repair => own.repair = Some(LoadedPolicy::new(maker)),
-        Decision::Rebuild => own.rebuild = Some(LoadedPolicy::new(maker)),
+        PolicyDecision::Repair => own.repair = Some(LoadedPolicy::new(maker)),
+        PolicyDecision::Rebuild => own.rebuild = Some(LoadedPolicy::new(maker)),
         _ => own.repair_order = Some(LoadedPolicy::new(maker)),
     }
 }
 
 /// Where a scenario keeps the code that takes a decision about superblocks; `None` for one about something else.
-fn about_superblocks(scenario: &mut Scenario, decision: Decision) -> Option<&mut Option<SuperblockPolicy>> {
+fn about_superblocks(
+    scenario: &mut Scenario,
+    decision: PolicyDecision,
+) -> Option<&mut Option<SuperblockPolicy>> {
     let own = &mut scenario.device.ftl.own;
     match decision {
-        Decision::Gc => Some(&mut own.gc),
-        Decision::WearLeveling => Some(&mut own.wear_leveling),
-        Decision::Scrub => Some(&mut own.scrub),
+        PolicyDecision::Gc => Some(&mut own.gc),
+        PolicyDecision::WearLeveling => Some(&mut own.wear_leveling),
+        PolicyDecision::Scrub => Some(&mut own.scrub),
         _ => None,
     }
 }
@@ -146,7 +149,7 @@ fn in_a_line(error: PyErr) -> String {
 /// The decisions that code of the user's may take.
 #[pyfunction]
 fn decisions() -> Vec<&'static str> {
-    Decision::ALL.iter().map(|decision| decision.name()).collect()
+    PolicyDecision::ALL.iter().map(|decision| decision.name()).collect()
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,16 +2,16 @@
 
 use super::{Maker, asked, in_a_line};
 use numpy::{PyArray1, PyArrayMethods};
-use outlast_workload::{MakesPlacement, PlacesWrites, Writes};
+use outlast_workload::{PlacerFactory, WriteBatch, WritePlacer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-impl MakesPlacement for Maker {
+impl PlacerFactory for Maker {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn make(&self) -> Result<Box<dyn PlacesWrites>, String> {
+    fn make(&self) -> Result<Box<dyn WritePlacer>, String> {
         let placer = Python::attach(|py| self.maker.call_method0(py, "begin")?.getattr(py, "place"));
         Ok(Box::new(Placer(placer.map_err(in_a_line)?)))
     }
@@ -21,7 +21,7 @@ impl MakesPlacement for Maker {
 struct Placer(Py<PyAny>);
 
 impl Placer {
-    fn ask(&self, py: Python<'_>, writes: &Writes) -> PyResult<Vec<u8>> {
+    fn ask(&self, py: Python<'_>, writes: &WriteBatch) -> PyResult<Vec<u8>> {
         let columns = (
             PyArray1::from_slice(py, &writes.offset),
             PyArray1::from_slice(py, &writes.bytes),
@@ -37,8 +37,8 @@ impl Placer {
     }
 }
 
-impl PlacesWrites for Placer {
-    fn place(&mut self, writes: &Writes) -> Result<Vec<u8>, String> {
+impl WritePlacer for Placer {
+    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u8>, String> {
         asked(|py| self.ask(py, writes))
     }
 }

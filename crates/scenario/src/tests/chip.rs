@@ -26,7 +26,7 @@ fn a_chip_file_is_found_beside_its_scenario_and_kept_in_it() {
 }
 
 #[test]
-fn another_chip_or_another_fit_is_worked_out_anew() {
+fn another_chip_or_another_fit_is_computed_again() {
     let scenario = with(MINE, &[]).unwrap();
     let text = scenario.to_toml().unwrap();
     let anew = |setting: &str, value: &str| {
@@ -45,7 +45,7 @@ fn another_chip_or_another_fit_is_worked_out_anew() {
 }
 
 #[test]
-fn what_is_wrong_with_a_chip_file_is_one_line() {
+fn errors_in_a_chip_file_are_one_line() {
     let message = |reliability: &str| with(reliability, &[]).unwrap_err().to_string();
     for (reliability, expected) in [
         (
@@ -79,7 +79,7 @@ fn what_is_wrong_with_a_chip_file_is_one_line() {
 
 /// A year at 30 °C is 500 hours at 52 °C by JESD218's table, within the half degree that it rounds by.
 #[test]
-fn temperature_changes_how_time_counts() {
+fn temperature_scales_the_time_of_retention() {
     let model = |more: &str| {
         let scenario = with(&format!("chip = \"tlc-72-layer\"\n{more}"), &[]).unwrap();
         scenario.device.reliability.unwrap().rber_model().unwrap().into_owned()
@@ -95,7 +95,7 @@ fn temperature_changes_how_time_counts() {
 }
 
 #[test]
-fn settings_beyond_the_range_of_the_chip_are_told() {
+fn settings_beyond_the_range_of_the_chip_are_reported() {
     let told = |reliability: &str| with(reliability, &[]).unwrap().beyond_range();
     let within = format!("{MINE}\ninitial = {{ pe_cycles = 3000, age = \"30d\" }}");
     assert_eq!(told(&within), Vec::<String>::new());

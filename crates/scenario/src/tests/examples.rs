@@ -8,15 +8,15 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_example_loads_and_says_what_it_shows() {
+fn every_example_loads_and_has_a_description() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
-        let (scenario, _) =
-            load_scenario(&[Layer::File(path.clone())], &[]).unwrap_or_else(|error| panic!("{error}"));
+        let (scenario, _) = load_scenario(&[ScenarioLayer::File(path.clone())], &[])
+            .unwrap_or_else(|error| panic!("{error}"));
         assert!(!scenario.description.is_empty(), "{}", path.display());
         assert_eq!(scenario.name, path.file_stem().unwrap().to_str().unwrap());
         opens(&scenario);

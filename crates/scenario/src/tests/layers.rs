@@ -1,27 +1,27 @@
 //! Do layers merge as the guide says?
 
 use super::*;
-use crate::{Overwrite, parse_text, presets};
+use crate::{OverwritePattern, parse_text, presets};
 use outlast_units::Bytes;
 
-fn json(text: &str) -> Layer {
-    Layer::Json { name: "arguments".to_owned(), text: text.to_owned() }
+fn json(text: &str) -> ScenarioLayer {
+    ScenarioLayer::Json { name: "arguments".to_owned(), text: text.to_owned() }
 }
 
-fn text(text: &str) -> Layer {
-    Layer::Toml { name: "t".to_owned(), text: text.to_owned(), folder: PathBuf::new() }
+fn text(text: &str) -> ScenarioLayer {
+    ScenarioLayer::Toml { name: "t".to_owned(), text: text.to_owned(), folder: PathBuf::new() }
 }
 
 fn nothing(_: &Path) -> io::Result<String> {
     Err(io::Error::other("no file is to be read"))
 }
 
-fn layered(layers: &[Layer]) -> Scenario {
+fn layered(layers: &[ScenarioLayer]) -> Scenario {
     load(layers, &[], &nothing).unwrap().0
 }
 
 #[test]
-fn what_is_left_out_has_its_default() {
+fn settings_left_out_have_their_defaults() {
     let (scenario, _) = file(SMALL).unwrap();
     assert_eq!((scenario.name.as_str(), scenario.seed), ("unnamed", 1));
     assert_eq!(scenario.precondition, super::super::PreconditionSpec::default());
@@ -37,7 +37,7 @@ fn tables_merge_and_later_layers_win() {
     ]);
     assert_eq!((scenario.seed, scenario.device.geometry.channels), (6, 4));
     assert_eq!(scenario.device.geometry.blocks_per_plane, 64);
-    assert_eq!(scenario.precondition.overwrite, Overwrite::Workload);
+    assert_eq!(scenario.precondition.overwrite, OverwritePattern::Workload);
     assert!((scenario.device.timing.read.mean_ns() - 60_000.0).abs() < 1e-9);
 }
 
@@ -100,16 +100,16 @@ fn choices_that_exclude_each_other_replace_each_other() {
 }
 
 #[test]
-fn another_trace_file_is_read_in_its_own_way() {
+fn another_trace_file_drops_the_inherited_format_and_units() {
     let base = "[workload.trace]\nfile = \"a\"\nformat = \"msr\"\ndevice = 1\nrepeat = 3";
     let scenario = layered(&[text(SMALL), text(base), text("[workload.trace]\nfile = \"b\"")]);
     let trace = scenario.workload.trace.unwrap();
     assert_eq!((trace.file.as_str(), trace.repeat, trace.device), ("b", 3, None));
-    assert_eq!(trace.format, outlast_workload::Format::Auto);
+    assert_eq!(trace.format, outlast_workload::TraceFormat::Auto);
 }
 
 #[test]
-fn null_takes_an_inherited_setting_away() {
+fn null_removes_an_inherited_setting() {
     let with = text("[device.controller]\nlink = \"1GB/s\"\n[run]\nwindow = \"1s\"");
     let scenario = layered(&[
         text(SMALL),
@@ -121,12 +121,12 @@ fn null_takes_an_inherited_setting_away() {
 
 #[test]
 fn files_extend_files_and_presets_in_order() {
-    let known = [
+    let sources = [
         ("dir/a.toml", "extends = [\"../base.toml\", \"b.toml\"]\nseed = 3"),
         ("dir/../base.toml", SMALL),
         ("dir/b.toml", "seed = 9\nname = \"b\"\n[run]\nhistogram_digits = 2"),
     ];
-    let (scenario, provenance) = files(&known, &["dir/a.toml"], &[]).unwrap();
+    let (scenario, provenance) = files(&sources, &["dir/a.toml"], &[]).unwrap();
     assert_eq!((scenario.seed, scenario.name.as_str(), scenario.run.histogram_digits), (3, "b", 2));
     assert_eq!(provenance.locate("name"), Some(("dir/b.toml".to_owned(), 2)));
     assert_eq!(provenance.locate("seed"), Some(("dir/a.toml".to_owned(), 2)));
@@ -138,8 +138,8 @@ fn files_extend_files_and_presets_in_order() {
 }
 
 #[test]
-fn a_diamond_is_fine_and_a_circle_is_not() {
-    let known = [
+fn extending_in_a_diamond_is_accepted_and_in_a_circle_refused() {
+    let sources = [
         ("a.toml", "extends = [\"b.toml\", \"c.toml\"]"),
         ("b.toml", "extends = \"d.toml\"\nseed = 1"),
         ("c.toml", "extends = \"d.toml\"\nname = \"c\""),
@@ -147,31 +147,32 @@ fn a_diamond_is_fine_and_a_circle_is_not() {
         ("x.toml", "seed = 1\nextends = \"./y.toml\""),
         ("./y.toml", "extends = \"x.toml\""),
     ];
-    assert!(files(&known, &["a.toml"], &[]).is_ok());
-    let known: Vec<_> = known.iter().map(|&(path, text)| (path, text)).collect();
-    let message = files(&known, &["x.toml"], &[]).unwrap_err().to_string();
+    assert!(files(&sources, &["a.toml"], &[]).is_ok());
+    let sources: Vec<_> = sources.iter().map(|&(path, text)| (path, text)).collect();
+    let message = files(&sources, &["x.toml"], &[]).unwrap_err().to_string();
     assert!(message.contains("extends itself: x.toml -> y.toml -> x.toml"), "{message}");
 }
 
 #[test]
-fn a_chain_of_extends_has_an_end() {
+fn a_chain_of_extends_has_a_limit() {
     let texts: Vec<(String, String)> =
         (0..40).map(|i| (format!("{i}.toml"), format!("extends = \"{}.toml\"", i + 1))).collect();
-    let known: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let message = files(&known, &["0.toml"], &[]).unwrap_err().to_string();
+    let sources: Vec<(&str, &str)> =
+        texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let message = files(&sources, &["0.toml"], &[]).unwrap_err().to_string();
     assert!(message.contains("the depth of extends is limited to 16"), "{message}");
 }
 
 #[test]
 fn paths_count_from_the_file_that_gives_them() {
-    let known =
+    let sources =
         [("dir/a.toml", SMALL), ("dir/t.toml", "extends = \"a.toml\"\n[workload.trace]\nfile = \"t.csv\"")];
-    let (scenario, _) = files(&known, &["dir/t.toml"], &[]).unwrap();
+    let (scenario, _) = files(&sources, &["dir/t.toml"], &[]).unwrap();
     assert_eq!(scenario.workload.trace.unwrap().file, "dir/t.csv");
-    let (scenario, _) = files(&known, &["dir/a.toml"], &[("workload.trace.file", "t.csv")]).unwrap();
+    let (scenario, _) = files(&sources, &["dir/a.toml"], &[("workload.trace.file", "t.csv")]).unwrap();
     assert_eq!(scenario.workload.trace.unwrap().file, "t.csv");
-    let known = [("dir/t.toml", "[workload.fio]\nfile = \"/abs/j.fio\""), ("a.toml", SMALL)];
-    let (scenario, _) = files(&known, &["a.toml", "dir/t.toml"], &[]).unwrap();
+    let sources = [("dir/t.toml", "[workload.fio]\nfile = \"/abs/j.fio\""), ("a.toml", SMALL)];
+    let (scenario, _) = files(&sources, &["a.toml", "dir/t.toml"], &[]).unwrap();
     assert_eq!(scenario.workload.fio.unwrap().file.as_deref(), Some("/abs/j.fio"));
 }
 
@@ -180,7 +181,7 @@ fn over(lower: &str, upper: &str) -> Scenario {
     layered(&[
         text(SMALL),
         text(lower),
-        Layer::Toml { name: "upper".to_owned(), text: upper.to_owned(), folder: PathBuf::new() },
+        ScenarioLayer::Toml { name: "upper".to_owned(), text: upper.to_owned(), folder: PathBuf::new() },
     ])
 }
 
@@ -197,11 +198,15 @@ fn a_setting_that_still_makes_sense_outlives_another_pattern() {
     }
     let scenario = over(lower, "[workload.synthetic]\npattern = \"sequential\"");
     assert_eq!(scenario.workload.synthetic.unwrap().scramble, None);
-    assert!(scenario.void.iter().any(|told| told.contains("scramble = true (t:3)")), "{:?}", scenario.void);
+    assert!(
+        scenario.void.iter().any(|sentence| sentence.contains("scramble = true (t:3)")),
+        "{:?}",
+        scenario.void
+    );
 }
 
 #[test]
-fn what_a_layer_makes_void_is_said_with_both_places() {
+fn void_settings_are_reported_with_both_positions() {
     let lower = "[workload.synthetic]\npattern = \"zipf\"\nzipf_theta = 1.2";
     let upper = "[workload.synthetic]\npattern = \"uniform\"";
     assert_eq!(
@@ -224,7 +229,7 @@ fn what_a_layer_makes_void_is_said_with_both_places() {
 }
 
 #[test]
-fn every_table_with_variants_says_what_its_choice_makes_void() {
+fn every_table_with_variants_reports_the_settings_that_its_choice_makes_void() {
     let array = "[array]\nlevel = \"raid10\"\nmembers = 4\ncopies = 3\ncopy_layout = \"far\"";
     for (lower, upper, void) in [
         (
@@ -262,9 +267,9 @@ fn every_table_with_variants_says_what_its_choice_makes_void() {
 }
 
 #[test]
-fn what_a_scenario_says_when_written_out_is_never_void() {
+fn a_scenario_that_is_written_out_has_no_void_settings() {
     for preset in presets() {
-        let (scenario, _) = load(&[Layer::Preset(preset.name.to_owned())], &[], &nothing).unwrap();
+        let (scenario, _) = load(&[ScenarioLayer::Preset(preset.name.to_owned())], &[], &nothing).unwrap();
         let whole = json(&scenario.to_json().unwrap());
         assert!(layered(&[whole]).void.is_empty(), "{}", preset.name);
     }

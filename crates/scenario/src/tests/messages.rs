@@ -1,7 +1,7 @@
 //! Does every complaint name file, line, setting, value and limit?
 
 use super::*;
-use crate::{Layer, ScenarioError, load, load_scenario, parse_text};
+use crate::{ScenarioError, ScenarioLayer, load, load_scenario, parse_text};
 use outlast_media::ConfigError;
 use outlast_workload::WorkloadError;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn a_misspelt_table_gets_a_suggestion() {
 }
 
 #[test]
-fn a_key_like_none_gets_the_list() {
+fn a_key_unlike_any_other_gets_the_list() {
     let text = format!("{SMALL}[run]\nbanana = 3\n");
     let message = message(&text);
     assert!(
@@ -43,7 +43,7 @@ fn a_key_like_none_gets_the_list() {
 }
 
 #[test]
-fn word_lines_in_one_shot() {
+fn a_layout_with_word_lines_and_one_shot_is_checked() {
     let with = |settings: &str| message(&changed("[device.ftl]", &format!("[device.ftl]\n{settings}")));
     let line = line_of(&changed("[device.ftl]", "[device.ftl]\none_shot"), "one_shot");
     for count in [0, 9] {
@@ -60,7 +60,7 @@ fn word_lines_in_one_shot() {
 }
 
 #[test]
-fn promises_that_a_drive_cannot_break() {
+fn impossible_promises_of_durability_are_refused() {
     let with = |settings: &str| {
         message(&changed("[device.ftl]", &format!("[device.controller]\n{settings}\n[device.ftl]")))
     };
@@ -80,7 +80,7 @@ fn promises_that_a_drive_cannot_break() {
 }
 
 #[test]
-fn negative_numbers() {
+fn negative_numbers_are_refused() {
     let text = changed("[device.ftl]", "[device.ftl]\nmapping_unit = -4096");
     let line = line_of(&text, "mapping_unit");
     let expected =
@@ -113,7 +113,7 @@ fn over_provisioning_in_per_cent_is_refused() {
 }
 
 #[test]
-fn wrong_types() {
+fn values_of_wrong_types_are_refused() {
     let cases = [
         ("channels = 2", "channels = \"two\"", "channels = \"two\": must be a whole number from 0 to 65535"),
         ("channels = 2", "channels = 70000", "channels = 70000: must be a whole number from 0 to 65535"),
@@ -175,7 +175,7 @@ fn a_misspelt_choice_gets_a_suggestion() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_settings_are_named() {
     assert!(message("").starts_with("device is missing: write a [device] table, or extend a preset"));
     let text = changed("channels = 2\n", "");
     assert!(message(&text).contains("s.toml:2: device.geometry.channels is missing"), "{}", message(&text));
@@ -209,7 +209,7 @@ fn limits_of_the_rooms_below_get_their_line() {
 }
 
 #[test]
-fn complaints_of_the_workload_get_their_line() {
+fn errors_of_the_workload_get_their_line() {
     let (_, provenance) = file(SMALL).unwrap();
     let line = line_of(SMALL, "queue_depth");
     let field = "workload.synthetic.queue_depth".to_owned();
@@ -223,7 +223,7 @@ fn complaints_of_the_workload_get_their_line() {
 }
 
 #[test]
-fn every_limit_of_precondition_and_run() {
+fn limits_of_precondition_and_run_are_checked() {
     let bad = [
         ("precondition.fill_fraction", "1.5"),
         ("precondition.round", "0"),
@@ -247,22 +247,22 @@ fn every_limit_of_precondition_and_run() {
 }
 
 #[test]
-fn texts_that_are_not_toml() {
+fn texts_that_are_not_toml_are_refused_with_their_line() {
     let message = message("[device\nmodel = 3\n");
     assert!(message.starts_with("s.toml:1: not valid TOML: "), "{message}");
     let doubled = format!("{SMALL}queue_depth = 9\n");
     let message = super::message(&doubled);
     let line = doubled.lines().count();
     assert!(message.starts_with(&format!("s.toml:{line}: not valid TOML: ")), "{message}");
-    let layer = Layer::Json { name: "arguments".to_owned(), text: "{\"seed\": }".to_owned() };
+    let layer = ScenarioLayer::Json { name: "arguments".to_owned(), text: "{\"seed\": }".to_owned() };
     let message = load_scenario(&[layer], &[]).unwrap_err().to_string();
     assert!(message.starts_with("arguments:1: not valid JSON: "), "{message}");
-    let layer = Layer::Json { name: "arguments".to_owned(), text: "[1]".to_owned() };
+    let layer = ScenarioLayer::Json { name: "arguments".to_owned(), text: "[1]".to_owned() };
     assert!(load_scenario(&[layer], &[]).unwrap_err().to_string().contains("must be an object"));
 }
 
 #[test]
-fn texts_that_are_too_much() {
+fn texts_that_are_too_long_or_too_deep_are_refused() {
     let long = format!("# {}\n", "x".repeat(1 << 20));
     assert!(message(&long).contains("the length of a scenario in bytes is limited to 1048576"));
     let deep = format!("{} = 1", vec!["a"; 60].join("."));
@@ -273,8 +273,8 @@ fn texts_that_are_too_much() {
 }
 
 #[test]
-fn presets_and_files_that_do_not_exist() {
-    let message = load_scenario(&[Layer::Preset("hrm-200".to_owned())], &[]).unwrap_err().to_string();
+fn missing_presets_and_files_are_named_with_a_suggestion() {
+    let message = load_scenario(&[ScenarioLayer::Preset("hrm-200".to_owned())], &[]).unwrap_err().to_string();
     assert_eq!(message, "no preset or file \"hrm-200\"; did you mean `hrm-200g`?");
     let message = super::message("seed = 1\nextends = \"dmeo\"\n");
     assert_eq!(message, "s.toml:2: no preset or file \"dmeo\"; did you mean `demo`?");
@@ -285,16 +285,16 @@ fn presets_and_files_that_do_not_exist() {
     let message = super::message("extends = 3\n");
     assert!(message.starts_with("s.toml:1: extends = 3: must be the name of a preset"), "{message}");
     let missing =
-        load_scenario(&[Layer::File("/nonexistent/demo.toml".into())], &[]).unwrap_err().to_string();
+        load_scenario(&[ScenarioLayer::File("/nonexistent/demo.toml".into())], &[]).unwrap_err().to_string();
     assert!(missing.contains("did you mean the preset \"demo\"?"), "{missing}");
 }
 
 /// A layer called `name`, in no folder.
-fn layer(name: &str, text: &str) -> Layer {
-    Layer::Toml { name: name.to_owned(), text: text.to_owned(), folder: PathBuf::new() }
+fn layer(name: &str, text: &str) -> ScenarioLayer {
+    ScenarioLayer::Toml { name: name.to_owned(), text: text.to_owned(), folder: PathBuf::new() }
 }
 
-fn complaint_of(layers: &[Layer]) -> String {
+fn complaint_of(layers: &[ScenarioLayer]) -> String {
     let none = |_: &Path| Err(std::io::Error::other("none"));
     match load(layers, &[], &none) {
         Err(error) => error.to_string(),
@@ -305,7 +305,7 @@ fn complaint_of(layers: &[Layer]) -> String {
 }
 
 #[test]
-fn a_table_that_two_layers_wrote_is_told_to_the_later() {
+fn an_error_in_a_table_of_two_layers_names_the_later_one() {
     let both =
         "extends = \"demo\"\n[workload.synthetic]\nsize = \"4KiB\"\n[workload.trace]\nfile = \"t.csv\"\n";
     let message = complaint_of(&[layer("mine.toml", both)]);
@@ -341,7 +341,7 @@ fn mistakes_are_listed_together_each_with_its_line() {
 }
 
 #[test]
-fn what_a_preset_says_of_itself_is_not_said_of_another_workload() {
+fn the_description_of_a_preset_is_dropped_with_its_workload() {
     let described = |text: &str| {
         let none = |_: &Path| Err(std::io::Error::other("none"));
         load(&[layer("s.toml", &format!("extends = \"demo\"\n{text}"))], &[], &none).unwrap().0.description

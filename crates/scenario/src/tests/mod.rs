@@ -8,7 +8,7 @@ mod overrides;
 mod presets;
 mod robustness;
 
-use super::{Layer, Provenance, Scenario, ScenarioError, load};
+use super::{Provenance, Scenario, ScenarioError, ScenarioLayer, load};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,8 @@ fn files(
 ) -> Result<(Scenario, Provenance), ScenarioError> {
     let known: BTreeMap<PathBuf, String> =
         known.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
-    let layers: Vec<Layer> = layers.iter().map(|path| Layer::File(PathBuf::from(path))).collect();
+    let layers: Vec<ScenarioLayer> =
+        layers.iter().map(|path| ScenarioLayer::File(PathBuf::from(path))).collect();
     load(&layers, &pairs(overrides), &|path: &Path| {
         known.get(path).cloned().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
     })
@@ -75,7 +76,7 @@ fn changed(from: &str, to: &str) -> String {
 
 /// Opens the scenario's workload on its drive: what the loader itself leaves to the run.
 fn opens(scenario: &Scenario) {
-    let target = outlast_workload::Target {
+    let target = outlast_workload::WorkloadTarget {
         capacity: scenario.device.ftl.user_capacity(&scenario.device.geometry),
         seed: scenario.seed,
         unit: scenario.device.ftl.mapping_unit,

@@ -28,7 +28,7 @@ fn values_are_toml_or_text() {
 }
 
 #[test]
-fn text_stays_text_where_text_is_wanted() {
+fn a_number_is_text_for_a_setting_of_text() {
     for value in ["7", "true", "1e3", "2024-01-01", "0x10", " a b "] {
         assert_eq!(small_with(&[("name", value)]).unwrap().name, value);
     }
@@ -58,7 +58,7 @@ requests = 20
 ";
 
 #[test]
-fn elements_of_lists() {
+fn elements_of_lists_are_set_by_index() {
     let text = changed("queue_depth = 8", "read_percent = 50") + PHASES;
     let known = [("s.toml", text.as_str())];
     let overrides =
@@ -98,7 +98,7 @@ fn bad_overrides_are_named() {
 }
 
 #[test]
-fn splitting() {
+fn overrides_are_split_at_the_first_equals_sign() {
     assert_eq!(split_override("a.b=c=d").unwrap(), ("a.b".to_owned(), "c=d".to_owned()));
     assert_eq!(split_override(" seed = 7").unwrap(), ("seed".to_owned(), " 7".to_owned()));
     assert_eq!(small_with(&[("seed", " 7")]).unwrap().seed, 7);

@@ -5,23 +5,25 @@ use crate::{json_schema, parse_text, presets};
 use outlast_settings::ftl::FtlConfig;
 
 fn preset(name: &str) -> Scenario {
-    load(&[Layer::Preset(name.to_owned())], &[], &|_| unreachable!("presets read no files")).unwrap().0
+    load(&[ScenarioLayer::Preset(name.to_owned())], &[], &|_| unreachable!("presets read no files"))
+        .unwrap()
+        .0
 }
 
 #[test]
 fn every_preset_loads_and_prints_and_loads_again_equal() {
-    for known in presets() {
-        let scenario = preset(known.name);
-        assert_eq!(scenario.name, known.name);
+    for built_in in presets() {
+        let scenario = preset(built_in.name);
+        assert_eq!(scenario.name, built_in.name);
         opens(&scenario);
-        assert!(!scenario.description.is_empty() && !known.title.is_empty(), "{}", known.name);
+        assert!(!scenario.description.is_empty() && !built_in.title.is_empty(), "{}", built_in.name);
         let printed = scenario.to_toml().unwrap();
         let (again, _) =
-            parse_text(&printed).unwrap_or_else(|error| panic!("{}: {error}\n{printed}", known.name));
-        assert_eq!(again, scenario, "{}", known.name);
+            parse_text(&printed).unwrap_or_else(|error| panic!("{}: {error}\n{printed}", built_in.name));
+        assert_eq!(again, scenario, "{}", built_in.name);
         let json = serde_json::to_string(&scenario).unwrap();
-        let layer = Layer::Json { name: "json".to_owned(), text: json };
-        assert_eq!(load(&[layer], &[], &|_| unreachable!("none")).unwrap().0, scenario, "{}", known.name);
+        let layer = ScenarioLayer::Json { name: "json".to_owned(), text: json };
+        assert_eq!(load(&[layer], &[], &|_| unreachable!("none")).unwrap().0, scenario, "{}", built_in.name);
     }
 }
 
@@ -34,19 +36,19 @@ fn the_folder_holds_the_presets_and_nothing_else() {
         .chain(paths(&folder.join("drives")))
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
-    let mut known: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+    let mut built_in: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     found.sort();
-    known.sort_unstable();
-    assert_eq!(found, known);
+    built_in.sort_unstable();
+    assert_eq!(found, built_in);
 }
 
 /// Every setting states its source on its own line, or the comment directly above its table does for all of it.
 #[test]
 fn every_number_has_a_source() {
-    for known in presets() {
+    for built_in in presets() {
         let mut sourced_table = false;
         let mut comment_above = false;
-        for (number, line) in known.text.lines().enumerate() {
+        for (number, line) in built_in.text.lines().enumerate() {
             let trimmed = line.trim();
             if trimmed.starts_with('#') {
                 comment_above = true;
@@ -57,7 +59,7 @@ fn every_number_has_a_source() {
                 assert!(
                     !comment.is_empty() || sourced_table,
                     "{}:{}: {line}: no source",
-                    known.name,
+                    built_in.name,
                     number + 1
                 );
                 comment_above = false;
@@ -80,16 +82,16 @@ fn superblocks(scenario: &Scenario) -> (f64, f64) {
 #[test]
 fn every_preset_has_superblocks_to_spare() {
     // Open ones of each stream and of collection, one or two free, and as many again so that collection is not desperate.
-    for known in presets() {
-        let scenario = preset(known.name);
+    for built_in in presets() {
+        let scenario = preset(built_in.name);
         let (all, data) = superblocks(&scenario);
         let needed = 2.0 * (f64::from(scenario.device.ftl.streams) + 3.0);
-        assert!(all - data >= needed, "{}: {all} superblocks, {data} of data", known.name);
+        assert!(all - data >= needed, "{}: {all} superblocks, {data} of data", built_in.name);
     }
 }
 
 #[test]
-fn the_figures_of_the_papers() {
+fn presets_have_the_figures_of_the_papers() {
     let capacity = |name: &str| {
         let scenario = preset(name);
         let geometry = &scenario.device.geometry;
@@ -147,7 +149,7 @@ fn the_schema_knows_every_setting_of_every_preset() {
     let schema = json_schema();
     assert!(schema["properties"]["extends"].is_object());
     assert!(!schema.to_string().contains("\"required\""));
-    for known in presets() {
-        walk(&schema, &schema, &serde_json::to_value(preset(known.name)).unwrap(), known.name);
+    for built_in in presets() {
+        walk(&schema, &schema, &serde_json::to_value(preset(built_in.name)).unwrap(), built_in.name);
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::merge::merge;
 use crate::override_path::{override_tree, parse_path};
 use crate::parse::toml_tree;
-use crate::tree::{Kind, Node, dotted};
+use crate::tree::{SettingNode, SettingValue, dotted};
 use crate::{ScenarioError, parse_text, split_override};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -57,16 +57,18 @@ fn settings(depth: u32) -> impl Strategy<Value = BTreeMap<String, serde_json::Va
     prop::collection::btree_map("[a-d]", value, 0..4)
 }
 
-fn tree(settings: &BTreeMap<String, serde_json::Value>) -> Node {
+fn tree(settings: &BTreeMap<String, serde_json::Value>) -> SettingNode {
     toml_tree("t", &toml::to_string(settings).unwrap()).unwrap()
 }
 
-/// What a tree says, without where it was written.
-fn said(node: &Node) -> serde_json::Value {
-    match &node.kind {
-        Kind::Table(table) => table.iter().map(|(key, node)| (key.clone(), said(node))).collect(),
-        Kind::Integer(value) => serde_json::Value::from(i64::try_from(*value).unwrap()),
-        Kind::Boolean(value) => serde_json::Value::from(*value),
+/// The values of a tree without their positions.
+fn values_of(node: &SettingNode) -> serde_json::Value {
+    match &node.value {
+        SettingValue::Table(table) => {
+            table.iter().map(|(key, node)| (key.clone(), values_of(node))).collect()
+        }
+        SettingValue::Integer(value) => serde_json::Value::from(i64::try_from(*value).unwrap()),
+        SettingValue::Boolean(value) => serde_json::Value::from(*value),
         other => panic!("{other:?}"),
     }
 }
@@ -95,7 +97,7 @@ proptest! {
         let text = words.concat();
         let _ = parse_text(&text);
         let _ = parse_text(&format!("extends = \"demo\"\n{text}"));
-        let layer = Layer::Json { name: "j".to_owned(), text: text.clone() };
+        let layer = ScenarioLayer::Json { name: "j".to_owned(), text: text.clone() };
         let _ = load(&[layer], &[], &|_| Err(io::Error::other("none")));
     }
 
@@ -131,7 +133,7 @@ proptest! {
             merge(&mut merged, tree(layer), &mut Vec::new()).unwrap();
             laid_over(&mut model, &serde_json::to_value(layer).unwrap());
         }
-        prop_assert_eq!(said(&merged), model);
+        prop_assert_eq!(values_of(&merged), model);
     }
 
     #[test]
@@ -140,7 +142,7 @@ proptest! {
         merge(&mut once, tree(&over), &mut Vec::new()).unwrap();
         let mut twice = once.clone();
         merge(&mut twice, tree(&over), &mut Vec::new()).unwrap();
-        prop_assert_eq!(said(&once), said(&twice));
+        prop_assert_eq!(values_of(&once), values_of(&twice));
     }
 
     #[test]
@@ -151,11 +153,11 @@ proptest! {
     }
 
     #[test]
-    fn one_override_is_found_where_it_was_put(path in "[a-z]{1,3}(\\.[a-z]{1,3}){0,4}", value in any::<i32>()) {
+    fn an_override_is_found_at_its_path(path in "[a-z]{1,3}(\\.[a-z]{1,3}){0,4}", value in any::<i32>()) {
         let root = override_tree(&[(path.clone(), value.to_string())]).unwrap();
         let node = root.deepest(&parse_path(&path).unwrap());
-        let Kind::Bare { value: found, .. } = &node.kind else { panic!("{node:?}") };
-        prop_assert_eq!(&**found, &Kind::Integer(i128::from(value)));
+        let SettingValue::Bare { value: parsed, .. } = &node.value else { panic!("{node:?}") };
+        prop_assert_eq!(&**parsed, &SettingValue::Integer(i128::from(value)));
     }
 
     #[test]

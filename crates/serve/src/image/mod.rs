@@ -233,7 +233,7 @@ fn with_bytes(scenario: &Scenario) -> Scenario {
 
 /// An image is complete in itself.
 fn check(scenario: &Scenario) -> Result<(), ImageError> {
-    let overwrites = scenario.precondition.overwrite == outlast_engine::Overwrite::Workload;
+    let overwrites = scenario.precondition.overwrite == outlast_engine::OverwritePattern::Workload;
     match scenario.input_files().first() {
         Some(_) if overwrites => {
             let limit = "cannot be in an image, which has no files but its own: the workload reads one";

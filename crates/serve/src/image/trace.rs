@@ -8,7 +8,7 @@ use crate::machine::fault_in_words;
 use outlast_device::Op;
 use outlast_media::Tear;
 use outlast_units::Nanos;
-use outlast_workload::{Format, Request, TraceWriter};
+use outlast_workload::{TraceFormat, TraceWriter, WorkloadRequest};
 use std::io::{BufReader, Write};
 use std::path::Path;
 
@@ -37,7 +37,7 @@ impl Image {
         let image = files.read()?.0;
         let segments = files.segments()?;
         let mut traced = Traced { is_whole: segments.first() == Some(&1), ..Traced::default() };
-        let mut writer = TraceWriter::new(Format::Blkparse, to)?;
+        let mut writer = TraceWriter::new(TraceFormat::Blkparse, to)?;
         for &segment in &segments {
             let path = files.segment_path(segment);
             let log = |damage| ImageError::Log { path: path.clone(), damage };
@@ -50,7 +50,7 @@ impl Image {
                 Ok(()) => {}
             }
         }
-        traced.requests = writer.end()?;
+        traced.requests = writer.finish()?;
         Ok(traced)
     }
 }
@@ -80,12 +80,12 @@ fn one_segment(
 }
 
 /// The record as a request of a trace, if it is one.
-fn command(record: &Record<'_>) -> Option<Request> {
+fn command(record: &Record<'_>) -> Option<WorkloadRequest> {
     match record.input() {
         Input::Command { command, .. }
             if command.op == Op::Flush || command.op != Op::LbaStatus && command.sectors > 0 =>
         {
-            Some(Request { at: record.at, command })
+            Some(WorkloadRequest { at: record.at, command })
         }
         _ => None,
     }
@@ -115,5 +115,5 @@ fn remark(
         Input::Mark(text) => format!("mark {text}"),
     };
     traced.remarks += 1;
-    to.remark(at, &text)
+    to.write_message(at, &text)
 }

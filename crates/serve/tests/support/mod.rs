@@ -13,7 +13,7 @@ pub(crate) mod patience;
 pub(crate) mod raw;
 
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
-use outlast_engine::{Layer, Scenario, load};
+use outlast_engine::{Scenario, ScenarioLayer, load};
 use outlast_serve::{Input, Machine, Power};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::path::PathBuf;
@@ -56,7 +56,8 @@ chunk = \"16KiB\"
 
 /// The scenario that a text describes.
 pub(crate) fn scenario(text: &str) -> Scenario {
-    let layer = Layer::Toml { name: "test".to_owned(), text: text.to_owned(), folder: PathBuf::new() };
+    let layer =
+        ScenarioLayer::Toml { name: "test".to_owned(), text: text.to_owned(), folder: PathBuf::new() };
     load(&[layer], &[], &|_| Err(std::io::Error::other("no files"))).unwrap().0
 }
 

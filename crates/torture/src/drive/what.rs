@@ -95,7 +95,9 @@ impl What {
                 liar.device.controller.flush = *policy;
                 liar.validate().err().map(|error| error.to_string())
             }
-            Self::Fault(fault) => scenario.strike("fault", 0, fault).err().map(|error| error.to_string()),
+            Self::Fault(fault) => {
+                scenario.fault_target("fault", 0, fault).err().map(|error| error.to_string())
+            }
             Self::Without { member, .. } => match &scenario.array {
                 None => Some("needs an array: there is no [array]".to_owned()),
                 Some(array) if *member < array.members => None,

@@ -4,7 +4,7 @@ use super::Files;
 use crate::error::TortureError;
 use crate::history::{Builder, Data, FlushId, History, WriteId};
 use outlast_device::{Op, Outcome, Tag};
-use outlast_engine::{Fill, OnProgress};
+use outlast_engine::{FillPattern, OnProgress};
 use outlast_serve::{Image, Input, Machine};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ enum Asked {
 pub fn history_of_image(folder: &Path, progress: OnProgress<'_>) -> Result<Option<History>, TortureError> {
     let begun = Image::from_the_start(folder, |_| (), progress)?;
     let Some((mut machine, mut records)) = begun else { return Ok(None) };
-    if machine.scenario().precondition.fill != Fill::None {
+    if machine.scenario().precondition.fill != FillPattern::None {
         let why = "was filled before it was served: only of an empty drive (precondition.fill = \"none\") is known what every sector holds";
         return Err(TortureError::Foreign { path: folder.to_owned(), why: why.to_owned() });
     }

@@ -11,7 +11,7 @@ mod import;
 pub use export::export_list;
 pub use import::history_of_list;
 
-use outlast_workload::BlkLines;
+use outlast_workload::BlkLineReader;
 use std::path::{Path, PathBuf};
 
 /// How a message begins that is a mark.
@@ -27,5 +27,5 @@ pub fn data_of(list: &Path) -> PathBuf {
 /// Whether a file that begins so may be a list: whether its first line is one of blkparse.
 pub fn is_list(beginning: &[u8]) -> bool {
     let first = beginning.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-    first.is_some_and(|line| BlkLines::default().line(line).is_ok())
+    first.is_some_and(|line| BlkLineReader::default().line(line).is_ok())
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
-use outlast_engine::{Layer, Scenario, load};
+use outlast_engine::{Scenario, ScenarioLayer, load};
 use outlast_serve::{Image, ImageOptions, Input, Machine, Power, Recorder};
 use outlast_torture::Recording;
 use outlast_units::rng::SplitMix;
@@ -43,7 +43,8 @@ overwrite = "none"
 
 /// The scenario that a text describes.
 pub(crate) fn scenario(text: &str) -> Scenario {
-    let layer = Layer::Toml { name: "test".to_owned(), text: text.to_owned(), folder: PathBuf::new() };
+    let layer =
+        ScenarioLayer::Toml { name: "test".to_owned(), text: text.to_owned(), folder: PathBuf::new() };
     load(&[layer], &[], &|_| Err(std::io::Error::other("no files"))).unwrap().0
 }
 

@@ -1,194 +1,203 @@
-//! All jobs of a file: which of them have begun, and what they do.
+//! All jobs of a file, side by side: the order in which they begin, their steps and their ends.
 
-use super::host::{Course, Thread};
-use super::job::ExitWhat;
-use crate::lanes::{Ask, LaneInfo, Noted};
+use super::job_options::ExitWhat;
+use super::running_job::{JobPlan, RunningJob};
+use crate::job::{JobCompletion, JobInfo, JobStep};
 use outlast_device::{Command, QueueId};
 use outlast_units::Nanos;
 use std::sync::Arc;
 
-/// One job or clone of a job.
+/// One job or clone of a job, before it runs.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
-    pub(super) info: Arc<LaneInfo>,
-    pub(super) course: Arc<Course>,
-    /// Nanoseconds after which it may begin.
+pub(super) struct FioJob {
+    pub(super) info: Arc<JobInfo>,
+    pub(super) plan: Arc<JobPlan>,
+    /// Time from the start of the workload before which it does not begin (`startdelay`).
     pub(super) delay: Nanos,
+    /// True if it begins only when no earlier job runs.
     pub(super) stonewall: bool,
-    /// Names of jobs that must have ended.
+    /// Name of the job that must have ended before it begins, all clones of it included.
     pub(super) wait_for: Option<String>,
     pub(super) exit_what: ExitWhat,
 }
 
 #[derive(Debug)]
-enum State {
+enum JobState {
     NotBegun,
-    Running(Box<Thread>),
+    Running(Box<RunningJob>),
     Ended,
 }
 
-/// Jobs that run side by side, each a lane: asked what they do at a time, and told what has completed.
+/// Jobs that run side by side. The caller asks each for its next step and passes it its completions.
 ///
-/// **Call order.** `ask` of every lane at time zero; then of a lane whose command has completed (`completed` first), whose time has come,
-/// or that is among the [`FioLanes::woken`] after another has ended. Time never runs backwards.
+/// **Call order.** `next_step` of every job at time zero; then of a job whose command has completed (`handle_completion` first), whose sleep
+/// is over, or that is among the [`FioJobs::take_woken`] after another has ended. Time never runs backwards.
 #[derive(Debug)]
-pub struct FioLanes {
-    lanes: Arc<[Lane]>,
-    states: Vec<State>,
+pub struct FioJobs {
+    jobs: Arc<[FioJob]>,
+    states: Vec<JobState>,
     exit_all: bool,
-    /// Terminated before they began.
-    dropped: Vec<bool>,
+    /// Jobs that `exitall` has ended before they began.
+    cancelled: Vec<bool>,
     running: usize,
+    /// All jobs before this one have begun or were cancelled.
     first_waiting: usize,
+    /// Jobs to be asked again because another has ended.
     woken: Vec<u32>,
 }
 
-impl FioLanes {
-    pub(super) fn new(lanes: Arc<[Lane]>, exit_all: bool) -> Self {
-        let count = lanes.len();
+impl FioJobs {
+    pub(super) fn new(jobs: Arc<[FioJob]>, exit_all: bool) -> Self {
+        let count = jobs.len();
         Self {
-            lanes,
-            states: (0..count).map(|_| State::NotBegun).collect(),
+            jobs,
+            states: (0..count).map(|_| JobState::NotBegun).collect(),
             exit_all,
-            dropped: vec![false; count],
+            cancelled: vec![false; count],
             running: 0,
             first_waiting: 0,
             woken: Vec::new(),
         }
     }
 
-    /// The same jobs, not begun.
+    /// The same jobs before their beginning.
     #[must_use]
-    pub fn anew(&self) -> Self {
-        Self::new(self.lanes.clone(), self.exit_all)
+    pub fn restarted(&self) -> Self {
+        Self::new(self.jobs.clone(), self.exit_all)
     }
 
-    /// What is known of each lane.
-    pub fn infos(&self) -> impl ExactSizeIterator<Item = &LaneInfo> {
-        self.lanes.iter().map(|lane| &*lane.info)
+    /// Facts of each job, by number.
+    pub fn infos(&self) -> impl ExactSizeIterator<Item = &JobInfo> {
+        self.jobs.iter().map(|job| &*job.info)
     }
 
-    /// What `lane` does at `now`. Its commands come through the submission queue of its number modulo 256.
-    pub fn ask(&mut self, lane: u32, now: Nanos) -> Ask {
-        let index = lane as usize;
-        if matches!(self.states[index], State::NotBegun) {
-            self.begin_those_due(now);
+    /// The next step of `job` at `now`. Its commands go through the submission queue of its number modulo 256.
+    pub fn next_step(&mut self, job: u32, now: Nanos) -> JobStep {
+        let index = job as usize;
+        if matches!(self.states[index], JobState::NotBegun) {
+            self.begin_due_jobs(now);
         }
         match &mut self.states[index] {
-            State::Running(thread) => match thread.ask(now) {
-                Ask::Issue(command) => Ask::Issue(Command { queue: QueueId(lane as u8), ..command }),
-                Ask::Ended => {
+            JobState::Running(thread) => match thread.next_step(now) {
+                JobStep::Issue(command) => JobStep::Issue(Command { queue: QueueId(job as u8), ..command }),
+                JobStep::Ended => {
                     self.end(index, now);
-                    Ask::Ended
+                    JobStep::Ended
                 }
-                ask @ (Ask::Wait | Ask::Until(_)) => ask,
+                step @ (JobStep::Wait | JobStep::SleepUntil(_)) => step,
             },
-            State::Ended => Ask::Ended,
-            State::NotBegun if self.dropped[index] => {
+            JobState::Ended => JobStep::Ended,
+            JobState::NotBegun if self.cancelled[index] => {
+                // `end` counts it off again.
                 self.running += 1;
                 self.end(index, now);
-                Ask::Ended
+                JobStep::Ended
             }
-            State::NotBegun if now < self.lanes[index].delay => Ask::Until(self.lanes[index].delay),
-            State::NotBegun => Ask::Wait,
+            JobState::NotBegun if now < self.jobs[index].delay => JobStep::SleepUntil(self.jobs[index].delay),
+            JobState::NotBegun => JobStep::Wait,
         }
     }
 
-    /// A command of `lane` has completed.
+    /// Takes the completion of a command of `job`.
     #[inline]
-    pub fn completed(&mut self, lane: u32, now: Nanos, command: &Command) -> Noted {
-        match &mut self.states[lane as usize] {
-            State::Running(thread) => thread.completed(now, command),
-            State::NotBegun | State::Ended => Noted::Passed,
+    pub fn handle_completion(&mut self, job: u32, now: Nanos, command: &Command) -> JobCompletion {
+        match &mut self.states[job as usize] {
+            JobState::Running(thread) => thread.handle_completion(now, command),
+            JobState::NotBegun | JobState::Ended => JobCompletion::Unmeasured,
         }
     }
 
-    /// Lanes to be asked since the last call, because another has ended.
-    pub fn woken(&mut self) -> Vec<u32> {
+    /// Jobs to be asked for their next step because another has ended since the last call.
+    pub fn take_woken(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.woken)
     }
 
-    /// Whether `lane` has begun.
-    pub fn has_begun(&self, lane: u32) -> bool {
-        !matches!(self.states[lane as usize], State::NotBegun)
+    /// True if `job` has begun.
+    pub fn has_begun(&self, job: u32) -> bool {
+        !matches!(self.states[job as usize], JobState::NotBegun)
     }
 
-    /// Share of all work done.
+    /// Share of the work done, 0 to 1: the mean of all jobs.
     pub fn progress(&self, now: Nanos) -> f64 {
         let sum: f64 = self
             .states
             .iter()
             .map(|state| match state {
-                State::NotBegun => 0.0,
-                State::Running(thread) => thread.progress(now),
-                State::Ended => 1.0,
+                JobState::NotBegun => 0.0,
+                JobState::Running(thread) => thread.progress(now),
+                JobState::Ended => 1.0,
             })
             .sum();
         sum / self.states.len().max(1) as f64
     }
 
-    /// Begins what may begin, in the order of the file, as fio's `run_threads` does.
-    fn begin_those_due(&mut self, now: Nanos) {
-        for index in self.first_waiting..self.lanes.len() {
-            if !matches!(self.states[index], State::NotBegun) || self.dropped[index] {
+    /// Begins the jobs that may begin, in the order of the file, as fio's `run_threads` does.
+    fn begin_due_jobs(&mut self, now: Nanos) {
+        for index in self.first_waiting..self.jobs.len() {
+            if !matches!(self.states[index], JobState::NotBegun) || self.cancelled[index] {
                 if index == self.first_waiting {
                     self.first_waiting += 1;
                 }
                 continue;
             }
-            let lane = &self.lanes[index];
-            if now < lane.delay {
+            let job = &self.jobs[index];
+            if now < job.delay {
                 continue;
             }
-            if lane.stonewall && self.running > 0 {
+            if job.stonewall && self.running > 0 {
+                // A stonewall holds back the jobs behind it, too.
                 break;
             }
-            if lane.wait_for.as_ref().is_some_and(|name| self.has_unended(name, &lane.info.name)) {
+            if job.wait_for.as_ref().is_some_and(|name| self.is_unfinished(name, &job.info.name)) {
                 continue;
             }
-            self.states[index] = State::Running(Box::new(Thread::new(lane.course.clone(), now)));
+            self.states[index] = JobState::Running(Box::new(RunningJob::new(job.plan.clone(), now)));
             self.running += 1;
         }
     }
 
-    fn has_unended(&self, name: &str, own: &str) -> bool {
-        name != own
+    /// True if a job of this name, other than the clones of `waiting`, has not ended.
+    fn is_unfinished(&self, name: &str, waiting: &str) -> bool {
+        name != waiting
             && self
-                .lanes
+                .jobs
                 .iter()
                 .zip(&self.states)
-                .any(|(lane, state)| lane.info.name == name && !matches!(state, State::Ended))
+                .any(|(job, state)| job.info.name == name && !matches!(state, JobState::Ended))
     }
 
+    /// Ends a job and begins those that waited for it.
     fn end(&mut self, index: usize, now: Nanos) {
-        self.states[index] = State::Ended;
+        self.states[index] = JobState::Ended;
         self.running -= 1;
         if self.exit_all {
             self.terminate(index);
         }
-        let unbegun: Vec<usize> = (self.first_waiting..self.lanes.len())
-            .filter(|&other| matches!(self.states[other], State::NotBegun))
+        // Jobs that the end has let begin, or that were cancelled, must be asked again: they may have answered `Wait` before.
+        let unbegun: Vec<usize> = (self.first_waiting..self.jobs.len())
+            .filter(|&other| matches!(self.states[other], JobState::NotBegun))
             .collect();
-        self.begin_those_due(now);
-        let due = |other: &usize| self.dropped[*other] || !matches!(self.states[*other], State::NotBegun);
+        self.begin_due_jobs(now);
+        let due =
+            |other: &usize| self.cancelled[*other] || !matches!(self.states[*other], JobState::NotBegun);
         self.woken.extend(unbegun.iter().filter(|other| due(other)).map(|&other| other as u32));
     }
 
-    /// `exitall`: the others end as soon as they have nothing in flight.
+    /// Applies `exitall` after job `index` has ended: others end as soon as they have nothing in flight.
     fn terminate(&mut self, index: usize) {
-        let (what, group) = (self.lanes[index].exit_what, self.lanes[index].info.group);
-        for other in 0..self.lanes.len() {
-            if what == ExitWhat::Group && self.lanes[other].info.group != group {
+        let (scope, group) = (self.jobs[index].exit_what, self.jobs[index].info.group);
+        for other in 0..self.jobs.len() {
+            if scope == ExitWhat::Group && self.jobs[other].info.group != group {
                 continue;
             }
             match &mut self.states[other] {
-                State::Running(thread) => {
+                JobState::Running(thread) => {
                     if !std::mem::replace(&mut thread.terminate, true) {
                         self.woken.push(other as u32);
                     }
                 }
-                State::NotBegun => self.dropped[other] |= what != ExitWhat::Running,
-                State::Ended => {}
+                JobState::NotBegun => self.cancelled[other] |= scope != ExitWhat::Running,
+                JobState::Ended => {}
             }
         }
     }

@@ -1,14 +1,14 @@
-//! The keys of a job, and the jobs that the sections of a file give.
+//! Applies the keys of each section to the options of its jobs.
 
-use super::job::{Each, ExitWhat, Job, LawSpec, Process, Rw};
-use super::known::{ASYNCHRONOUS, IGNORED, REFUSED, SYNCHRONOUS};
-use super::parse::{Entry, Section};
-use super::values::{self, Wrong};
-use crate::{Extent, WorkloadError};
+use super::job_options::{AccessKind, ExitWhat, JobOptions, LawSpec, PerDirection, RateProcess};
+use super::key_lists::{ASYNCHRONOUS, IGNORED, REFUSED, SYNCHRONOUS};
+use super::parse::{JobEntry, JobSection};
+use super::values::{self, ValueFault};
+use crate::{SizeOrPercent, WorkloadError};
 use outlast_units::Bytes;
 
-/// The keys that are understood, for suggestions.
-const KNOWN: &[&str] = &[
+/// The keys that are simulated, to suggest one for a misspelt key.
+const SIMULATED: &[&str] = &[
     "allrandrepeat",
     "ba",
     "blockalign",
@@ -77,47 +77,49 @@ const KNOWN: &[&str] = &[
 
 /// The largest request: 1 GiB.
 const MOST_BLOCK: u64 = 1 << 30;
-/// fio's limit of jobs and of loops, kept so that sums stay in 64 bits.
+/// The largest count of requests or flushes, far beyond any run, so that products with the number of loops stay in 64 bits.
 const MOST_COUNT: u64 = 1 << 40;
 
-/// What is wrong with an entry.
-enum Fault {
-    /// Nobody knows the key.
+/// The reason why an entry is refused.
+enum EntryFault {
+    /// Unknown key.
     Key,
-    /// The value makes no sense or is not supported.
-    Value(Wrong),
+    /// The value is malformed or not supported.
+    Value(ValueFault),
 }
 
-impl From<Wrong> for Fault {
-    fn from(wrong: Wrong) -> Self {
-        Self::Value(wrong)
+impl From<ValueFault> for EntryFault {
+    fn from(fault: ValueFault) -> Self {
+        Self::Value(fault)
     }
 }
 
-/// The error for a fault.
-fn error(entry: &Entry, fault: Fault) -> WorkloadError {
-    let (file, line, key) = (entry.place.file.to_string(), entry.place.line, entry.key.clone());
+/// The error about an entry, with its file and line.
+fn error(entry: &JobEntry, fault: EntryFault) -> WorkloadError {
+    let (file, line, key) = (entry.position.file.to_string(), entry.position.line, entry.key.clone());
     match fault {
-        Fault::Value(expected) => {
+        EntryFault::Value(expected) => {
             let value = entry.value.as_deref().unwrap_or("(nothing)").chars().take(60).collect();
             WorkloadError::JobValue { file, line, key, value, expected }
         }
-        Fault::Key => {
-            let near = KNOWN
+        EntryFault::Key => {
+            let near = SIMULATED
                 .iter()
                 .chain(IGNORED)
-                .map(|known| (strsim::damerau_levenshtein(known, &key), known))
+                .map(|name| (strsim::damerau_levenshtein(name, &key), name))
                 .min()
+                // One typing error, and one more for every four letters.
                 .filter(|&(distance, _)| distance <= 1 + key.len() / 4);
-            let suggestion = near.map_or(String::new(), |(_, known)| format!("; did you mean \"{known}\"?"));
+            let suggestion = near.map_or(String::new(), |(_, name)| format!("; did you mean \"{name}\"?"));
             WorkloadError::JobKey { file, line, key: key.chars().take(60).collect(), suggestion }
         }
     }
 }
 
-/// Sets what the entry says.
-fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
+/// Applies one entry to the options of a job.
+fn apply(job: &mut JobOptions, entry: &JobEntry) -> Result<(), EntryFault> {
     let key = entry.key.as_str();
+    // The keys are kept for a note, each once.
     if IGNORED.contains(&key) {
         if !job.ignored.iter().any(|ignored| ignored == key) {
             job.ignored.push(key.to_owned());
@@ -128,16 +130,16 @@ fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
         if harmless.is_some_and(|value| entry.value.as_deref() == Some(value)) {
             return Ok(());
         }
-        return Err(Fault::Value(format!("not supported: {why}")));
+        return Err(EntryFault::Value(format!("not supported: {why}")));
     }
     match key {
         "rw" | "readwrite" => rw(job, text(entry)?)?,
         "rw_sequencer" => {
             job.identical = choice(text(entry)?, &[("sequential", false), ("identical", true)])?;
         }
-        "bs" | "blocksize" => merge(&mut job.block, values::each(text(entry)?, block)?),
+        "bs" | "blocksize" => merge(&mut job.block, values::per_direction(text(entry)?, block)?),
         "bsrange" | "blocksize_range" => {
-            let ranges = values::each(text(entry)?, |part| {
+            let ranges = values::per_direction(text(entry)?, |part| {
                 let (least, most) = values::range(part)?;
                 block_size(least)?;
                 Ok((least, block_size(most)?))
@@ -145,7 +147,7 @@ fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
             merge(&mut job.range, ranges);
         }
         "bssplit" => split(job, text(entry)?)?,
-        "ba" | "blockalign" => merge(&mut job.align, values::each(text(entry)?, block)?),
+        "ba" | "blockalign" => merge(&mut job.align, values::per_direction(text(entry)?, block)?),
         "bs_is_seq_rand" => job.by_sequence = values::flag(entry.value.as_deref())?,
         "rwmixread" => job.read_percent = values::percent(text(entry)?)?,
         "rwmixwrite" => job.read_percent = 100 - values::percent(text(entry)?)?,
@@ -176,13 +178,13 @@ fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
                 &[("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)],
             )?;
         }
-        _ => return apply_course(job, entry),
+        _ => return apply_pace(job, entry),
     }
     Ok(())
 }
 
-/// Keys of randomness, rates and times.
-fn apply_course(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
+/// Applies the keys of randomness, rates and times.
+fn apply_pace(job: &mut JobOptions, entry: &JobEntry) -> Result<(), EntryFault> {
     let flag = || values::flag(entry.value.as_deref());
     match entry.key.as_str() {
         "random_distribution" => job.law = distribution(text(entry)?)?,
@@ -190,30 +192,35 @@ fn apply_course(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
             job.wide = match text(entry)? {
                 "tausworthe" => Some(false),
                 "tausworthe64" => Some(true),
-                "lfsr" => return Err(Wrong::from("not supported: use tausworthe or tausworthe64").into()),
-                _ => return Err(Wrong::from("expected tausworthe or tausworthe64").into()),
+                "lfsr" => {
+                    return Err(ValueFault::from("not supported: use tausworthe or tausworthe64").into());
+                }
+                _ => return Err(ValueFault::from("expected tausworthe or tausworthe64").into()),
             }
         }
         "percentage_random" => {
-            let shares = values::each(text(entry)?, |part| values::percent(part).map(u64::from))?;
+            let shares = values::per_direction(text(entry)?, |part| values::percent(part).map(u64::from))?;
             merge(&mut job.random_percent, shares);
         }
         "norandommap" => job.map = !flag()?,
         "randrepeat" => job.repeatable = flag()?,
         "allrandrepeat" => job.all_repeatable = flag()?,
         "randseed" => job.randseed = Some(values::number(text(entry)?)?),
-        "rate" => merge(&mut job.rate, values::each(text(entry)?, rate)?),
-        "rate_iops" => merge(&mut job.rate_iops, values::each(text(entry)?, rate)?),
+        "rate" => merge(&mut job.rate, values::per_direction(text(entry)?, rate)?),
+        "rate_iops" => merge(&mut job.rate_iops, values::per_direction(text(entry)?, rate)?),
         "rate_process" => {
             job.process =
-                choice(text(entry)?, &[("linear", Process::Linear), ("poisson", Process::Poisson)])?;
+                choice(text(entry)?, &[("linear", RateProcess::Linear), ("poisson", RateProcess::Poisson)])?;
         }
         "rate_ignore_thinktime" => job.rate_ignores_think = flag()?,
         "io_submit_mode" => {
             job.offloads = choice(text(entry)?, &[("inline", false), ("offload", true)])?;
         }
-        "thinktime" => job.think = values::time(text(entry)?, false)?,
-        "thinktime_spin" => job.think_spin = values::time(text(entry)?, false)?,
+        "thinktime" => job.think_time = values::time(text(entry)?, false)?,
+        // Spinning is a part of the think time, and the host's processor is not simulated: only the form is checked.
+        "thinktime_spin" => {
+            values::time(text(entry)?, false)?;
+        }
         "thinktime_blocks" => job.think_blocks = Some(bounded(text(entry)?)?),
         "thinktime_blocks_type" => {
             job.think_issued = choice(text(entry)?, &[("complete", false), ("issue", true)])?;
@@ -225,7 +232,7 @@ fn apply_course(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
         "startdelay" => {
             let text = text(entry)?;
             if text.contains(['-', ',', ':']) {
-                return Err(Wrong::from("not supported: a range of delays; write one").into());
+                return Err(ValueFault::from("not supported: a range of delays; write one").into());
             }
             job.start_delay = values::time(text, true)?;
         }
@@ -235,21 +242,23 @@ fn apply_course(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
         "wait_for" => job.wait_for = Some(text(entry)?.to_owned()),
         "exitall" => job.exitall = flag()?,
         "exit_what" => {
-            let known =
+            let choices =
                 [("group", ExitWhat::Group), ("stonewall", ExitWhat::Running), ("all", ExitWhat::All)];
-            job.exit_what = choice(text(entry)?, &known)?;
+            job.exit_what = choice(text(entry)?, &choices)?;
         }
         "group_reporting" => job.group_reporting = flag()?,
-        _ => return Err(Fault::Key),
+        _ => return Err(EntryFault::Key),
     }
     Ok(())
 }
 
-fn text(entry: &Entry) -> Result<&str, Wrong> {
+/// The value of an entry that must have one.
+fn text(entry: &JobEntry) -> Result<&str, ValueFault> {
     entry.value.as_deref().filter(|value| !value.is_empty()).ok_or_else(|| "expected a value".into())
 }
 
-fn merge<T>(into: &mut Each<T>, from: Each<T>) {
+/// Overwrites the directions for which `from` has a value.
+fn merge<T>(into: &mut PerDirection<T>, from: PerDirection<T>) {
     for (slot, value) in into.iter_mut().zip(from) {
         if value.is_some() {
             *slot = value;
@@ -257,38 +266,42 @@ fn merge<T>(into: &mut Each<T>, from: Each<T>) {
     }
 }
 
-fn choice<T: Copy>(text: &str, known: &[(&str, T)]) -> Result<T, Wrong> {
-    known.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+/// The value that stands beside `text` in `choices`.
+fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, ValueFault> {
+    choices.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         format!("expected {}", names.join(", "))
     })
 }
 
-fn count(text: &str, most: u64) -> Result<u32, Wrong> {
+/// A number from 1 to `most`.
+fn count(text: &str, most: u64) -> Result<u32, ValueFault> {
     match values::number(text)? {
         number if (1..=most).contains(&number) => Ok(number as u32),
         _ => Err(format!("must be 1 to {most}")),
     }
 }
 
-/// Zero stands for the depth, as with fio.
-fn low_mark(text: &str) -> Result<u32, Wrong> {
+/// The value of `iodepth_low`; 0 stands for the depth, as in fio.
+fn low_mark(text: &str) -> Result<u32, ValueFault> {
     match values::number(text)? {
         number @ 0..=65_536 => Ok(number as u32),
         _ => Err("must be 0 to 65536".into()),
     }
 }
 
-fn bounded(text: &str) -> Result<u64, Wrong> {
+/// A count from 0 to [`MOST_COUNT`].
+fn bounded(text: &str) -> Result<u64, ValueFault> {
     let number = values::number(text)?;
     if number <= MOST_COUNT { Ok(number) } else { Err(format!("must be at most {MOST_COUNT}")) }
 }
 
-fn block(text: &str) -> Result<u64, Wrong> {
+/// A block size in bytes.
+fn block(text: &str) -> Result<u64, ValueFault> {
     block_size(values::size(text)?)
 }
 
-fn block_size(bytes: u64) -> Result<u64, Wrong> {
+fn block_size(bytes: u64) -> Result<u64, ValueFault> {
     if (1..=MOST_BLOCK).contains(&bytes) && bytes.is_multiple_of(512) {
         Ok(bytes)
     } else {
@@ -296,8 +309,9 @@ fn block_size(bytes: u64) -> Result<u64, Wrong> {
     }
 }
 
-fn split(job: &mut Job, text: &str) -> Result<(), Wrong> {
-    let splits = values::each(text, |part| {
+/// Applies `bssplit`, whose smallest and largest sizes also set the range of the direction.
+fn split(job: &mut JobOptions, text: &str) -> Result<(), ValueFault> {
+    let splits = values::per_direction(text, |part| {
         let list = values::split(part)?;
         list.iter().try_for_each(|&(size, _)| block_size(size).map(drop))?;
         Ok(list)
@@ -311,7 +325,8 @@ fn split(job: &mut Job, text: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn engine(text: &str) -> Result<String, Wrong> {
+/// The name of an ioengine, up to a colon.
+fn engine(text: &str) -> Result<String, ValueFault> {
     let name = text.split(':').next().unwrap_or(text);
     if SYNCHRONOUS.contains(&name) || ASYNCHRONOUS.contains(&name) {
         Ok(name.to_owned())
@@ -320,34 +335,36 @@ fn engine(text: &str) -> Result<String, Wrong> {
     }
 }
 
-fn filename(text: &str) -> Result<String, Wrong> {
+fn filename(text: &str) -> Result<String, ValueFault> {
     if text.replace("\\:", "").contains(':') {
         return Err("not supported: several files; a job addresses one device".into());
     }
     Ok(text.to_owned())
 }
 
-fn rw(job: &mut Job, text: &str) -> Result<(), Wrong> {
-    let (name, after) = text.split_once(':').map_or((text, None), |(name, after)| (name, Some(after.trim())));
+/// Applies `rw`, with the number behind its colon: requests per draw of a random job, bytes to skip of a sequential one.
+fn rw(job: &mut JobOptions, text: &str) -> Result<(), ValueFault> {
+    let (name, modifier) =
+        text.split_once(':').map_or((text, None), |(name, modifier)| (name, Some(modifier.trim())));
     (job.rw, job.random) = match name.trim() {
-        "read" => (Rw::Read, false),
-        "write" => (Rw::Write, false),
-        "rw" | "readwrite" => (Rw::Mixed, false),
-        "randread" => (Rw::Read, true),
-        "randwrite" => (Rw::Write, true),
-        "randrw" => (Rw::Mixed, true),
-        "trim" => (Rw::Trim, false),
-        "randtrim" => (Rw::Trim, true),
+        "read" => (AccessKind::Read, false),
+        "write" => (AccessKind::Write, false),
+        "rw" | "readwrite" => (AccessKind::Mixed, false),
+        "randread" => (AccessKind::Read, true),
+        "randwrite" => (AccessKind::Write, true),
+        "randrw" => (AccessKind::Mixed, true),
+        "trim" => (AccessKind::Trim, false),
+        "randtrim" => (AccessKind::Trim, true),
         "trimwrite" | "randtrimwrite" => return Err("not supported: make a trim job and a write job".into()),
         _ => return Err("expected read, write, rw, randread, randwrite, randrw, trim or randtrim".into()),
     };
     (job.every, job.skip) = (1, 0);
-    let Some(after) = after else { return Ok(()) };
+    let Some(modifier) = modifier else { return Ok(()) };
     if job.random {
-        job.every = u64::from(count(after, 1 << 30)?);
+        job.every = u64::from(count(modifier, 1 << 30)?);
         return Ok(());
     }
-    let (digits, back) = after.strip_prefix('-').map_or((after, false), |digits| (digits, true));
+    let (digits, back) = modifier.strip_prefix('-').map_or((modifier, false), |digits| (digits, true));
     let skip = values::size(digits)?;
     if skip > 1 << 50 || !skip.is_multiple_of(512) {
         return Err("expected bytes to skip after the colon, in whole sectors of 512".into());
@@ -356,9 +373,10 @@ fn rw(job: &mut Job, text: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn extent(text: &str) -> Result<Extent, Wrong> {
+/// A size or a whole percentage of the capacity.
+fn extent(text: &str) -> Result<SizeOrPercent, ValueFault> {
     if text.ends_with('%') {
-        return values::percent(text).map(|percent| Extent::Percent(f64::from(percent)));
+        return values::percent(text).map(|percent| SizeOrPercent::Percent(f64::from(percent)));
     }
     if text.ends_with('z') {
         return Err("not supported: drives have no zones".into());
@@ -367,18 +385,20 @@ fn extent(text: &str) -> Result<Extent, Wrong> {
     if !bytes.is_multiple_of(512) {
         return Err("must be a whole number of 512-byte sectors".into());
     }
-    Ok(Extent::Size(Bytes(bytes)))
+    Ok(SizeOrPercent::Size(Bytes(bytes)))
 }
 
-fn rate(text: &str) -> Result<u64, Wrong> {
+/// A rate in bytes or requests per second.
+fn rate(text: &str) -> Result<u64, ValueFault> {
     let rate = values::size(text)?;
     if rate <= 1 << 44 { Ok(rate) } else { Err("must be at most 16t".into()) }
 }
 
-fn distribution(text: &str) -> Result<LawSpec, Wrong> {
+/// The value of `random_distribution`, with fio's defaults for parameters that are left out.
+fn distribution(text: &str) -> Result<LawSpec, ValueFault> {
     let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
     let zones = |bytes: bool| {
-        let zones = values::each(arguments, |part| values::zones(part, bytes))?;
+        let zones = values::per_direction(arguments, |part| values::zones(part, bytes))?;
         Ok(LawSpec::Zoned(zones.map(Option::unwrap_or_default), bytes))
     };
     match name {
@@ -389,7 +409,7 @@ fn distribution(text: &str) -> Result<LawSpec, Wrong> {
     }
     let mut numbers = arguments.split(':').filter(|part| !part.is_empty()).map(|part| {
         let number = part.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        number.ok_or_else(|| Wrong::from("expected numbers after the colon"))
+        number.ok_or_else(|| ValueFault::from("expected numbers after the colon"))
     });
     let (first, centre) = (numbers.next().transpose()?, numbers.next().transpose()?);
     if numbers.next().is_some() || centre.is_some_and(|centre| !(0.0..=1.0).contains(&centre)) {
@@ -414,22 +434,24 @@ fn distribution(text: &str) -> Result<LawSpec, Wrong> {
     }
 }
 
-/// The jobs of a file.
-pub(super) fn jobs(file: &str, sections: &[Section]) -> Result<Vec<Job>, WorkloadError> {
-    let mut global = Job::new();
+/// The options of the jobs of a file, one for each section that is not global.
+pub(super) fn jobs(file: &str, sections: &[JobSection]) -> Result<Vec<JobOptions>, WorkloadError> {
+    let mut global = JobOptions::new();
     let mut jobs = Vec::new();
     for section in sections {
-        // fio takes every name that begins so for a global section.
+        // As in fio, any name that begins with "global" makes a global section.
         let is_global = section.name.starts_with("global");
-        let mut job = if is_global { std::mem::replace(&mut global, Job::new()) } else { global.clone() };
+        let mut job =
+            if is_global { std::mem::replace(&mut global, JobOptions::new()) } else { global.clone() };
         if !is_global {
             section.name.clone_into(&mut job.name);
-            job.place = section.place.clone();
+            job.position = section.position.clone();
         }
         for entry in &section.entries {
             apply(&mut job, entry).map_err(|fault| error(entry, fault))?;
-            job.given.retain(|(key, _)| *key != entry.key);
-            job.given.push((entry.key.clone(), entry.place.clone()));
+            job.key_positions.retain(|(key, _)| *key != entry.key);
+            job.key_positions.push((entry.key.clone(), entry.position.clone()));
+            // A key that is repeated overrides, and is reported at its last position.
             job.options.retain(|(key, _)| *key != entry.key);
             job.options.push((entry.key.clone(), entry.value.clone().unwrap_or_else(|| "1".to_owned())));
         }
@@ -440,7 +462,7 @@ pub(super) fn jobs(file: &str, sections: &[Section]) -> Result<Vec<Job>, Workloa
         }
     }
     if jobs.is_empty() {
-        return Err(WorkloadError::Empty { file: file.to_owned(), found: "no job section".into() });
+        return Err(WorkloadError::Empty { file: file.to_owned(), content: "no job section".into() });
     }
     Ok(jobs)
 }

@@ -1,8 +1,8 @@
 //! fio job files: `[workload.fio]`.
 //!
-//! Jobs that mean what fio 3.33 means by them: which requests come, when, how many at a time and when a job ends. Keys that only concern
-//! how fio itself works are accepted and ignored ([`known::IGNORED`]); those that would change requests in ways that are not simulated
-//! are refused by name ([`known::REFUSED`]); every other key is an error. Reference: fio's HOWTO and its source, which the files of this
+//! Jobs behave as in fio 3.33: the same requests, times, depths and ends. Keys that only concern
+//! how fio itself works are accepted and ignored ([`key_lists::IGNORED`]); those that would change requests in ways that are not simulated
+//! are refused by name ([`key_lists::REFUSED`]); every other key is an error. Reference: fio's HOWTO and its source, which the files of this
 //! module name; the test against fio itself is `tests/test_fio_oracle.py`.
 //!
 //! A job is a state machine: it receives the time and the completions, and answers what it does next (`host.rs`). Jobs start and end as in fio; the run loop
@@ -10,23 +10,23 @@
 //! itself is the oracle (decisions 0022 and 0023). Hot addresses follow from the seed of the run alone, in every pass of preconditioning and in the measurement
 //! (decision 0098).
 
-mod host;
+mod fixed_latency;
 mod idle;
-mod job;
+mod job_log;
+mod job_options;
 mod jobs;
+mod key_lists;
 mod keys;
-mod known;
 mod law;
-mod log;
-mod map;
 mod offsets;
-mod paced;
 mod parse;
 mod plan;
 mod rand;
+mod random_map;
+mod running_job;
 mod spec;
 mod values;
 
-pub use jobs::FioLanes;
-pub use log::{JobLog, Logged, LoggedLane};
+pub use job_log::{JobLog, LoggedJob, LoggedRequest};
+pub use jobs::FioJobs;
 pub use spec::{FioSpec, job_variables, parse_job};

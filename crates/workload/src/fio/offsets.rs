@@ -1,76 +1,50 @@
-//! Which request a job makes next: direction, offset and length, decided in fio's order by fio's rules (`io_u.c` of fio 3.33), so that
+//! Draws direction, offset and length of a job's next request in fio's order and by its rules (`io_u.c` of fio 3.33), so that
 //! the same `randseed` gives the same requests.
 
-use super::job::{LawSpec, Shape};
-use super::law::{Normal, Pareto, Zipf, Zones};
-use super::map::Map;
-use super::rand::{Random, Seeds, Stream};
+use super::job_options::AccessPlan;
+use super::law::BlockLaw;
+use super::rand::{JobSeeds, RandomStream, TauswortheRng};
+use super::random_map::RandomMap;
 
-/// A direction: read, write, trim, as fio orders them.
+/// Number of a direction, in fio's order. An index called `ddir`, as in fio, is one of these.
 pub(super) const READ: usize = 0;
 pub(super) const WRITE: usize = 1;
 pub(super) const TRIM: usize = 2;
 
-/// How blocks are drawn.
-#[derive(Clone, Debug)]
-pub(super) enum Law {
-    Uniform,
-    Zipf(Zipf),
-    Pareto(Pareto),
-    Normal(Normal),
-    Zoned([Zones; 3]),
-}
-
-impl Law {
-    /// The law of a job over its region.
-    fn of(spec: LawSpec, shape: &Shape, seeds: &Seeds) -> Self {
-        let places = shape.length.div_ceil(shape.sizes[0].least.min(shape.sizes[1].least)).max(1);
-        match spec {
-            LawSpec::Uniform => Self::Uniform,
-            LawSpec::Zipf { theta, centre } => Self::Zipf(Zipf::new(places, theta, centre, seeds)),
-            LawSpec::Pareto { h, centre } => Self::Pareto(Pareto::new(places, h, centre, seeds)),
-            LawSpec::Normal { percent, centre } => {
-                Self::Normal(Normal::new(places, percent, centre, seeds.of(Stream::Block)))
-            }
-            LawSpec::Zoned(zones, bytes) => Self::Zoned(zones.map(|zones| Zones::new(&zones, bytes))),
-        }
-    }
-}
-
-/// A request except for its direction.
+/// Offset and length of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extent {
-    /// First byte on the device.
+pub(super) struct ByteRange {
+    /// First byte, counted from the start of the device.
     pub(super) offset: u64,
     pub(super) bytes: u64,
 }
 
-/// The generator of one job.
+/// The generator of a job's requests.
 #[derive(Clone, Debug)]
-pub(super) struct Offsets {
-    shape: Shape,
-    seeds: Seeds,
-    block: Random,
-    sizes: [Random; 3],
-    mix: Random,
-    zone: Random,
-    sequence: [Random; 3],
-    law: Law,
-    map: Option<Map>,
-    /// End and start of the last request of each direction, in bytes of the device.
+pub(super) struct OffsetGenerator {
+    access: AccessPlan,
+    seeds: JobSeeds,
+    block: TauswortheRng,
+    sizes: [TauswortheRng; 3],
+    mix: TauswortheRng,
+    zone: TauswortheRng,
+    sequence: [TauswortheRng; 3],
+    law: BlockLaw,
+    map: Option<RandomMap>,
+    /// End and start of the last request of each direction, in bytes from the start of the device.
     last_end: [u64; 3],
     last_start: [Option<u64>; 3],
-    /// Requests until one is drawn anew, with a number after the colon of `rw`.
+    /// Requests until the next one is drawn, if `rw` has a number behind its colon.
     until_draw: u64,
-    /// Whether the drawn block must not be marked.
+    /// True if the current request is not to be marked in the random map.
     unmarked: bool,
 }
 
-impl Offsets {
-    pub(super) fn new(shape: Shape, seeds: Seeds) -> Self {
-        let law = Law::of(shape.law.clone(), &shape, &seeds);
-        let map = shape.has_map().then(|| Map::new((shape.length / shape.smallest()).max(1)));
-        let unseeded = || Random::new(0, false);
+impl OffsetGenerator {
+    pub(super) fn new(access: AccessPlan, seeds: JobSeeds) -> Self {
+        let law = BlockLaw::new(access.law.clone(), &access, &seeds);
+        let map = access.has_map().then(|| RandomMap::new((access.length / access.smallest()).max(1)));
+        let unseeded = || TauswortheRng::new(0, false);
         let mut offsets = Self {
             law,
             map,
@@ -79,68 +53,70 @@ impl Offsets {
             mix: unseeded(),
             zone: unseeded(),
             sequence: [unseeded(), unseeded(), unseeded()],
-            last_end: [shape.start; 3],
+            last_end: [access.start; 3],
             last_start: [None; 3],
             until_draw: 1,
             unmarked: false,
-            shape,
+            access,
             seeds,
         };
         offsets.seed();
         offsets
     }
 
-    /// Seeds every stream, as at the start.
+    /// Seeds every stream as at the start of the job.
     pub(super) fn seed(&mut self) {
-        let wide = self.shape.wide();
+        let wide = self.access.wide();
         let seeds = &self.seeds;
-        self.block = Random::new(seeds.of(Stream::Block), wide);
-        for (slot, stream) in
-            self.sizes.iter_mut().zip([Stream::ReadSize, Stream::WriteSize, Stream::TrimSize])
-        {
-            *slot = Random::new(seeds.of(stream), wide);
+        self.block = TauswortheRng::new(seeds.of(RandomStream::Block), wide);
+        for (slot, stream) in self.sizes.iter_mut().zip([
+            RandomStream::ReadSize,
+            RandomStream::WriteSize,
+            RandomStream::TrimSize,
+        ]) {
+            *slot = TauswortheRng::new(seeds.of(stream), wide);
         }
-        self.mix = Random::new(seeds.of(Stream::Mix), false);
-        self.zone = Random::new(seeds.of(Stream::Zone), false);
+        self.mix = TauswortheRng::new(seeds.of(RandomStream::Mix), false);
+        self.zone = TauswortheRng::new(seeds.of(RandomStream::Zone), false);
         for slot in &mut self.sequence {
-            *slot = Random::new(seeds.of(Stream::Sequence), false);
+            *slot = TauswortheRng::new(seeds.of(RandomStream::Sequence), false);
         }
     }
 
-    /// Forgets what was touched: the next pass begins.
-    pub(super) fn reset(&mut self) {
-        self.last_end = [self.shape.start; 3];
+    /// Clears the random map and the sequential positions before the next pass.
+    pub(super) fn begin_pass(&mut self) {
+        self.last_end = [self.access.start; 3];
         self.last_start = [None; 3];
         if let Some(map) = &mut self.map {
             map.clear();
         }
     }
 
-    /// Draws the direction of a mixed job.
-    pub(super) fn direction(&mut self) -> usize {
-        if self.mix.percent() <= self.shape.read_percent { READ } else { WRITE }
+    /// Draws the direction of a mixed job by its share of reads.
+    pub(super) fn draw_direction(&mut self) -> usize {
+        if self.mix.percent() <= self.access.read_percent { READ } else { WRITE }
     }
 
-    /// The next request in direction `ddir`; `None` where the region has no more.
-    pub(super) fn next(&mut self, ddir: usize) -> Option<Extent> {
+    /// The next request in direction `ddir`; `None` if the region has no more.
+    pub(super) fn next(&mut self, ddir: usize) -> Option<ByteRange> {
         self.until_draw -= 1;
         let fresh = self.until_draw == 0;
         if fresh {
-            self.until_draw = self.shape.every;
+            self.until_draw = self.access.every;
         }
         self.unmarked = false;
-        let (relative, random) = self.place(ddir, fresh)?;
-        if relative >= self.shape.length {
+        let (relative, random) = self.choose_offset(ddir, fresh)?;
+        if relative >= self.access.length {
             return None;
         }
-        let offset = self.shape.start + relative;
-        let mut bytes = self.length(ddir, offset, random)?;
+        let offset = self.access.start + relative;
+        let mut bytes = self.draw_length(ddir, offset, random)?;
         // A last block may reach beyond the region, never beyond the device.
-        if offset + bytes > self.shape.device {
+        if offset + bytes > self.access.device {
             return None;
         }
         if let Some(map) = &mut self.map {
-            let unit = self.shape.sizes[ddir].least;
+            let unit = self.access.sizes[ddir].least;
             if !self.unmarked {
                 let taken = map.take(relative / unit, bytes.div_ceil(unit));
                 bytes = bytes.min(taken * unit);
@@ -148,125 +124,130 @@ impl Offsets {
         }
         self.last_start[ddir] = Some(offset);
         self.last_end[ddir] = offset + bytes;
-        Some(Extent { offset, bytes })
+        Some(ByteRange { offset, bytes })
     }
 
-    /// Start of the next request from the start of the region, and whether it was drawn.
-    fn place(&mut self, ddir: usize, fresh: bool) -> Option<(u64, bool)> {
-        if fresh && self.shape.random {
-            let share = self.shape.random_percent[ddir];
+    /// Offset of the next request from the start of the region, and true if it was drawn.
+    fn choose_offset(&mut self, ddir: usize, fresh: bool) -> Option<(u64, bool)> {
+        if fresh && self.access.random {
+            let share = self.access.random_percent[ddir];
+            // fio draws nothing if the share is 100 %, which keeps the stream of sequences as it is.
             if share == 100 || self.sequence[ddir].percent() <= share {
-                return self.drawn(ddir).map(|at| (at, true));
+                return self.random_offset(ddir).map(|at| (at, true));
             }
             self.unmarked = true;
             return match self.sequential(ddir) {
                 Some(at) => Some((at, false)),
-                None => self.drawn(ddir).map(|at| (at, false)),
+                None => self.random_offset(ddir).map(|at| (at, false)),
             };
         }
         if fresh {
             return self.sequential(ddir).map(|at| (at, false));
         }
         self.unmarked = true;
-        if self.shape.identical {
-            return Some((self.last_start[ddir].map_or(0, |start| start - self.shape.start), false));
+        if self.access.identical {
+            return Some((self.last_start[ddir].map_or(0, |start| start - self.access.start), false));
         }
         match self.sequential(ddir) {
             Some(at) => Some((at, false)),
-            None => self.drawn(ddir).map(|at| (at, false)),
+            None => self.random_offset(ddir).map(|at| (at, false)),
         }
     }
 
+    /// The offset behind the last request of a direction; `None` at the end of the device.
     fn sequential(&mut self, ddir: usize) -> Option<u64> {
-        let shape = &self.shape;
-        let end = shape.start + shape.length;
-        if self.last_end[ddir] >= end && shape.time_based {
-            self.last_end[ddir] = shape.start;
+        let access = &self.access;
+        let end = access.start + access.length;
+        if self.last_end[ddir] >= end && access.time_based {
+            self.last_end[ddir] = access.start;
         }
-        if self.last_end[ddir] >= shape.device {
+        if self.last_end[ddir] >= access.device {
             return None;
         }
-        if self.last_end[ddir] == shape.start && shape.start != 0 && shape.skip < 0 {
-            self.last_end[ddir] = shape.device.min(shape.length);
+        if self.last_end[ddir] == access.start && access.start != 0 && access.skip < 0 {
+            self.last_end[ddir] = access.device.min(access.length);
         }
         // Where the last end was set to the length, the difference wraps below the start, as fio's does: the holes then begin at the end.
-        let mut at = self.last_end[ddir].wrapping_sub(shape.start);
-        if at != 0 && shape.skip != 0 {
-            at = at.wrapping_add_signed(shape.skip);
-            if at >= shape.device {
-                at = if shape.skip > 0 {
-                    shape.start
+        let mut at = self.last_end[ddir].wrapping_sub(access.start);
+        if at != 0 && access.skip != 0 {
+            at = at.wrapping_add_signed(access.skip);
+            if at >= access.device {
+                at = if access.skip > 0 {
+                    access.start
                 } else {
-                    shape.device.min(shape.length).wrapping_add_signed(shape.skip)
+                    access.device.min(access.length).wrapping_add_signed(access.skip)
                 };
             }
         }
         Some(at)
     }
 
-    /// A drawn place; in a job that goes by time the map begins anew when it is full.
-    fn drawn(&mut self, ddir: usize) -> Option<u64> {
-        let block = self.draw(ddir).or_else(|| {
-            if !self.shape.time_based {
+    /// A random offset. When the map is full, it is cleared in a job that ends by time, and otherwise there is none.
+    fn random_offset(&mut self, ddir: usize) -> Option<u64> {
+        let block = self.draw_block(ddir).or_else(|| {
+            if !self.access.time_based {
                 return None;
             }
-            self.reset();
-            self.draw(ddir)
+            self.begin_pass();
+            self.draw_block(ddir)
         })?;
-        block.checked_mul(self.shape.align[ddir])
+        block.checked_mul(self.access.align[ddir])
     }
 
-    /// Blocks from which one is drawn.
+    /// Number of blocks from which one is drawn.
     fn blocks(&self, ddir: usize) -> u64 {
-        let (shape, least) = (&self.shape, self.shape.sizes[ddir].least);
-        let align = shape.align[ddir];
+        let (access, least) = (&self.access, self.access.sizes[ddir].least);
+        let align = access.align[ddir];
         let spare = least.saturating_sub(align);
-        shape.length.saturating_sub(spare) / align
+        access.length.saturating_sub(spare) / align
     }
 
-    fn draw(&mut self, ddir: usize) -> Option<u64> {
+    /// A random block by the law of the job.
+    fn draw_block(&mut self, ddir: usize) -> Option<u64> {
         let last = self.blocks(ddir);
         match &mut self.law {
-            Law::Zipf(law) => return Some(law.draw()),
-            Law::Pareto(law) => return Some(law.draw()),
-            Law::Normal(law) => return Some(law.draw()),
-            Law::Uniform | Law::Zoned(_) => {}
+            BlockLaw::Zipf(law) => return Some(law.draw()),
+            BlockLaw::Pareto(law) => return Some(law.draw()),
+            BlockLaw::Normal(law) => return Some(law.draw()),
+            BlockLaw::Uniform | BlockLaw::Zoned(_) => {}
         }
         if last == 0 {
             return None;
         }
-        if let Law::Zoned(zones) = &self.law {
+        if let BlockLaw::Zoned(zones) = &self.law {
             let percent = self.zone.percent();
-            let (first, blocks) = zones[ddir].of(percent, last, self.shape.align[ddir])?;
+            let (first, blocks) = zones[ddir].blocks_of(percent, last, self.access.align[ddir])?;
             return Some(first + self.uniform(blocks)?);
         }
         self.uniform(last)
     }
 
     #[inline]
+    /// A block of 0..`blocks`, or the next that the map has not marked; `None` if all are marked.
     fn uniform(&mut self, blocks: u64) -> Option<u64> {
         let block = self.block.below(blocks);
         self.map.as_ref().map_or(Some(block), |map| map.free_from(block))
     }
 
-    fn length(&mut self, ddir: usize, offset: u64, random: bool) -> Option<u64> {
-        let shape = &self.shape;
+    /// The length of a request at `offset` in bytes; `None` if no size fits into the region.
+    fn draw_length(&mut self, ddir: usize, offset: u64, random: bool) -> Option<u64> {
+        let access = &self.access;
         // Sizes may go with sequential and random in the place of reads and writes.
-        let by = match (shape.by_sequence, random) {
+        let row = match (access.by_sequence, random) {
             (false, _) => ddir,
             (true, true) => WRITE,
             (true, false) => READ,
         };
-        let sizes = &shape.sizes[by];
+        let sizes = &access.sizes[row];
         let (least, most) = (sizes.least, sizes.most);
         if least == most {
             return Some(least);
         }
-        let room = shape.start + shape.length - offset;
+        let room = access.start + access.length - offset;
         if least > room {
             return None;
         }
-        let random = &mut self.sizes[by];
+        let random = &mut self.sizes[row];
         loop {
             let drawn = random.next();
             let mut bytes = 0;

@@ -1,114 +1,131 @@
-//! From jobs to lanes: what fio's `fixup_options` and `setup_files` make of the options.
+//! Checks the options of the sections and makes the jobs, as fio's `fixup_options` and `setup_files` do.
 
-use super::host::{Course, depth_of};
+use super::fixed_latency::UntimedJobs;
 use super::idle;
-use super::job::{DEFAULT_BLOCK, Job, LawSpec, Rw, Shape, Sizes};
-use super::jobs::{FioLanes, Lane};
-use super::known::SYNCHRONOUS;
-use super::paced::Untimed;
+use super::job_options::{AccessKind, AccessPlan, DEFAULT_BLOCK, JobOptions, LawSpec, RequestSizes};
+use super::jobs::{FioJob, FioJobs};
+use super::key_lists::SYNCHRONOUS;
 use super::parse::refused;
-use super::rand::Seeds;
-use crate::lanes::LaneInfo;
+use super::rand::JobSeeds;
+use super::running_job::JobPlan;
+use crate::job::JobInfo;
 use crate::pass::PassSeeds;
-use crate::{Extent, Pacing, Target, Workload, WorkloadError};
+use crate::{RequestPacing, SizeOrPercent, Workload, WorkloadError, WorkloadTarget};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES, rng::mix, rng::sub_seed};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Jobs and their clones together, as in fio.
-const MOST_LANES: u64 = 4096;
+/// Jobs and their clones at most, as in fio.
+const MOST_JOBS: u64 = 4096;
 
-/// Where random streams come from.
+/// Origin of the seeds of random streams.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Randomness {
-    /// From the scenario's seed, except for jobs with a `randseed`; every pass of a preconditioning draws from others.
+pub(super) enum SeedOrigin {
+    /// From the scenario's seed, except for jobs with a `randseed`; each pass of a preconditioning has seeds of its own.
     Scenario(PassSeeds),
-    /// From what the job says alone, as fio has it.
+    /// From `randseed` or fio's own default seed, as fio itself does.
     Fio,
 }
 
-type Wrong = (&'static str, String, String);
+/// Key, value and expected form of an option that cannot be simulated.
+type RefusedOption = (&'static str, String, String);
 
-/// Checks the jobs and makes the workload.
-pub(super) fn open(jobs: &[Job], target: &Target, randomness: Randomness) -> Result<Workload, WorkloadError> {
-    let wrong = |job: &Job, (key, value, expected): Wrong| refused(job.place_of(key), key, &value, &expected);
-    let count: u64 = jobs.iter().map(|job| u64::from(job.numjobs)).sum();
-    if count > MOST_LANES {
-        let expected = format!("all jobs together are at most {MOST_LANES}, as in fio");
-        return Err(wrong(&jobs[0], ("numjobs", count.to_string(), expected)));
+/// Checks the job sections of a file and makes the workload.
+pub(super) fn open(
+    sections: &[JobOptions],
+    target: &WorkloadTarget,
+    seed_origin: SeedOrigin,
+) -> Result<Workload, WorkloadError> {
+    let error = |section: &JobOptions, (key, value, expected): RefusedOption| {
+        refused(section.position_of(key), key, &value, &expected)
+    };
+    let count: u64 = sections.iter().map(|section| u64::from(section.numjobs)).sum();
+    if count > MOST_JOBS {
+        let expected = format!("all jobs together are at most {MOST_JOBS}, as in fio");
+        return Err(error(&sections[0], ("numjobs", count.to_string(), expected)));
     }
-    let mut lanes: Vec<Lane> = Vec::new();
+    let mut jobs: Vec<FioJob> = Vec::new();
     let mut notes = Vec::new();
     let mut footprint = Range { start: u64::MAX, end: 0 };
     let mut group = 0;
-    for (index, job) in jobs.iter().enumerate() {
-        if index > 0 && (job.stonewall || job.new_group) {
+    for (index, section) in sections.iter().enumerate() {
+        if index > 0 && (section.stonewall || section.new_group) {
             group += 1;
         }
-        check_waiting(jobs, index).map_err(|why| wrong(job, why))?;
-        for clone in 0..job.numjobs {
-            let check = Check { job, target, clone };
-            let thread = lanes.len() as u64 + 1;
-            let course = check.course(seeds(job, thread, randomness)).map_err(|why| wrong(job, why))?;
-            let (start, end) = (course.shape.start, course.shape.start + course.shape.length);
+        check_wait_for(sections, index).map_err(|refusal| error(section, refusal))?;
+        for clone in 0..section.numjobs {
+            let check = JobCheck { options: section, target, clone };
+            // fio counts its threads from 1 and seeds each by its number.
+            let thread = jobs.len() as u64 + 1;
+            let plan =
+                check.plan(seeds(section, thread, seed_origin)).map_err(|refusal| error(section, refusal))?;
+            let (start, end) = (plan.access.start, plan.access.start + plan.access.length);
             footprint = footprint.start.min(start)..footprint.end.max(end);
-            lanes.push(check.lane(group, course));
+            jobs.push(check.job(group, plan));
         }
-        job_notes(job, &mut notes);
+        add_section_notes(section, &mut notes);
     }
-    file_notes(jobs, &mut notes);
-    notes.extend(idle::notes(jobs, &lanes)?);
-    Ok(workload(jobs, lanes, footprint, notes))
+    add_file_note(sections, &mut notes);
+    notes.extend(idle::notes(sections, &jobs)?);
+    Ok(workload(sections, jobs, footprint, notes))
 }
 
-fn seeds(job: &Job, thread: u64, randomness: Randomness) -> Seeds {
-    let (layout, chance) = match (randomness, job.randseed) {
-        (Randomness::Fio, _) | (Randomness::Scenario(PassSeeds { pass: 0, .. }), Some(_)) => (0, 0),
-        (Randomness::Scenario(PassSeeds { pass, .. }), Some(_)) => {
+/// The seeds of job number `thread`, counted from 1. Zero in place of a seed of the scenario leaves fio's own seeds unchanged.
+fn seeds(section: &JobOptions, thread: u64, seed_origin: SeedOrigin) -> JobSeeds {
+    let (layout, chance) = match (seed_origin, section.randseed) {
+        (SeedOrigin::Fio, _) | (SeedOrigin::Scenario(PassSeeds { pass: 0, .. }), Some(_)) => (0, 0),
+        (SeedOrigin::Scenario(PassSeeds { pass, .. }), Some(_)) => {
             (0, mix(sub_seed(0, "workload.fio") ^ pass))
         }
-        (Randomness::Scenario(seeds), None) => {
+        (SeedOrigin::Scenario(seeds), None) => {
             let seeds = seeds.within("workload.fio");
             (seeds.layout, seeds.chance)
         }
     };
-    let of = |other| Seeds::new(job.seed(), thread, job.repeatable, job.all_repeatable, other);
-    of(chance).laid_out_as(&of(layout))
+    let seeds_for = |scenario_seed| {
+        JobSeeds::new(section.seed(), thread, section.repeatable, section.all_repeatable, scenario_seed)
+    };
+    seeds_for(chance).with_centre_of(&seeds_for(layout))
 }
 
-fn check_waiting(jobs: &[Job], index: usize) -> Result<(), Wrong> {
-    let job = &jobs[index];
-    let Some(name) = &job.wait_for else { return Ok(()) };
-    let named = jobs[..index].iter().filter(|other| other.name == *name).count();
-    if named == 1 && job.name != *name {
+/// Checks that `wait_for` of a section names one earlier section: a job cannot wait for itself or for one that begins later.
+fn check_wait_for(sections: &[JobOptions], index: usize) -> Result<(), RefusedOption> {
+    let section = &sections[index];
+    let Some(name) = &section.wait_for else { return Ok(()) };
+    let earlier = sections[..index].iter().filter(|earlier| earlier.name == *name).count();
+    if earlier == 1 && section.name != *name {
         return Ok(());
     }
     Err(("wait_for", name.clone(), "must name exactly one other job, above this one".into()))
 }
 
-fn workload(jobs: &[Job], lanes: Vec<Lane>, footprint: Range<u64>, notes: Vec<String>) -> Workload {
-    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).take(4).collect();
-    let endless = lanes.iter().any(|lane| lane.course.endless());
-    let counted = lanes.iter().all(|lane| {
-        let course = &lane.course;
-        course.number_ios != 0 && !course.endless() && course.fsync == [0, 0] && !course.end_fsync
+fn workload(
+    sections: &[JobOptions],
+    jobs: Vec<FioJob>,
+    footprint: Range<u64>,
+    notes: Vec<String>,
+) -> Workload {
+    let names: Vec<&str> = sections.iter().map(|section| section.name.as_str()).take(4).collect();
+    let endless = jobs.iter().any(|job| job.plan.is_endless());
+    // Flushes do not count towards `number_ios`, so with them the number of requests is unknown.
+    let counted = jobs.iter().all(|job| {
+        let plan = &job.plan;
+        plan.number_ios != 0 && !plan.is_endless() && plan.fsync == [0, 0] && !plan.end_fsync
     });
     let requests = counted.then(|| {
-        lanes.iter().fold(0u64, |sum, lane| {
-            sum.saturating_add(lane.course.number_ios.saturating_mul(lane.course.loops))
-        })
+        jobs.iter()
+            .fold(0u64, |sum, job| sum.saturating_add(job.plan.number_ios.saturating_mul(job.plan.loops)))
     });
-    let depth: u64 =
-        lanes.iter().filter(|lane| lane.info.group == 0).map(|lane| u64::from(lane.info.depth)).sum();
-    // Beside a job that asks as fast as it is served, one that is held to a rate makes no open loop.
-    let held = lanes.iter().all(|lane| lane.info.rate.iter().any(Option::is_some) || lane.course.think != 0);
-    let first = lanes.iter().filter(|lane| lane.info.group == 0);
-    let ramp = first.map(|lane| lane.info.ramp).max().unwrap_or(Nanos::ZERO);
-    let duration = duration(&lanes);
-    let exit_all = jobs.iter().any(|job| job.exitall);
-    let lanes = FioLanes::new(lanes.into(), exit_all);
+    let depth: u64 = jobs.iter().filter(|job| job.info.group == 0).map(|job| u64::from(job.info.depth)).sum();
+    // One job that issues as fast as it is served makes the whole a closed loop, whatever holds the others back.
+    let held = jobs.iter().all(|job| job.info.rate.iter().any(Option::is_some) || job.plan.think_time != 0);
+    let first = jobs.iter().filter(|job| job.info.group == 0);
+    let ramp = first.map(|job| job.info.ramp).max().unwrap_or(Nanos::ZERO);
+    let duration = duration(&jobs);
+    let exit_all = sections.iter().any(|section| section.exitall);
+    let jobs = FioJobs::new(jobs.into(), exit_all);
     Workload {
-        pacing: Pacing::Lanes { queue_depth: u32::try_from(depth).unwrap_or(u32::MAX), held },
+        pacing: RequestPacing::Jobs { queue_depth: u32::try_from(depth).unwrap_or(u32::MAX), held },
         requests,
         duration,
         endless,
@@ -116,49 +133,49 @@ fn workload(jobs: &[Job], lanes: Vec<Lane>, footprint: Range<u64>, notes: Vec<St
         footprint: Some(Lba(footprint.start / SECTOR_BYTES)..Lba(footprint.end / SECTOR_BYTES)),
         notes,
         ramp,
-        source: Box::new(Untimed::new(lanes.anew())),
-        lanes: Some(lanes),
+        source: Box::new(UntimedJobs::new(jobs.restarted())),
+        jobs: Some(jobs),
     }
 }
 
-/// How long the jobs take at most, where each says: group by group behind a stonewall.
-fn duration(lanes: &[Lane]) -> Option<Nanos> {
+/// The longest time that the jobs may take, if each has a runtime: between stonewalls the longest job counts.
+fn duration(jobs: &[FioJob]) -> Option<Nanos> {
     let mut total = 0u64;
     let mut longest = 0u64;
-    for lane in lanes {
-        if lane.course.runtime == 0 {
+    for job in jobs {
+        if job.plan.runtime == 0 {
             return None;
         }
-        if lane.stonewall {
+        if job.stonewall {
             total = total.saturating_add(longest);
             longest = 0;
         }
-        let own = (lane.course.runtime + lane.course.ramp).saturating_mul(1000);
-        longest = longest.max(own.saturating_add(lane.delay.0));
+        let run_and_ramp = (job.plan.runtime + job.plan.ramp).saturating_mul(1000);
+        longest = longest.max(run_and_ramp.saturating_add(job.delay.0));
     }
     Some(Nanos(total.saturating_add(longest)))
 }
 
-fn job_notes(job: &Job, notes: &mut Vec<String>) {
-    let name = &job.name;
-    if !job.ignored.is_empty() {
-        notes.push(format!("job {name}: ignored {}", job.ignored.join(", ")));
+fn add_section_notes(section: &JobOptions, notes: &mut Vec<String>) {
+    let name = &section.name;
+    if !section.ignored.is_empty() {
+        notes.push(format!("job {name}: ignored {}", section.ignored.join(", ")));
     }
-    match &job.engine {
-        Some(engine) if job.iodepth > 1 && SYNCHRONOUS.contains(&engine.as_str()) => notes.push(format!(
+    match &section.engine {
+        Some(engine) if section.iodepth > 1 && SYNCHRONOUS.contains(&engine.as_str()) => notes.push(format!(
             "job {name}: ioengine {engine} gives one request after the other, so its depth is 1 and not {}, as in fio",
-            job.iodepth
+            section.iodepth
         )),
-        None if job.iodepth > 1 => notes.push(format!(
+        None if section.iodepth > 1 => notes.push(format!(
             "job {name}: without an ioengine its depth is {} as given; fio's own default engine psync would make it 1",
-            job.iodepth
+            section.iodepth
         )),
         _ => {}
     }
 }
 
-fn file_notes(jobs: &[Job], notes: &mut Vec<String>) {
-    let files: Vec<&String> = jobs.iter().filter_map(|job| job.filename.as_ref()).collect();
+fn add_file_note(sections: &[JobOptions], notes: &mut Vec<String>) {
+    let files: Vec<&String> = sections.iter().filter_map(|section| section.filename.as_ref()).collect();
     if files.windows(2).any(|pair| pair[0] != pair[1]) {
         notes.push(
             "jobs name different files: all of them address the one device that is simulated".to_owned(),
@@ -166,55 +183,59 @@ fn file_notes(jobs: &[Job], notes: &mut Vec<String>) {
     }
 }
 
-struct Check<'a> {
-    job: &'a Job,
-    target: &'a Target,
+/// The options of one section, to be checked and turned into the job of one of its clones.
+struct JobCheck<'a> {
+    options: &'a JobOptions,
+    target: &'a WorkloadTarget,
+    /// Number of the clone, from 0.
     clone: u32,
 }
 
-impl Check<'_> {
-    fn lane(&self, group: u32, course: Course) -> Lane {
-        let job = self.job;
-        let rate = std::array::from_fn(|ddir| Some(course.rate[ddir]).filter(|&rate| rate != 0));
-        let info = LaneInfo {
-            name: job.name.clone(),
+impl JobCheck<'_> {
+    /// The job that runs `plan` in `group`.
+    fn job(&self, group: u32, plan: JobPlan) -> FioJob {
+        let options = self.options;
+        let rate = std::array::from_fn(|ddir| Some(plan.rate[ddir]).filter(|&rate| rate != 0));
+        let info = JobInfo {
+            name: options.name.clone(),
             group,
-            grouped: job.group_reporting,
-            depth: course.depth,
+            grouped: options.group_reporting,
+            depth: plan.depth,
             rate,
-            ramp: Nanos(course.ramp.saturating_mul(1000)),
-            description: job.description.clone(),
-            options: job.options.clone(),
+            ramp: Nanos(plan.ramp.saturating_mul(1000)),
+            description: options.description.clone(),
+            options: options.options.clone(),
         };
-        Lane {
+        FioJob {
             info: Arc::new(info),
-            course: Arc::new(course),
-            delay: Nanos(job.start_delay.saturating_mul(1000)),
-            // Clones begin with the first of them.
-            stonewall: job.stonewall && self.clone == 0,
-            wait_for: job.wait_for.clone(),
-            exit_what: job.exit_what,
+            plan: Arc::new(plan),
+            delay: Nanos(options.start_delay.saturating_mul(1000)),
+            // Only the first clone waits for earlier jobs; the others begin together with it.
+            stonewall: options.stonewall && self.clone == 0,
+            wait_for: options.wait_for.clone(),
+            exit_what: options.exit_what,
         }
     }
 
-    fn sizes(&self) -> Result<[Sizes; 3], Wrong> {
-        let job = self.job;
-        let mut sizes: [Sizes; 3] = std::array::from_fn(|ddir| {
-            let block = job.block[ddir].unwrap_or(DEFAULT_BLOCK);
-            let (least, most) = job.range[ddir].unwrap_or((block, block));
-            Sizes { least, most, split: Vec::new() }
+    /// Sizes of reads, writes and trims.
+    fn sizes(&self) -> Result<[RequestSizes; 3], RefusedOption> {
+        let options = self.options;
+        let mut sizes: [RequestSizes; 3] = std::array::from_fn(|ddir| {
+            let block = options.block[ddir].unwrap_or(DEFAULT_BLOCK);
+            let (least, most) = options.range[ddir].unwrap_or((block, block));
+            RequestSizes { least, most, split: Vec::new() }
         });
         for (ddir, slot) in sizes.iter_mut().enumerate() {
-            slot.split.clone_from(job.split[ddir].as_ref().unwrap_or(&Vec::new()));
+            slot.split.clone_from(options.split[ddir].as_ref().unwrap_or(&Vec::new()));
             let smallest = slot.split.iter().filter(|&&(_, share)| share > 0).map(|&(size, _)| size).min();
             if smallest.is_some_and(|smallest| smallest != slot.least) {
-                // fio would look for a size that fits for ever.
+                // With such sizes fio draws for ever and never finds one that fits.
                 let expected =
                     "the smallest size needs a share, and a bsrange beside it excludes it".to_owned();
                 return Err(("bssplit", format!("{} bytes", slot.least), expected));
             }
-            let rough = slot.split.iter().find(|(size, _)| !size.is_multiple_of(slot.least));
-            if let Some((size, _)) = rough {
+            let misfit = slot.split.iter().find(|(size, _)| !size.is_multiple_of(slot.least));
+            if let Some((size, _)) = misfit {
                 let expected = format!(
                     "sizes must be multiples of the smallest, {}, or fio would round them down",
                     slot.least
@@ -226,20 +247,23 @@ impl Check<'_> {
     }
 
     /// First byte and length of the region (fio's `get_start_offset` and `setup_files`).
-    fn region(&self, smallest: u64) -> Result<(u64, u64), Wrong> {
-        let (job, capacity) = (self.job, self.target.capacity.0);
-        let share = |extent: Extent| match extent {
-            Extent::Size(bytes) => (bytes.0, false),
-            Extent::Percent(percent) => {
+    fn region(&self, smallest: u64) -> Result<(u64, u64), RefusedOption> {
+        let (options, capacity) = (self.options, self.target.capacity.0);
+        let in_bytes = |extent: SizeOrPercent| match extent {
+            SizeOrPercent::Size(bytes) => (bytes.0, false),
+            SizeOrPercent::Percent(percent) => {
                 ((u128::from(capacity) * percent as u128 / 100) as u64, percent > 0.0)
             }
         };
-        let ((offset, by_share), (step, steps_by_share)) = (share(job.offset), share(job.offset_increment));
-        // fio numbers clones from the last to the first.
-        let number = if self.clone == 0 { 0 } else { job.numjobs - self.clone };
+        let ((offset, offset_is_share), (step, step_is_share)) =
+            (in_bytes(options.offset), in_bytes(options.offset_increment));
+        // fio makes clones from the first job by counting down, so that the last clone has the smallest number.
+        let number = if self.clone == 0 { 0 } else { options.numjobs - self.clone };
         let mut start = offset.saturating_add(step.saturating_mul(u64::from(number)));
-        if by_share || steps_by_share {
-            start = start.checked_next_multiple_of(job.offset_align.unwrap_or(smallest)).unwrap_or(u64::MAX);
+        // Only shares are aligned: sizes were written as the user wants them.
+        if offset_is_share || step_is_share {
+            start =
+                start.checked_next_multiple_of(options.offset_align.unwrap_or(smallest)).unwrap_or(u64::MAX);
         }
         if start >= capacity {
             let most = format!("must be below the capacity of {}", self.target.capacity);
@@ -247,17 +271,17 @@ impl Check<'_> {
             return Err((key, format!("{start} bytes"), most));
         }
         let left = capacity - start;
-        let length = match job.size {
+        let length = match options.size {
             None => left,
-            Some(Extent::Percent(percent)) if percent >= 100.0 => left,
-            Some(Extent::Percent(percent)) => {
-                let (bytes, _) = share(Extent::Percent(percent));
+            Some(SizeOrPercent::Percent(percent)) if percent >= 100.0 => left,
+            Some(SizeOrPercent::Percent(percent)) => {
+                let (bytes, _) = in_bytes(SizeOrPercent::Percent(percent));
                 bytes.min(left) / smallest * smallest
             }
-            Some(Extent::Size(bytes)) => bytes.0,
+            Some(SizeOrPercent::Size(bytes)) => bytes.0,
         };
         if length < smallest || length > left {
-            let value = job.size.map_or(String::new(), |size| size.to_string());
+            let value = options.size.map_or(String::new(), |size| size.to_string());
             let most = Bytes(left);
             return Err((
                 "size",
@@ -268,24 +292,27 @@ impl Check<'_> {
         Ok((start, length))
     }
 
-    fn shape(&self) -> Result<Shape, Wrong> {
-        let job = self.job;
+    /// Region, sizes and order of the job's requests.
+    fn access(&self) -> Result<AccessPlan, RefusedOption> {
+        let options = self.options;
         let sizes = self.sizes()?;
         let smallest = sizes.iter().map(|sizes| sizes.least).min().unwrap_or(DEFAULT_BLOCK);
         let (start, length) = self.region(smallest)?;
-        let used: &[usize] = match job.rw {
-            Rw::Read => &[0],
-            Rw::Write => &[1],
-            Rw::Mixed => &[0, 1],
-            Rw::Trim => &[2],
+        let used: &[usize] = match options.rw {
+            AccessKind::Read => &[0],
+            AccessKind::Write => &[1],
+            AccessKind::Mixed => &[0, 1],
+            AccessKind::Trim => &[2],
         };
         if let Some(&ddir) = used.iter().find(|&&ddir| sizes[ddir].least > length) {
             return Err(("bs", sizes[ddir].least.to_string(), "must not exceed the size of the job".into()));
         }
-        let align: [u64; 3] =
-            std::array::from_fn(|ddir| job.align[ddir].filter(|_| job.random).unwrap_or(sizes[ddir].least));
-        let map = job.map && (0..3).all(|ddir| align[ddir] == sizes[ddir].least);
-        if let LawSpec::Zoned(zones, true) = &job.law {
+        let align: [u64; 3] = std::array::from_fn(|ddir| {
+            options.align[ddir].filter(|_| options.random).unwrap_or(sizes[ddir].least)
+        });
+        // The random map counts blocks, so that offsets on another grid cannot be marked in it.
+        let map = options.map && (0..3).all(|ddir| align[ddir] == sizes[ddir].least);
+        if let LawSpec::Zoned(zones, true) = &options.law {
             let total: u64 =
                 zones.iter().map(|zones| zones.iter().map(|zone| zone.size).sum()).max().unwrap_or(0);
             if total > length {
@@ -297,101 +324,103 @@ impl Check<'_> {
                 ));
             }
         }
-        if job.time_based && job.runtime == 0 {
+        if options.time_based && options.runtime == 0 {
             return Err(("time_based", "1".into(), "needs a runtime".into()));
         }
-        if job.random_percent.iter().flatten().any(|&percent| percent != 100) && !job.random {
+        if options.random_percent.iter().flatten().any(|&percent| percent != 100) && !options.random {
             return Err(("percentage_random", String::new(), "needs a random rw".into()));
         }
-        Ok(Shape {
+        Ok(AccessPlan {
             start,
             length,
             device: self.target.capacity.0,
             sizes,
             align,
-            random: job.random,
-            random_percent: job.random_percent.map(|percent| percent.unwrap_or(100) as u32),
-            read_percent: job.read_percent,
-            every: job.every,
-            skip: job.skip,
-            identical: job.identical,
-            by_sequence: job.by_sequence,
-            time_based: job.time_based,
+            random: options.random,
+            random_percent: options.random_percent.map(|percent| percent.unwrap_or(100) as u32),
+            read_percent: options.read_percent,
+            every: options.every,
+            skip: options.skip,
+            identical: options.identical,
+            by_sequence: options.by_sequence,
+            time_based: options.time_based,
             map,
-            wide: job.wide,
-            law: job.law.clone(),
+            wide: options.wide,
+            law: options.law.clone(),
         })
     }
 
-    fn rates(&self, shape: &Shape) -> Result<[u64; 3], Wrong> {
-        let job = self.job;
-        if job.rate.iter().flatten().any(|&rate| rate != 0)
-            && job.rate_iops.iter().flatten().any(|&rate| rate != 0)
+    /// Rates of reads, writes and trims in bytes per second; 0 for no limit.
+    fn rates(&self, access: &AccessPlan) -> Result<[u64; 3], RefusedOption> {
+        let options = self.options;
+        if options.rate.iter().flatten().any(|&rate| rate != 0)
+            && options.rate_iops.iter().flatten().any(|&rate| rate != 0)
         {
             return Err(("rate", "given".into(), "rate and rate_iops exclude each other".into()));
         }
         let mut rates = [0; 3];
         for (ddir, slot) in rates.iter_mut().enumerate() {
-            let by_requests = job.rate_iops[ddir].unwrap_or(0).checked_mul(shape.sizes[ddir].least);
-            let expected =
+            let from_iops = options.rate_iops[ddir].unwrap_or(0).checked_mul(access.sizes[ddir].least);
+            let refusal =
                 || ("rate_iops", "given".to_owned(), "must stay below 2^64 bytes per second".to_owned());
-            *slot = job.rate[ddir].filter(|&rate| rate != 0).unwrap_or(by_requests.ok_or_else(expected)?);
+            *slot = options.rate[ddir].filter(|&rate| rate != 0).unwrap_or(from_iops.ok_or_else(refusal)?);
         }
         Ok(rates)
     }
 
-    fn course(&self, seeds: Seeds) -> Result<Course, Wrong> {
-        let job = self.job;
-        let shape = self.shape()?;
-        // A share of io_size shrinks what a pass does; bytes say what all passes do.
-        let (size, io_size) = match job.io_size {
-            Some(Extent::Percent(percent)) if percent > 0.0 && percent < 100.0 => {
-                ((u128::from(shape.length) * percent as u128 / 100) as u64, None)
+    /// The checked plan of the job, with the limits and defaults that fio derives.
+    fn plan(&self, seeds: JobSeeds) -> Result<JobPlan, RefusedOption> {
+        let options = self.options;
+        let access = self.access()?;
+        // As in fio, io_size in percent shortens each pass, and in bytes it limits all passes together.
+        let (size, io_size) = match options.io_size {
+            Some(SizeOrPercent::Percent(percent)) if percent > 0.0 && percent < 100.0 => {
+                ((u128::from(access.length) * percent as u128 / 100) as u64, None)
             }
-            Some(Extent::Size(bytes)) if bytes.0 != 0 => (shape.length, Some(bytes.0)),
-            _ => (shape.length, None),
+            Some(SizeOrPercent::Size(bytes)) if bytes.0 != 0 => (access.length, Some(bytes.0)),
+            _ => (access.length, None),
         };
-        if size < shape.smallest() {
+        if size < access.smallest() {
             return Err((
                 "io_size",
-                job.io_size.map_or(String::new(), |size| size.to_string()),
+                options.io_size.map_or(String::new(), |size| size.to_string()),
                 "must be at least one block".into(),
             ));
         }
-        // An engine that was not named is the one that fits the depth.
-        let synchronous = match job.engine.as_deref() {
-            None | Some("null") => job.iodepth == 1,
+        // Without an ioengine the depth decides; fio's own default, psync, would make every depth 1.
+        let synchronous = match options.engine.as_deref() {
+            None | Some("null") => options.iodepth == 1,
             Some(engine) => SYNCHRONOUS.contains(&engine),
         };
-        let depth = depth_of(job, synchronous);
-        let low = job.iodepth_low;
-        let runtime = job.runtime;
-        Ok(Course {
-            rw: job.rw,
+        let depth = if synchronous { 1 } else { options.iodepth };
+        let low = options.iodepth_low;
+        let runtime = options.runtime;
+        Ok(JobPlan {
+            rw: options.rw,
             depth,
             depth_low: if low == 0 || low > depth { depth } else { low },
-            complete_min: job.complete_min.min(depth),
+            complete_min: options.complete_min.min(depth),
             synchronous,
             size,
             io_size,
-            number_ios: job.number_ios,
-            loops: job.loops,
+            number_ios: options.number_ios,
+            loops: options.loops,
             runtime,
-            ramp: job.ramp_time,
-            rate: self.rates(&shape)?,
-            process: job.process,
-            think: job.think.max(job.think_spin.min(job.think)),
-            think_blocks: job.think_blocks,
-            think_issued: job.think_issued,
-            think_every: job.think_every,
-            rate_ignores_think: job.rate_ignores_think,
-            offloads: job.offloads,
-            fsync: [job.fsync, job.fdatasync],
-            end_fsync: job.end_fsync,
-            fua: job.fua,
-            reseeds: job.repeatable && job.randseed.is_none(),
+            ramp: options.ramp_time,
+            rate: self.rates(&access)?,
+            process: options.process,
+            think_time: options.think_time,
+            think_blocks: options.think_blocks,
+            think_issued: options.think_issued,
+            think_every: options.think_every,
+            rate_ignores_think: options.rate_ignores_think,
+            offloads: options.offloads,
+            fsync: [options.fsync, options.fdatasync],
+            end_fsync: options.end_fsync,
+            fua: options.fua,
+            reseeds: options.repeatable && options.randseed.is_none(),
             seeds,
-            shape,
+            access,
         })
     }
 }

@@ -4,21 +4,23 @@
 //! combined Tausworthe generators", 1996 (three components, 32 bits) and "Tables of maximally equidistributed combined LFSR generators",
 //! 1999 (five components, 64 bits).
 
-/// A generator of 32 or 64 bits.
+/// A combined Tausworthe generator of 32 or 64 bits.
 #[derive(Clone, Debug)]
-pub(super) enum Random {
+pub(super) enum TauswortheRng {
     Narrow([u32; 3]),
     Wide([u64; 5]),
 }
 
-/// 2^32 and 2^64.
+/// 2^32, one more than the largest value of 32 bits.
 const NARROW: f64 = 4_294_967_296.0;
+/// 2^64.
 const WIDE: f64 = NARROW * NARROW;
-/// What fio writes as `2^31 + 2^17 + 2^7`: in C an exclusive or with sums, (2 ^ 31) + (2 ^ 17) + (2 ^ 7).
+/// Start of fio's seeding, which it writes as `(2^31) + (2^17) + (2^7)`: in C `^` is an exclusive or.
 const START: u64 = 29 + 19 + 5;
 
-impl Random {
+impl TauswortheRng {
     pub(super) fn new(seed: u64, wide: bool) -> Self {
+        // The components degenerate below these values: `__seed` of fio.
         let at_least = |x: u64, least: u64| if x < least { x + least } else { x };
         let mut random = if wide {
             let mut state = [START; 5];
@@ -38,6 +40,7 @@ impl Random {
             }
             Self::Narrow(state)
         };
+        // fio discards the first six values.
         for _ in 0..6 {
             random.next();
         }
@@ -71,7 +74,7 @@ impl Random {
         }
     }
 
-    /// One more than the largest value.
+    /// One more than the largest value, as a float.
     #[inline]
     pub(super) fn span(&self) -> f64 {
         if matches!(self, Self::Wide(_)) { WIDE } else { NARROW }
@@ -110,9 +113,9 @@ pub(super) fn hash(value: u64) -> u64 {
     value.wrapping_mul(0x61C8_8646_80B5_83EB)
 }
 
-/// The streams of a job, in the order in which fio numbers them.
+/// Random streams of a job, with fio's numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stream {
+pub(super) enum RandomStream {
     ReadSize = 0,
     WriteSize = 1,
     TrimSize = 2,
@@ -126,23 +129,24 @@ pub(super) enum Stream {
 }
 
 const STREAMS: usize = 22;
-/// What fio seeds its addresses with where nothing says otherwise.
+/// fio's fixed seed of addresses under `randrepeat`, which is the default.
 const REPEATABLE: u64 = 0xb189_9bed;
+/// Factor from one seed to the next: fio's `GOLDEN_RATIO_PRIME`.
 const STEP: u64 = 0x9e37_0001;
 
 /// The seeds of a job's streams.
 #[derive(Clone, Debug)]
-pub(super) struct Seeds {
+pub(super) struct JobSeeds {
     seeds: [u64; STREAMS],
-    /// Of the draw that decides where a law has its centre: fio takes the stream of its addresses.
+    /// Seed of the draw of a law's centre, for which fio takes the stream of addresses.
     centre: u64,
 }
 
-impl Seeds {
-    /// Seeds from the job's `randseed` and its number among all jobs, counted from 1. `other` turns all of them into others; zero
-    /// leaves what fio has. With `repeatable`, addresses have fio's fixed seed; with `all`, every stream.
-    pub(super) fn new(randseed: u64, thread: u64, repeatable: bool, all: bool, other: u64) -> Self {
-        let mut seed = randseed ^ other;
+impl JobSeeds {
+    /// Seeds from the job's `randseed` and its number among all jobs, counted from 1. `scenario_seed` changes all of them; zero
+    /// leaves fio's own. With `repeatable` addresses have fio's fixed seed; with `all` every stream has.
+    pub(super) fn new(randseed: u64, thread: u64, repeatable: bool, all: bool, scenario_seed: u64) -> Self {
+        let mut seed = randseed ^ scenario_seed;
         for _ in 0..4 {
             seed = seed.wrapping_mul(STEP);
         }
@@ -151,17 +155,17 @@ impl Seeds {
             *slot = seed.wrapping_mul(thread).wrapping_add(index as u64);
             seed = seed.wrapping_mul(STEP);
             if all {
-                *slot = (REPEATABLE ^ other).wrapping_mul(thread).wrapping_add(index as u64);
+                *slot = (REPEATABLE ^ scenario_seed).wrapping_mul(thread).wrapping_add(index as u64);
             }
         }
         if repeatable {
-            seeds[Stream::Block as usize] = (REPEATABLE ^ other).wrapping_mul(thread);
+            seeds[RandomStream::Block as usize] = (REPEATABLE ^ scenario_seed).wrapping_mul(thread);
         }
-        Self { centre: seeds[Stream::Block as usize], seeds }
+        Self { centre: seeds[RandomStream::Block as usize], seeds }
     }
 
-    /// These seeds with the centres of laws where `other` has them.
-    pub(super) fn laid_out_as(self, other: &Self) -> Self {
+    /// These seeds with the centre of `other`, so that the same blocks are hot.
+    pub(super) fn with_centre_of(self, other: &Self) -> Self {
         Self { centre: other.centre, ..self }
     }
 
@@ -169,7 +173,7 @@ impl Seeds {
         self.centre
     }
 
-    pub(super) fn of(&self, stream: Stream) -> u64 {
+    pub(super) fn of(&self, stream: RandomStream) -> u64 {
         self.seeds[stream as usize]
     }
 }
@@ -181,8 +185,8 @@ mod tests {
     #[test]
     fn both_generators_are_uniform_and_apart_by_seed() {
         for wide in [false, true] {
-            let mut random = Random::new(7, wide);
-            let mut other = Random::new(8, wide);
+            let mut random = TauswortheRng::new(7, wide);
+            let mut other = TauswortheRng::new(8, wide);
             let (mut sum, count) = (0.0, 100_000);
             for _ in 0..count {
                 sum += random.unit();

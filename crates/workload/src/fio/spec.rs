@@ -1,9 +1,9 @@
 //! The settings of a fio job, and opening it.
 
-use super::parse::{Place, refused, sections};
+use super::parse::{LinePosition, refused, sections};
 use super::{keys, plan};
 use crate::pass::PassSeeds;
-use crate::{InputFile, Target, Workload, WorkloadError};
+use crate::{InputFile, Workload, WorkloadError, WorkloadTarget};
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,32 +30,32 @@ pub struct FioSpec {
 impl FioSpec {
     /// Every file that the job reads: the job file and what it includes.
     pub(crate) fn input_files(&self) -> Vec<InputFile> {
-        // What cannot be read is named by the file alone: opening it says why.
+        // If an included file cannot be read, the job file alone is listed; opening the job reports the error.
         let files = self.files().unwrap_or_else(|_| self.file.iter().cloned().collect());
         files.into_iter().map(|path| InputFile { setting: "workload.fio.file", path }).collect()
     }
 
     /// Reads the job and checks it. See [`crate::WorkloadSpec::open_pass`].
-    pub(crate) fn open(&self, target: &Target, seeds: PassSeeds) -> Result<Workload, WorkloadError> {
+    pub(crate) fn open(&self, target: &WorkloadTarget, seeds: PassSeeds) -> Result<Workload, WorkloadError> {
         let (name, text) = self.text()?;
         let jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
-        plan::open(&jobs, target, plan::Randomness::Scenario(seeds))
+        plan::open(&jobs, target, plan::SeedOrigin::Scenario(seeds))
     }
 
-    /// As [`FioSpec::open`], with the random streams that fio itself has, whatever the target's seed.
-    pub(crate) fn open_as_fio(&self, target: &Target) -> Result<Workload, WorkloadError> {
+    /// Opens the job with fio's own random streams, whatever the target's seed. Otherwise as [`FioSpec::open`].
+    pub(crate) fn open_as_fio(&self, target: &WorkloadTarget) -> Result<Workload, WorkloadError> {
         let (name, text) = self.text()?;
         let jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
-        plan::open(&jobs, target, plan::Randomness::Fio)
+        plan::open(&jobs, target, plan::SeedOrigin::Fio)
     }
 
-    fn sections(&self, name: &str, text: &str) -> Result<Vec<super::parse::Section>, WorkloadError> {
-        sections(name, text, &self.vars, &|file, place| self.include(file, place))
+    fn sections(&self, name: &str, text: &str) -> Result<Vec<super::parse::JobSection>, WorkloadError> {
+        sections(name, text, &self.vars, &|file, position| self.read_include(file, position))
     }
 
     fn text(&self) -> Result<(String, String), WorkloadError> {
         match (&self.file, &self.job) {
-            (Some(file), None) => Ok((file.clone(), read(file)?)),
+            (Some(file), None) => Ok((file.clone(), read_job_file(file)?)),
             (None, Some(text)) => Ok(("workload.fio.job".to_owned(), text.clone())),
             (None, None) => Err(WorkloadError::Missing {
                 field: "workload.fio".into(),
@@ -69,31 +69,37 @@ impl FioSpec {
         }
     }
 
-    /// An included file lies beside the file that includes it.
-    fn include(&self, file: &str, place: &Place) -> Result<(String, String), WorkloadError> {
+    /// Reads an included file, whose path is relative to the folder of the file that includes it.
+    fn read_include(&self, file: &str, position: &LinePosition) -> Result<(String, String), WorkloadError> {
         if self.file.is_none() {
-            return Err(refused(place, "include", file, "needs a job file: text given as job has no folder"));
+            return Err(refused(
+                position,
+                "include",
+                file,
+                "needs a job file: text given as job has no folder",
+            ));
         }
-        let path = Path::new(&*place.file).parent().unwrap_or(Path::new("")).join(file);
+        let path = Path::new(&*position.file).parent().unwrap_or(Path::new("")).join(file);
         let path = path.to_string_lossy().into_owned();
-        let text = read(&path).map_err(|error| refused(place, "include", file, &error.to_string()))?;
+        let text =
+            read_job_file(&path).map_err(|error| refused(position, "include", file, &error.to_string()))?;
         Ok((path, text))
     }
 
-    /// Every file that the job is made of: the job file and what it includes.
+    /// All files that the job consists of: the job file and the files that it includes. None if the job is given as text.
     ///
     /// # Errors
-    /// A file that cannot be read, or a line that makes no sense.
+    /// A file cannot be read, or a line cannot be parsed.
     pub fn files(&self) -> Result<Vec<String>, WorkloadError> {
         let (name, text) = self.text()?;
         if self.file.is_none() {
             return Ok(Vec::new());
         }
         let files = std::cell::RefCell::new(vec![name.clone()]);
-        sections(&name, &text, &self.vars, &|file, place| {
-            let found = self.include(file, place)?;
-            files.borrow_mut().push(found.0.clone());
-            Ok(found)
+        sections(&name, &text, &self.vars, &|file, position| {
+            let included = self.read_include(file, position)?;
+            files.borrow_mut().push(included.0.clone());
+            Ok(included)
         })?;
         Ok(files.into_inner())
     }
@@ -102,29 +108,30 @@ impl FioSpec {
 /// Opens the text of a job file.
 ///
 /// # Errors
-/// A line, key or value that is not understood (the message names line and key), or a job that does not fit the target.
-pub fn parse_job(text: &str, target: &Target) -> Result<Workload, WorkloadError> {
-    FioSpec { job: Some(text.to_owned()), ..FioSpec::default() }.open(target, PassSeeds::of(target, 0))
+/// A line, key or value is malformed or not supported (the message names line and key), or a job does not fit the target.
+pub fn parse_job(text: &str, target: &WorkloadTarget) -> Result<Workload, WorkloadError> {
+    FioSpec { job: Some(text.to_owned()), ..FioSpec::default() }.open(target, PassSeeds::new(target, 0))
 }
 
-/// The names of the `${NAME}` in a text, in order, each once.
+/// The names of the `${NAME}` in the text of a job file, in order of appearance, each once. Comments are skipped.
 pub fn job_variables(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for line in text.lines() {
-        let mut rest = line.split([';', '#']).next().unwrap_or("");
-        while let Some((_, after)) = rest.split_once("${") {
+        let mut remaining = line.split([';', '#']).next().unwrap_or("");
+        while let Some((_, after)) = remaining.split_once("${") {
             let Some((name, after)) = after.split_once('}') else { break };
-            if !names.iter().any(|known| known == name) {
+            if !names.iter().any(|listed| listed == name) {
                 names.push(name.to_owned());
             }
-            rest = after;
+            remaining = after;
         }
     }
     names
 }
 
-fn read(file: &str) -> Result<String, WorkloadError> {
+fn read_job_file(file: &str) -> Result<String, WorkloadError> {
     let failed = |source| WorkloadError::Open { file: file.to_owned(), source };
+    // Opening a pipe without a writer would wait for ever; a directory gives its own error.
     let meta = std::fs::metadata(file).map_err(failed)?;
     if !meta.is_file() && !meta.is_dir() {
         let why = "a job file must be a regular file, not a pipe or device; write it to a file first";
@@ -132,7 +139,7 @@ fn read(file: &str) -> Result<String, WorkloadError> {
     }
     let size = meta.len();
     if size > MOST_BYTES {
-        return Err(crate::error::bad(
+        return Err(crate::error::bad_setting(
             file,
             format!("{size} bytes"),
             format!("a job file has at most {MOST_BYTES} bytes"),

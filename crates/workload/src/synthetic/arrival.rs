@@ -1,4 +1,4 @@
-//! When requests arrive.
+//! Arrival times of a synthetic stream.
 
 use outlast_units::{Nanos, rng::SplitMix};
 
@@ -7,9 +7,9 @@ use outlast_units::{Nanos, rng::SplitMix};
 pub(crate) enum ArrivalPlan {
     /// No times: closed loop.
     Closed,
-    /// Equal gaps of so many nanoseconds.
+    /// Equal gaps of this many nanoseconds.
     Fixed(f64),
-    /// Exponential gaps with a mean of so many nanoseconds.
+    /// Exponential gaps with this mean in nanoseconds.
     Poisson(f64),
 }
 
@@ -18,7 +18,7 @@ const ONE: f64 = (1u64 << 32) as f64;
 
 /// A clock that adds up gaps without losing fractions: 96.32 bits, so a rate holds exactly over any run.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals {
+pub(crate) struct ArrivalClock {
     plan: ArrivalPlan,
     rng: SplitMix,
     /// The last arrival in units of 2^-32 ns.
@@ -28,13 +28,13 @@ pub(crate) struct Arrivals {
     first: bool,
 }
 
-impl Arrivals {
+impl ArrivalClock {
     pub(crate) fn new(plan: ArrivalPlan, rng: SplitMix, start: Nanos) -> Self {
         let gap = if let ArrivalPlan::Fixed(gap) = plan { (gap * ONE) as u128 } else { 0 };
         Self { plan, rng, clock: u128::from(start.0) << 32, gap, first: true }
     }
 
-    /// The next arrival. With equal gaps the first comes at once; exponential gaps have no such special one.
+    /// The next arrival. With equal gaps the first request arrives at the start; with exponential gaps after the first gap.
     #[inline]
     pub(crate) fn next(&mut self) -> Nanos {
         match self.plan {
@@ -47,6 +47,7 @@ impl Arrivals {
             ArrivalPlan::Poisson(mean) => {
                 // 1 - unit() lies in (0, 1], so the logarithm is finite.
                 let gap = -(1.0 - self.rng.unit()).ln() * mean;
+                // The cast saturates, so that no exponential gap exceeds 2^32 ns, about 4.3 s.
                 self.clock += u128::from((gap * ONE) as u64);
             }
         }
@@ -61,7 +62,7 @@ mod tests {
     #[test]
     fn equal_gaps_do_not_drift() {
         // Three per microsecond: the gap is a third of a microsecond, never representable.
-        let mut arrivals = Arrivals::new(ArrivalPlan::Fixed(1e3 / 3.0), SplitMix::new(1, "a"), Nanos(5));
+        let mut arrivals = ArrivalClock::new(ArrivalPlan::Fixed(1e3 / 3.0), SplitMix::new(1, "a"), Nanos(5));
         assert_eq!(arrivals.next(), Nanos(5));
         let last = (0..3_000_000).map(|_| arrivals.next()).last();
         // Each gap is short by less than 2^-32 ns: together less than a nanosecond.
@@ -71,12 +72,12 @@ mod tests {
     #[test]
     fn exponential_gaps_have_the_mean_and_variance() {
         let mean = 2000.0;
-        let mut arrivals = Arrivals::new(ArrivalPlan::Poisson(mean), SplitMix::new(1, "a"), Nanos::ZERO);
+        let mut arrivals = ArrivalClock::new(ArrivalPlan::Poisson(mean), SplitMix::new(1, "a"), Nanos::ZERO);
         let count = 200_000;
         let times: Vec<u64> = (0..count).map(|_| arrivals.next().0).collect();
-        let found = times[count - 1] as f64 / count as f64;
+        let mean_gap = times[count - 1] as f64 / count as f64;
         // The mean of n exponentials has a standard deviation of mean / sqrt(n); six of them.
-        assert!((found - mean).abs() < 6.0 * mean / (count as f64).sqrt(), "{found}");
+        assert!((mean_gap - mean).abs() < 6.0 * mean / (count as f64).sqrt(), "{mean_gap}");
         let squares: f64 =
             times.windows(2).map(|w| ((w[1] - w[0]) as f64).powi(2)).sum::<f64>() / (count - 1) as f64;
         // E[x^2] = 2 mean^2; Var[x^2] = 20 mean^4.

@@ -1,13 +1,13 @@
 //! Synthetic streams: `[workload.synthetic]`.
 
 mod address;
-mod alias;
+mod alias_table;
 mod arrival;
 mod check;
 mod generator;
+mod permutation;
 mod phases;
-mod scramble;
 mod spec;
 mod zipf;
 
-pub use spec::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
+pub use spec::{AddressPattern, ArrivalProcess, NamedMix, SizeMix, SizeWeight, SyntheticSpec};

@@ -1,14 +1,14 @@
 //! The settings of a synthetic stream.
 
-use crate::Extent;
+use crate::SizeOrPercent;
 use outlast_device::StreamId;
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// Which addresses are drawn.
+/// The order of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Pattern {
+pub enum AddressPattern {
     /// One after another, starting again at the end of the region.
     Sequential,
     /// Each place equally likely.
@@ -26,7 +26,7 @@ pub enum Pattern {
 /// How requests arrive in an open loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Arrival {
+pub enum ArrivalProcess {
     /// Exponential gaps with a mean of 1 / `rate_iops`.
     #[default]
     Poisson,
@@ -72,9 +72,9 @@ pub struct SyntheticSpec {
     /// A name for reports. Default: the pattern and size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Which addresses are drawn. Default: uniform.
+    /// The order of addresses. Default: uniform.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<AddressPattern>,
     /// Share of the requests of a `sequential` stream that go to a random place, from which the stream then goes on, in percent: the mix
     /// of random and sequential access of Iometer's access specifications. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,12 +104,12 @@ pub struct SyntheticSpec {
     /// for `sizes = "jesd219"`, 4 KiB (as the job file for that standard which comes with fio does).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
-    /// Where the region starts: a size or a percentage of the capacity. Default: 0.
+    /// Start of the region: a size or a percentage of the capacity. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<Extent>,
+    pub offset: Option<SizeOrPercent>,
     /// Length of the region: a size or a percentage of the capacity. Default: up to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub span: Option<Extent>,
+    pub span: Option<SizeOrPercent>,
     /// Scatters the addresses over the region by a bijection, so that hot places are not neighbours. It follows from the seed of the run
     /// and is the same in all phases. Not with `sequential`. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub struct SyntheticSpec {
     pub rate_iops: Option<f64>,
     /// How they arrive; needs `rate_iops`. Default: poisson.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arrival: Option<Arrival>,
+    pub arrival: Option<ArrivalProcess>,
     /// Requests kept in flight: a closed loop. At least 1. Excludes `rate_iops`; not in a phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
@@ -153,9 +153,10 @@ pub struct SyntheticSpec {
 }
 
 impl SyntheticSpec {
-    /// This phase with what it leaves out taken from `base`; limits, name and phases are its own.
-    pub(crate) fn over(&self, base: &Self) -> Self {
-        let own_size = self.size.is_some() || self.sizes.is_some();
+    /// This phase, with settings that it leaves out taken from `base`; limits, name and phases are not inherited.
+    pub(crate) fn with_defaults(&self, base: &Self) -> Self {
+        // `size` and `sizes` exclude each other, so that a phase which sets one must not inherit the other.
+        let sets_size = self.size.is_some() || self.sizes.is_some();
         Self {
             name: self.name.clone(),
             pattern: self.pattern.or(base.pattern),
@@ -165,8 +166,8 @@ impl SyntheticSpec {
             hot_access: self.hot_access.or(base.hot_access),
             read_percent: self.read_percent.or(base.read_percent),
             trim_percent: self.trim_percent.or(base.trim_percent),
-            size: if own_size { self.size } else { base.size },
-            sizes: if own_size { self.sizes.clone() } else { base.sizes.clone() },
+            size: if sets_size { self.size } else { base.size },
+            sizes: if sets_size { self.sizes.clone() } else { base.sizes.clone() },
             align: self.align.or(base.align),
             offset: self.offset.or(base.offset),
             span: self.span.or(base.span),

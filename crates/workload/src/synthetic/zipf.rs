@@ -1,6 +1,6 @@
-//! Zipf's law over any number of places, without a table of them and without a power per draw.
+//! Zipf's law over any number of places, without a table of the places and, for nearly all draws, without a power.
 
-use super::alias::Alias;
+use super::alias_table::AliasTable;
 use outlast_units::rng::SplitMix;
 
 /// Ranks below this have a cell of their own; above, each octave is cut into `PARTS` buckets.
@@ -14,23 +14,23 @@ const _: () = assert!(HEAD >= PARTS && HEAD.is_power_of_two() && PARTS.is_power_
 /// by an upper bound, then rejection within the bucket (the idea of W. Hörmann and G. Derflinger, "Rejection-inversion to
 /// generate variates from monotone discrete distributions", 1996, with a step function as the hat).
 #[derive(Clone, Debug)]
-pub(crate) struct Zipf {
-    buckets: Box<[Bucket]>,
-    table: Alias,
+pub(crate) struct ZipfRanks {
+    buckets: Box<[ZipfBucket]>,
+    table: AliasTable,
     theta: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Bucket {
+struct ZipfBucket {
     /// First rank, counted from 1.
     first: u64,
-    /// Ranks in it; at least 1.
+    /// Ranks in the bucket; at least 1.
     count: u64,
     /// 2^63 times the least chance of acceptance in the bucket, that of its last rank.
     accept: u64,
 }
 
-impl Zipf {
+impl ZipfRanks {
     /// The law over `places` ranks (at least 1) with skew `theta` > 0.
     pub(crate) fn new(places: u64, theta: f64) -> Self {
         let mut buckets = Vec::new();
@@ -42,14 +42,15 @@ impl Zipf {
             let count = width.min(places - first + 1);
             let last = first + (count - 1);
             let least = (first as f64 / last as f64).powf(theta);
-            buckets.push(Bucket { first, count, accept: (least * 2f64.powi(63)) as u64 });
+            buckets.push(ZipfBucket { first, count, accept: (least * 2f64.powi(63)) as u64 });
+            // The first rank is the likeliest, so this weight bounds the bucket's true share from above.
             weights.push(count as f64 * (first as f64).powf(-theta));
             first = match last.checked_add(1) {
                 Some(next) => next,
                 None => break,
             };
         }
-        Self { table: Alias::new(&weights), buckets: buckets.into(), theta }
+        Self { table: AliasTable::new(&weights), buckets: buckets.into(), theta }
     }
 
     /// A rank, counted from 0.
@@ -70,6 +71,7 @@ impl Zipf {
         }
     }
 
+    /// The exact comparison with the probability of `rank`, needed where the bound of the bucket does not decide.
     #[cold]
     fn accepts(&self, first: u64, rank: u64, variate: u64) -> bool {
         (variate as f64) < (first as f64 / rank as f64).powf(self.theta) * 2f64.powi(63)
@@ -90,7 +92,7 @@ mod tests {
     #[test]
     fn frequencies_match_the_law() {
         for (places, theta) in [(1, 0.99), (7, 0.5), (256, 0.99), (257, 0.99), (5000, 0.99), (100_000, 1.2)] {
-            let law = Zipf::new(places, theta);
+            let law = ZipfRanks::new(places, theta);
             let mut rng = SplitMix::new(11, "zipf");
             let draws = 400_000u32;
             // Compare sums over ranges of ranks [2^i, 2^(i+1)) and the ten first ranks.
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn huge_spaces_stay_small_and_in_range() {
-        let law = Zipf::new(u64::MAX, 0.99);
+        let law = ZipfRanks::new(u64::MAX, 0.99);
         assert!(law.buckets.len() < 8_000);
         let mut rng = SplitMix::new(5, "zipf");
         assert!((0..10_000).map(|_| law.draw(&mut rng)).any(|rank| rank > u64::from(u32::MAX)));

@@ -1,51 +1,53 @@
-//! Recognising the format, and guessing the units of the one format that does not define them.
+//! Recognises the format of a trace, and guesses the units of ASCII traces, which do not define them.
 
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
-use super::input::{Input, Origin, is_blank, without_mark};
-use super::{AddressUnit, Format, TimeUnit, TraceSpec, shape};
-use crate::{Position, WorkloadError};
+use super::input::{TraceInput, TraceOrigin, is_blank, without_mark};
+use super::{AddressUnit, TimeUnit, TraceFormat, TraceSpec, fixed_columns};
+use crate::{TracePosition, WorkloadError};
 
-/// Bytes at the beginning of the trace that are looked at.
+/// Bytes at the beginning of the trace from which format and units are inferred.
 const SAMPLE: usize = 1 << 16;
 
-/// What the beginning of a trace tells.
+/// Format and units of a trace, from its settings or inferred from its beginning.
 #[derive(Clone, Debug)]
-pub(crate) struct Detected {
-    pub(crate) format: Format,
+pub(crate) struct DetectedFormat {
+    pub(crate) format: TraceFormat,
     pub(crate) time_unit: TimeUnit,
     pub(crate) address_unit: AddressUnit,
+    /// Version of a fio log, 2 or 3.
     pub(crate) iolog: u8,
     pub(crate) vscsi: VscsiVersion,
     pub(crate) compression: &'static str,
+    /// Guesses, one sentence each.
     pub(crate) notes: Vec<String>,
 }
 
 /// Reads the beginning of the trace and settles what `spec` leaves open.
-pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, WorkloadError> {
-    let mut input = Input::open(origin)?;
-    let sample = input.record(SAMPLE, Position::Line(1))?.to_vec();
+pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedFormat, WorkloadError> {
+    let mut input = TraceInput::open(origin)?;
+    let sample = input.record(SAMPLE, TracePosition::Line(1))?.to_vec();
     let bytes = without_mark(&sample);
     let lines: Vec<&[u8]> = lines(bytes, sample.len() == SAMPLE);
     let Some(first) = lines.first().copied() else {
-        return Err(WorkloadError::Empty { file: input.file, found: "the file is empty".into() });
+        return Err(WorkloadError::Empty { file: input.file, content: "the file is empty".into() });
     };
     let unrecognised = |file: String| WorkloadError::Unrecognised {
         file,
         start: super::fields::shown(first),
-        known: Format::NAMES,
+        formats: TraceFormat::NAMES,
     };
     let (format, mut notes) = match spec.format {
-        Format::Auto => match recognise(bytes, &lines) {
+        TraceFormat::Auto => match recognise(bytes, &lines) {
             Some((format, None)) => (format, vec![format!("format recognised as {format}")]),
             Some((format, Some(why))) => {
                 return Err(WorkloadError::Foreign { file: input.file, format: format.name(), why });
             }
             None => return Err(unrecognised(input.file)),
         },
-        given => (given, Vec::new()),
+        format => (format, Vec::new()),
     };
-    let mut detected = Detected {
+    let mut detected = DetectedFormat {
         format,
         time_unit: TimeUnit::Us,
         address_unit: AddressUnit::Byte,
@@ -54,36 +56,38 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
         compression: input.compression,
         notes: Vec::new(),
     };
+    // The unit that the format defines, or for others the setting.
     let fixed = match format {
-        Format::Msr => Some(TimeUnit::Filetime),
-        Format::Spc | Format::Blkparse => Some(TimeUnit::S),
-        Format::Alibaba | Format::Vscsi | Format::Etw => Some(TimeUnit::Us),
-        Format::FioIolog | Format::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
-        Format::Ascii | Format::Auto => spec.time_unit,
+        TraceFormat::Msr => Some(TimeUnit::Filetime),
+        TraceFormat::Spc | TraceFormat::Blkparse => Some(TimeUnit::S),
+        TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
+        TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
+        TraceFormat::Ascii | TraceFormat::Auto => spec.time_unit,
     };
-    if let (Some(unit), Some(given)) = (fixed, spec.time_unit)
-        && unit != given
+    if let (Some(unit), Some(setting)) = (fixed, spec.time_unit)
+        && unit != setting
     {
         let limit = format!("the times of format {format} are defined; leave time_unit out");
-        return Err(crate::error::bad(
+        return Err(crate::error::bad_setting(
             "workload.trace.time_unit",
-            format!("{given:?}").to_lowercase(),
+            format!("{setting:?}").to_lowercase(),
             limit,
         ));
     }
-    if spec.address_unit.is_some() && format != Format::Ascii {
+    if spec.address_unit.is_some() && format != TraceFormat::Ascii {
         let limit = format!("the addresses of format {format} are defined; leave address_unit out");
-        return Err(crate::error::bad("workload.trace.address_unit", "given", limit));
+        return Err(crate::error::bad_setting("workload.trace.address_unit", "given", limit));
     }
     match format {
-        Format::Vscsi => {
-            detected.vscsi = formats::vscsi_version(bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
+        TraceFormat::Vscsi => {
+            detected.vscsi =
+                formats::detect_vscsi_version(bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
         }
-        Format::Ascii => {
+        TraceFormat::Ascii => {
             detected.address_unit =
                 spec.address_unit.unwrap_or_else(|| guess_address_unit(&lines, &mut notes));
         }
-        Format::Blkparse => detected.address_unit = AddressUnit::Sector,
+        TraceFormat::Blkparse => detected.address_unit = AddressUnit::Sector,
         _ => {}
     }
     detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(&lines, &mut notes));
@@ -91,7 +95,7 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
     Ok(detected)
 }
 
-/// The lines of a sample that say something, without the last one if it may be cut.
+/// The lines of a sample without blank lines and comments, and without the last one if the sample may cut it.
 fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect();
     if cut && lines.len() > 1 {
@@ -101,23 +105,23 @@ fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
     lines
 }
 
-/// The format that the first lines are in, and what speaks against it. Before the first line of a format with a mark, another may stand.
-fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<(Format, Option<String>)> {
-    let text = bytes.iter().all(|&byte| byte == b'\t' || byte == b'\n' || byte == b'\r' || byte >= b' ');
-    if !text {
-        return formats::vscsi_version(bytes).map(|_| (Format::Vscsi, None));
+/// The format of the first lines, and the reason against it if there is one. A mark may also stand in the second line.
+fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<(TraceFormat, Option<String>)> {
+    let is_text = bytes.iter().all(|&byte| byte == b'\t' || byte == b'\n' || byte == b'\r' || byte >= b' ');
+    if !is_text {
+        return formats::detect_vscsi_version(bytes).map(|_| (TraceFormat::Vscsi, None));
     }
-    let marked = lines.iter().take(2).find_map(|line| by_mark(line));
-    marked.map_or_else(|| shape::recognise(lines), |format| Some((format, None)))
+    let marked = lines.iter().take(2).find_map(|line| marked_format(line));
+    marked.map_or_else(|| fixed_columns::recognise(lines), |format| Some((format, None)))
 }
 
-/// The format whose lines cannot be mistaken.
-fn by_mark(line: &[u8]) -> Option<Format> {
+/// The format of a line that cannot be mistaken: of a fio log, an event of Windows, or an event of blkparse.
+fn marked_format(line: &[u8]) -> Option<TraceFormat> {
     if formats::iolog_version(line).is_some() {
-        return Some(Format::FioIolog);
+        return Some(TraceFormat::FioIolog);
     }
-    if formats::is_etw(line) {
-        return Some(Format::Etw);
+    if formats::is_etw_first_line(line) {
+        return Some(TraceFormat::Etw);
     }
     let number = |text: &[u8]| whole("", text).is_ok();
     let blanks: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
@@ -126,7 +130,7 @@ fn by_mark(line: &[u8]) -> Option<Format> {
     let timed = super::fields::time(time, 1_000_000_000).is_ok();
     let is_event =
         formats::is_device(device) && numbers && timed && action.iter().all(u8::is_ascii_alphabetic);
-    is_event.then_some(Format::Blkparse)
+    is_event.then_some(TraceFormat::Blkparse)
 }
 
 /// The columns of the sampled lines of an ASCII trace.
@@ -134,7 +138,7 @@ fn columns<'a>(lines: &'a [&'a [u8]]) -> impl Iterator<Item = [&'a [u8]; 5]> {
     lines.iter().filter_map(|line| formats::split::<5>(line, false, false).ok())
 }
 
-/// Bytes if every address and size is a multiple of 512, which sectors are only by chance.
+/// Guesses bytes if every address and size is a multiple of 512, as counts of sectors are only by chance.
 fn guess_address_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> AddressUnit {
     let (mut all, mut multiples) = (0u32, 0u32);
     for [_, _, address, size, _] in columns(lines) {
@@ -142,6 +146,7 @@ fn guess_address_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> AddressUnit {
         all += 1;
         multiples += u32::from(multiple(address) && multiple(size));
     }
+    // Fewer than four records may all be multiples by chance.
     let (unit, name) = if all >= 4 && multiples == all {
         (AddressUnit::Byte, "byte")
     } else {
@@ -153,7 +158,7 @@ fn guess_address_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> AddressUnit {
     unit
 }
 
-/// The unit of the times, from their form and spacing.
+/// Guesses the unit of the times from their decimals, their size and their mean gap.
 fn guess_time_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
     let (mut decimals, mut all, mut thousands) = (0usize, 0u64, 0u64);
     let (mut first, mut last, mut nonzero) = (None, 0u64, 0u64);
@@ -168,11 +173,13 @@ fn guess_time_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
         thousands += u64::from(value != 0 && value.is_multiple_of(1000));
     }
     let gap = last.saturating_sub(first.unwrap_or(0)) / all.max(2).saturating_sub(1);
+    // Rules of thumb, in the order of their certainty. Whole numbers without a pattern are taken for microseconds.
     let (unit, name, why) = if decimals >= 6 {
         (TimeUnit::S, "s", format!("times have {decimals} decimals"))
     } else if decimals > 0 {
         (TimeUnit::Ms, "ms", format!("times have {decimals} decimals"))
     } else if (100_000_000_000_000_000..200_000_000_000_000_000).contains(&last) {
+        // FILETIME counts from 1601: the range is that of the years 1917 to 2234.
         (TimeUnit::Filetime, "filetime", format!("{last} is a FILETIME of this age"))
     } else if nonzero >= 4 && thousands * 2 >= nonzero {
         (TimeUnit::Ns, "ns", format!("{thousands} of {nonzero} times are whole thousands"))

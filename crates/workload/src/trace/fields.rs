@@ -1,25 +1,28 @@
-//! Numbers in text, parsed exactly, with faults that say what was wrong.
+//! Exact parsing of numbers in text. Faults name the field, its text and the expected form.
 
 use outlast_units::SECTOR_BYTES;
 
-/// The largest request that is accepted: the most that one Linux discard can cover.
+/// The largest request in bytes: the most that one discard of Linux can cover.
 pub(crate) const MOST_BYTES: u64 = 4 << 30;
-/// Sectors that 2^64 bytes hold.
+/// Sectors in 2^64 bytes.
 pub(crate) const MOST_SECTORS: u64 = u64::MAX / SECTOR_BYTES;
 
-/// What is wrong with a field of a record.
+/// A malformed or impossible field of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct FieldFault {
+    /// Name of the field.
     pub(crate) field: &'static str,
+    /// Its text, as [`shown`] shortens it.
     pub(crate) value: String,
+    /// The expected form, such as "at most 4 GiB".
     pub(crate) expected: String,
 }
 
-/// A fault in `field`; boxed, so that what is no fault fits into registers.
+/// A fault in `field`, boxed so that results without a fault fit into registers.
 #[cold]
 #[allow(clippy::unnecessary_box_returns, reason = "every result that may be a fault is to be small")]
-pub(crate) fn fault(field: &'static str, value: &[u8], expected: impl Into<String>) -> Box<Fault> {
-    Box::new(Fault { field, value: shown(value), expected: expected.into() })
+pub(crate) fn fault(field: &'static str, value: &[u8], expected: impl Into<String>) -> Box<FieldFault> {
+    Box::new(FieldFault { field, value: shown(value), expected: expected.into() })
 }
 
 /// Text for a message: at most 40 characters, nothing unprintable.
@@ -34,10 +37,10 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     short
 }
 
-/// Digits behind the point that are looked at: these hold every fraction of a day in nanoseconds.
+/// Digits behind the point that are read; further ones are far below a nanosecond in every unit.
 const MOST_DECIMALS: usize = 18;
 
-/// 10 to the power of each number of digits that a `u64` always holds.
+/// Powers of ten up to 10^19, the largest in a `u64`.
 const POWERS: [u64; 20] = {
     let mut powers = [1; 20];
     let mut digits = 1;
@@ -51,7 +54,7 @@ const POWERS: [u64; 20] = {
 /// The value of eight decimal digits, the first of them in the lowest byte; `None` if any byte is no digit. Each line adds up neighbours:
 /// digits to pairs, pairs to fours, fours to all eight.
 #[inline]
-fn eight(bytes: [u8; 8]) -> Option<u64> {
+fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
     let word = u64::from_le_bytes(bytes);
     // All upper halves are 3, also once 6 has been added, which takes ':' and beyond out of that range.
     let upper = |word: u64| word & 0xf0f0_f0f0_f0f0_f0f0;
@@ -67,27 +70,28 @@ fn eight(bytes: [u8; 8]) -> Option<u64> {
 /// The value of up to 19 digits, which cannot overflow; `None` if there is anything else, or nothing.
 #[inline]
 fn digits(text: &[u8]) -> Option<u64> {
-    let Some(last) = text.last_chunk::<8>() else { return few(text) };
+    let Some(last) = text.last_chunk::<8>() else { return few_digits(text) };
     if text.len() > 19 {
         return None;
     }
-    let (mut value, mut rest) = (0u64, text);
-    while let Some((head, tail)) = rest.split_first_chunk::<8>() {
-        value = value.wrapping_mul(100_000_000).wrapping_add(eight(*head)?);
-        rest = tail;
+    // Nineteen digits stay below 2^64, so the wrapping operations only spare the checks.
+    let (mut value, mut remaining) = (0u64, text);
+    while let Some((head, tail)) = remaining.split_first_chunk::<8>() {
+        value = value.wrapping_mul(100_000_000).wrapping_add(eight_digits(*head)?);
+        remaining = tail;
     }
-    if rest.is_empty() {
+    if remaining.is_empty() {
         return Some(value);
     }
-    // What is left, with zeros in front: the last eight digits of the text without those that have been counted.
-    let counted = u64::MAX >> (8 * rest.len());
+    // The last eight digits of the text, with those that have been counted replaced by zeros.
+    let counted = u64::MAX >> (8 * remaining.len());
     let word = u64::from_le_bytes(*last) & !counted | 0x3030_3030_3030_3030 & counted;
-    Some(value.wrapping_mul(POWERS[rest.len()]).wrapping_add(eight(word.to_le_bytes())?))
+    Some(value.wrapping_mul(POWERS[remaining.len()]).wrapping_add(eight_digits(word.to_le_bytes())?))
 }
 
-/// The same of less than eight.
+/// The value of fewer than eight digits; `None` if there is anything else, or nothing.
 #[inline]
-fn few(text: &[u8]) -> Option<u64> {
+fn few_digits(text: &[u8]) -> Option<u64> {
     let (mut value, mut valid) = (0u32, !text.is_empty());
     for byte in text {
         let digit = byte.wrapping_sub(b'0');
@@ -99,21 +103,21 @@ fn few(text: &[u8]) -> Option<u64> {
 
 /// A whole number of decimal digits.
 #[inline]
-pub(crate) fn whole(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
+pub(crate) fn whole(field: &'static str, text: &[u8]) -> Result<u64, Box<FieldFault>> {
     match digits(text) {
         Some(value) => Ok(value),
-        None => whole_with_care(field, text),
+        None => whole_slowly(field, text),
     }
 }
 
-/// The same of text with blanks around it, of twenty digits or more, or of what is none.
+/// [`whole`] for any text: with blanks around it, with leading zeros, with twenty digits, or without a number.
 #[cold]
-fn whole_with_care(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
+fn whole_slowly(field: &'static str, text: &[u8]) -> Result<u64, Box<FieldFault>> {
     let text = text.trim_ascii();
     if text.first() == Some(&b'-') {
         return Err(fault(field, text, "a number of at least 0"));
     }
-    // Zeros in front say nothing, except for one that is the last digit.
+    // Leading zeros are dropped, unless one is the only digit.
     let zeros = text.iter().take(text.len().saturating_sub(1)).take_while(|&&byte| byte == b'0').count();
     let (head, last) = text[zeros..].split_at((text.len() - zeros).min(19));
     let last = match last {
@@ -127,11 +131,11 @@ fn whole_with_care(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> 
 
 /// A time, with or without decimals, in units of `unit` nanoseconds. Digits below a nanosecond are dropped.
 #[inline]
-pub(crate) fn time(text: &[u8], unit: u64) -> Result<u64, Box<Fault>> {
-    exact_time(text, unit).map_or_else(|| time_with_care(text, unit), Ok)
+pub(crate) fn time(text: &[u8], unit: u64) -> Result<u64, Box<FieldFault>> {
+    exact_time(text, unit).map_or_else(|| time_slowly(text, unit), Ok)
 }
 
-/// The same of what is plainly a time: digits, perhaps a point and more digits, and nothing that overflows.
+/// [`time`] for the common form: digits, perhaps a point and more digits, without overflow; `None` for any other text.
 #[inline]
 pub(crate) fn exact_time(text: &[u8], unit: u64) -> Option<u64> {
     if let Some(integer) = digits(text) {
@@ -146,9 +150,9 @@ pub(crate) fn exact_time(text: &[u8], unit: u64) -> Option<u64> {
     digits(&text[..dot])?.checked_mul(unit)?.checked_add(part)
 }
 
-/// The same of every text.
+/// [`time`] for any text.
 #[cold]
-fn time_with_care(text: &[u8], unit: u64) -> Result<u64, Box<Fault>> {
+fn time_slowly(text: &[u8], unit: u64) -> Result<u64, Box<FieldFault>> {
     const FIELD: &str = "time";
     let text = text.trim_ascii();
     let dot = text.iter().position(|&byte| byte == b'.');
@@ -158,7 +162,8 @@ fn time_with_care(text: &[u8], unit: u64) -> Result<u64, Box<Fault>> {
         return Err(fault(FIELD, text, "a number"));
     }
     let overflow = || fault(FIELD, text, "a time below 2^64 ns (584 years) in the unit of the trace");
-    let integer = whole(FIELD, integer).map_err(|fault| Box::new(Fault { value: shown(text), ..*fault }))?;
+    let integer =
+        whole(FIELD, integer).map_err(|fault| Box::new(FieldFault { value: shown(text), ..*fault }))?;
     if !fraction.iter().all(u8::is_ascii_digit) {
         return Err(fault(FIELD, text, "a decimal number"));
     }
@@ -169,8 +174,13 @@ fn time_with_care(text: &[u8], unit: u64) -> Result<u64, Box<Fault>> {
     u64::try_from(u128::from(integer) * u128::from(unit) + part).map_err(|_| overflow())
 }
 
-/// First sector and length of a range of sectors; checks both.
-pub(crate) fn sectors(lba: u64, count: u64, address: &[u8], size: &[u8]) -> Result<(u64, u32), Box<Fault>> {
+/// First sector and length of a range of sectors, both checked. `address` and `size` are the fields for messages.
+pub(crate) fn sectors(
+    lba: u64,
+    count: u64,
+    address: &[u8],
+    size: &[u8],
+) -> Result<(u64, u32), Box<FieldFault>> {
     if count == 0 {
         return Err(fault("size", size, "more than 0"));
     }
@@ -183,13 +193,13 @@ pub(crate) fn sectors(lba: u64, count: u64, address: &[u8], size: &[u8]) -> Resu
     Ok((lba, count as u32))
 }
 
-/// First sector and length of a range of bytes, rounded out to sectors, and whether that was needed.
+/// First sector and length of a range of bytes, rounded out to whole sectors, and true if that changed it.
 pub(crate) fn bytes(
     offset: u64,
     length: u64,
     address: &[u8],
     size: &[u8],
-) -> Result<(u64, u32, bool), Box<Fault>> {
+) -> Result<(u64, u32, bool), Box<FieldFault>> {
     if length > MOST_BYTES {
         return Err(fault("size", size, "at most 4 GiB (4294967296 bytes)"));
     }
@@ -219,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_say_what_is_wrong() {
+    fn faults_name_the_field_and_the_limit() {
         assert_eq!(whole("size", b"18446744073709551615"), Ok(u64::MAX));
         assert_eq!(whole("size", b"000000000000000000000000000512"), Ok(512));
         assert_eq!(whole("size", b"000000000000000000000000000000"), Ok(0));

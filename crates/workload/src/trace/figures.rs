@@ -1,16 +1,16 @@
-//! What is told of a trace.
+//! Figures of a trace.
 
-use super::spec::{AddressUnit, Format, TimeUnit};
+use super::spec::{AddressUnit, TimeUnit, TraceFormat};
 use serde::Serialize;
 
 /// Figures of one kind of request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OpStats {
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// Their share of all requests, in percent.
+    /// Share of all requests, in percent.
     pub percent: f64,
-    /// Bytes in all.
+    /// Total size in bytes.
     pub bytes: u64,
     /// Mean size in bytes; 0 if there are none.
     pub mean_bytes: f64,
@@ -22,28 +22,28 @@ pub struct OpStats {
     pub footprint_mib: f64,
 }
 
-/// What is in a trace.
+/// Properties and figures of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceInfo {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// Its format, as given or recognised.
-    pub format: Format,
+    /// Format, from the settings or recognised.
+    pub format: TraceFormat,
     /// "none", "gzip" or "zstd".
     pub compression: &'static str,
-    /// Unit of the times, as given or guessed.
+    /// Unit of the times, from the settings, the format, or guessed.
     pub time_unit: TimeUnit,
-    /// Unit of the addresses, as given or guessed.
+    /// Unit of the addresses, from the settings, the format, or guessed.
     pub address_unit: AddressUnit,
     /// Requests, after selection of device, skip and head.
     pub records: u64,
     /// Lines or records of the file that are no requests (other events, other commands).
     pub skipped: u64,
-    /// Time from the first to the last, in seconds.
+    /// Time from the first to the last request, in seconds.
     pub span_s: f64,
-    /// Mean arrival rate, in requests per second; absent where all arrive at once.
+    /// Mean arrival rate, in requests per second; absent if all arrive at once.
     pub rate_iops: Option<f64>,
-    /// Mean time between two, in microseconds; 0 with fewer than two.
+    /// Mean time between two requests, in microseconds; 0 with fewer than two.
     pub mean_gap_us: f64,
     /// Reads.
     pub reads: OpStats,
@@ -55,7 +55,7 @@ pub struct TraceInfo {
     pub flushes: OpStats,
     /// Distinct 4-KiB blocks touched by reads, writes or trims, in MiB.
     pub footprint_mib: f64,
-    /// First sector touched; 0 if none is.
+    /// First sector touched; 0 without any.
     pub start_lba: u64,
     /// First sector after the last one touched.
     pub end_lba: u64,
@@ -68,6 +68,6 @@ pub struct TraceInfo {
     pub hot20_percent: Option<f64>,
     /// Names of the devices, in order of appearance.
     pub devices: Vec<String>,
-    /// What was guessed, rounded or left out.
+    /// Guesses, roundings and records left out, one sentence each.
     pub notes: Vec<String>,
 }

@@ -1,11 +1,11 @@
-//! What is in a trace: one streaming pass.
+//! Figures of a trace in one streaming pass.
 
 use super::figures::{OpStats, TraceInfo};
 use super::spec::TraceSpec;
-use super::tally::Tally;
+use super::tally::TraceTally;
 use crate::WorkloadError;
 
-/// Reads the whole trace once and says what is in it. Addresses are as recorded: no capacity, no wrapping; with
+/// Reads the whole trace once and returns its figures. Addresses are as recorded: no capacity, no wrapping; with
 /// `devices = "concat"` the devices are side by side.
 ///
 /// # Errors
@@ -14,20 +14,21 @@ pub fn trace_info(spec: &TraceSpec) -> Result<TraceInfo, WorkloadError> {
     trace_info_while(spec, &mut || true)
 }
 
-/// Requests between two questions whether to go on.
+/// Requests between two calls of `go_on`.
 const STEP: u64 = 1 << 16;
 
-/// As [`trace_info`]; `go_on` is asked now and then.
+/// [`trace_info`] that can be stopped: `go_on` is called every 65,536 requests.
 ///
 /// # Errors
-/// As [`trace_info`]; [`WorkloadError::Stopped`] if `go_on` says no.
+/// As [`trace_info`]; [`WorkloadError::Stopped`] if `go_on` returns false.
 pub fn trace_info_while(
     spec: &TraceSpec,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<TraceInfo, WorkloadError> {
+    // One pass in recorded time: a closed loop has no arrivals to measure.
     let once = TraceSpec { repeat: 1, queue_depth: None, ..spec.clone() };
     let (mut replay, _, mut notes) = once.replay(None)?;
-    let mut tally = Tally::default();
+    let mut tally = TraceTally::default();
     while let Some(request) = replay.next()? {
         tally.add(&request);
         if tally.records.is_multiple_of(STEP) && !go_on() {
@@ -36,8 +37,8 @@ pub fn trace_info_while(
     }
     let records = replay.records();
     if tally.records == 0 {
-        let found = format!("{} other lines or records", records.skipped);
-        return Err(WorkloadError::Empty { file: spec.file.clone(), found });
+        let content = format!("{} other lines or records", records.skipped);
+        return Err(WorkloadError::Empty { file: spec.file.clone(), content });
     }
     if records.rounded() > 0 {
         notes.push(format!("{} records were rounded out to whole sectors", records.rounded()));

@@ -1,21 +1,21 @@
-//! Reading a file that may be compressed, with a count of what has been consumed.
+//! Reads lines and records from a file that may be compressed, and counts the bytes consumed.
 
-use crate::{Position, WorkloadError};
+use crate::{TracePosition, WorkloadError};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why there is no record; boxed, so that a record is not moved in the room that an error takes.
-pub(crate) type Failed = Box<WorkloadError>;
+/// An error in place of a record, boxed so that the result of a call is not larger than a record.
+pub(crate) type BoxedError = Box<WorkloadError>;
 
 /// Bytes read at a time, before and after decompression.
 const BUFFER: usize = 1 << 17;
 /// The longest line that is accepted: the longest of any format (a blkparse message) is far below.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// What editors and spreadsheets of one system put before the first line of a text: the byte order mark, in UTF-8.
+/// The byte order mark in UTF-8, which editors and spreadsheets on Windows put before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text without a byte order mark.
@@ -23,21 +23,21 @@ pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// Whether a line of a text says nothing about requests: it is blank, or a comment from `#` on.
+/// True if a line of a text is blank or a comment, which begins with `#`.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start(), [] | [b'#', ..])
 }
 
-/// Where the bytes of a trace are. Opened anew for each pass.
+/// The place of the bytes of a trace, which is opened once for each pass.
 #[derive(Clone, Debug)]
-pub(crate) enum Origin {
+pub(crate) enum TraceOrigin {
     /// A file.
     File(String),
     /// Bytes in memory, for tests and fuzzing.
     Memory(Arc<[u8]>),
 }
 
-impl Origin {
+impl TraceOrigin {
     /// The name for messages.
     pub(crate) fn name(&self) -> String {
         match self {
@@ -50,8 +50,8 @@ impl Origin {
 /// Opens a file that can be read more than once.
 ///
 /// # Errors
-/// The system's, and what else there may be under a path: a pipe would give its bytes only once, and opening one that
-/// nobody writes to would wait for ever.
+/// Those of the operating system, and any path that is not a regular file: a pipe gives its bytes only once, and opening one that
+/// has no writer would wait for ever.
 fn open_file(path: &str) -> io::Result<File> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_dir() {
@@ -66,12 +66,12 @@ fn open_file(path: &str) -> io::Result<File> {
 }
 
 /// Counts the bytes read through it.
-struct Counting<R> {
+struct CountingReader<R> {
     inner: R,
     count: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counting<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         // Only this thread's own progress figure: no ordering with anything else is needed.
@@ -80,10 +80,10 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// The decompressed bytes of a trace. Lines and records are handed out where they lie in the buffer.
-pub(crate) struct Input {
+/// The decompressed bytes of a trace. Lines and records are slices of its buffer.
+pub(crate) struct TraceInput {
     reader: Box<dyn Read + Send>,
-    /// What has been read; `unread` of it has not been handed out.
+    /// Bytes read from `reader`, of which those in the range `unread` have not been handed out.
     buffer: Vec<u8>,
     unread: Range<usize>,
     /// Name for messages.
@@ -94,21 +94,21 @@ pub(crate) struct Input {
     size: u64,
 }
 
-impl Input {
+impl TraceInput {
     /// Opens `origin` and looks at its first bytes for the magic numbers of gzip (RFC 1952) and zstd (RFC 8878).
-    pub(crate) fn open(origin: &Origin) -> Result<Self, WorkloadError> {
+    pub(crate) fn open(origin: &TraceOrigin) -> Result<Self, WorkloadError> {
         let file = origin.name();
         let failed = |source| WorkloadError::Open { file: file.clone(), source };
         let (raw, size): (Box<dyn Read + Send>, u64) = match origin {
-            Origin::File(path) => {
+            TraceOrigin::File(path) => {
                 let opened = open_file(path).map_err(failed)?;
                 let meta = opened.metadata().map_err(failed)?;
                 (Box::new(opened), meta.len())
             }
-            Origin::Memory(bytes) => (Box::new(Cursor::new(bytes.clone())), bytes.len() as u64),
+            TraceOrigin::Memory(bytes) => (Box::new(Cursor::new(bytes.clone())), bytes.len() as u64),
         };
         let consumed = Arc::new(AtomicU64::new(0));
-        let raw = Counting { inner: raw, count: consumed.clone() };
+        let raw = CountingReader { inner: raw, count: consumed.clone() };
         let mut input = Self {
             reader: Box::new(raw),
             buffer: Vec::new(),
@@ -124,7 +124,7 @@ impl Input {
         Ok(input)
     }
 
-    /// Puts a decompressor in between where the bytes read so far begin as compressed ones do.
+    /// Puts a decompressor before the reader if the bytes read so far begin with a magic number.
     fn decompress(&mut self) -> io::Result<()> {
         let start = &self.buffer[self.unread.clone()];
         let gzip = start.starts_with(&[0x1f, 0x8b]);
@@ -133,8 +133,9 @@ impl Input {
             return Ok(());
         }
         let start = Cursor::new(start.to_vec());
-        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        let raw = BufReader::with_capacity(BUFFER, start.chain(rest));
+        // The bytes already read go first.
+        let unread_file = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let raw = BufReader::with_capacity(BUFFER, start.chain(unread_file));
         self.unread = 0..0;
         if gzip {
             self.compression = "gzip";
@@ -148,6 +149,7 @@ impl Input {
 
     /// Reads more behind what is unread, which moves to the front; false at the end of the file.
     fn refill(&mut self) -> io::Result<bool> {
+        // The unread bytes move to the front, so that a line or record is always one slice.
         self.buffer.copy_within(self.unread.clone(), 0);
         self.unread = 0..self.unread.len();
         if self.buffer.len() < self.unread.end + BUFFER {
@@ -165,7 +167,7 @@ impl Input {
         }
     }
 
-    /// Fraction of the (compressed) file that has been read.
+    /// Fraction of the file, as stored and so possibly compressed, that has been read.
     pub(crate) fn progress(&self) -> f64 {
         if self.size == 0 {
             return 1.0;
@@ -174,7 +176,7 @@ impl Input {
     }
 
     #[cold]
-    fn failed(&self, at: Position, source: io::Error) -> WorkloadError {
+    fn read_error(&self, at: TracePosition, source: io::Error) -> WorkloadError {
         let file = self.file.clone();
         match self.compression {
             "none" => WorkloadError::Read { file, at, source },
@@ -182,38 +184,38 @@ impl Input {
         }
     }
 
-    /// The next line without its end, line `number`; `None` at the end of the file.
+    /// The next line without its line end; `None` at the end of the file. `number` is for messages.
     #[inline]
-    pub(crate) fn line(&mut self, number: u64) -> Result<Option<&[u8]>, Failed> {
+    pub(crate) fn line(&mut self, number: u64) -> Result<Option<&[u8]>, BoxedError> {
         match memchr::memchr(b'\n', &self.buffer[self.unread.clone()]) {
-            Some(length) if length <= LONGEST_LINE => Ok(Some(self.cut(length))),
-            _ => self.broken_line(number),
+            Some(length) if length <= LONGEST_LINE => Ok(Some(self.take_line(length))),
+            _ => self.line_across_buffers(number),
         }
     }
 
     /// Hands out the line of `length` bytes before the next end of a line.
     #[inline]
-    fn cut(&mut self, length: usize) -> &[u8] {
+    fn take_line(&mut self, length: usize) -> &[u8] {
         let start = self.unread.start;
         self.unread.start += length + 1;
         let line = &self.buffer[start..start + length];
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// The same where the end of the line is not in the buffer yet, or too far.
+    /// The next line if its end is not in the buffer yet, or beyond the longest line.
     #[cold]
-    fn broken_line(&mut self, number: u64) -> Result<Option<&[u8]>, Failed> {
+    fn line_across_buffers(&mut self, number: u64) -> Result<Option<&[u8]>, BoxedError> {
         loop {
             let unread = &self.buffer[self.unread.clone()];
             let end = memchr::memchr(b'\n', unread);
             if end.unwrap_or(unread.len()) > LONGEST_LINE {
                 let value = super::fields::shown(&unread[..end.unwrap_or(unread.len())]);
-                let (file, at) = (self.file.clone(), Position::Line(number));
+                let (file, at) = (self.file.clone(), TracePosition::Line(number));
                 let expected = format!("at most {LONGEST_LINE} bytes in a line");
                 return Err(Box::new(WorkloadError::Record { file, at, field: "line", value, expected }));
             }
             if let Some(length) = end {
-                return Ok(Some(self.cut(length)));
+                return Ok(Some(self.take_line(length)));
             }
             match self.refill() {
                 Ok(true) => {}
@@ -221,18 +223,18 @@ impl Input {
                     let last = std::mem::replace(&mut self.unread, 0..0);
                     return Ok((!last.is_empty()).then(|| &self.buffer[last]));
                 }
-                Err(error) => return Err(self.failed(Position::Line(number), error).into()),
+                Err(error) => return Err(self.read_error(TracePosition::Line(number), error).into()),
             }
         }
     }
 
     /// The next `size` bytes; fewer only at the end of the file.
-    pub(crate) fn record(&mut self, size: usize, at: Position) -> Result<&[u8], WorkloadError> {
+    pub(crate) fn record(&mut self, size: usize, at: TracePosition) -> Result<&[u8], WorkloadError> {
         while self.unread.len() < size {
             match self.refill() {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) => return Err(self.failed(at, error)),
+                Err(error) => return Err(self.read_error(at, error)),
             }
         }
         let start = self.unread.start;

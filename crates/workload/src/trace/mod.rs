@@ -4,32 +4,33 @@
 //! of them, [`records`] streams them with their positions, and [`replay`] selects, orders, places and paces them. Memory is
 //! bounded whatever the length of the trace.
 
+mod address_placement;
+mod blk_lines;
 mod convert;
 mod detect;
-mod events;
 mod fields;
 mod figures;
+mod fixed_columns;
 mod formats;
 mod info;
 mod input;
 mod open;
 mod pieces;
-mod place;
 #[cfg(test)]
-mod plain;
+mod reading_oracle;
 mod records;
 mod replay;
-mod shape;
 mod spec;
 mod tally;
 mod write;
 
+pub use blk_lines::{BlkLine, BlkLineReader};
 pub use convert::convert;
-pub use events::{BlkLine, BlkLines};
 pub use figures::{OpStats, TraceInfo};
 pub use info::{trace_info, trace_info_while};
 pub use open::parse_bytes;
 pub use spec::{
-    AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, TimeUnit, TraceSpec, Unordered,
+    AddressOverflow, AddressUnit, BlkEvent, DeviceLayout, DeviceName, TimeUnit, TraceFormat, TraceSpec,
+    UnorderedRecords,
 };
 pub use write::TraceWriter;

@@ -1,48 +1,49 @@
-//! Sets of pieces of the address space: which a trace touches, and where each lies when they are packed.
+//! Sets of pieces of the address space: the pieces that a trace touches, and their places when they are packed.
 //!
-//! Both keep a bit for each piece, in blocks of neighbours: requests go here and there, and what they look for should be in a cache.
+//! Both keep one bit for each piece, in blocks of 512 neighbours, so that the blocks of a scattered trace still fit into a processor's cache.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Words of bits in a block.
+/// Words of 64 bits in a block: one cache line of 64 bytes.
 const WORDS: usize = 8;
 /// Pieces in a block.
 const BLOCK: u64 = WORDS as u64 * 64;
 
-/// Block, word in it, and bit of a piece.
-const fn place(piece: u64) -> (u64, usize, u64) {
+/// Number of the block of a piece, index of its word in the block, and the piece's bit.
+const fn bit_of(piece: u64) -> (u64, usize, u64) {
     (piece / BLOCK, (piece % BLOCK / 64) as usize, 1 << (piece % 64))
 }
 
-/// The places of the bits that are set, in order.
+/// Indices of the bits that are set, in ascending order.
 fn ones(bits: u64) -> impl Iterator<Item = u32> {
-    // Taking away 1 takes away the lowest that is set, and sets those below it.
-    let rest = std::iter::successors(Some(bits), |&bits| Some(bits & bits.wrapping_sub(1)));
-    rest.take_while(|&bits| bits != 0).map(u64::trailing_zeros)
+    // `bits & (bits - 1)` clears the lowest bit that is set.
+    let remaining = std::iter::successors(Some(bits), |&bits| Some(bits & bits.wrapping_sub(1)));
+    remaining.take_while(|&bits| bits != 0).map(u64::trailing_zeros)
 }
 
 /// The pieces that a trace touches, by device.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Touched {
-    /// Where the bits of each block of a device are.
+pub(crate) struct TouchedPieces {
+    /// Index in `bits` of each block, by device and number of the block.
     index: BTreeMap<(u32, u64), usize>,
     bits: Vec<[u64; WORDS]>,
-    /// The block looked for last: the next record is in the same one, mostly.
+    /// The block that was used last, which mostly is the next one, too.
     last: Option<((u32, u64), usize)>,
 }
 
-impl Touched {
+impl TouchedPieces {
     /// Adds pieces of a device.
     pub(crate) fn add(&mut self, device: u32, pieces: RangeInclusive<u64>) {
         for piece in pieces {
-            let (block, word, bit) = place(piece);
-            let at = self.block((device, block));
+            let (block, word, bit) = bit_of(piece);
+            let at = self.block_index((device, block));
             self.bits[at][word] |= bit;
         }
     }
 
-    fn block(&mut self, key: (u32, u64)) -> usize {
+    /// Index in `bits` of a block, which is added if it is new.
+    fn block_index(&mut self, key: (u32, u64)) -> usize {
         if let Some((last, at)) = self.last
             && last == key
         {
@@ -69,50 +70,52 @@ impl Touched {
 
 /// Pieces packed side by side in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Packed {
-    blocks: Vec<Block>,
+pub(crate) struct PackedPieces {
+    blocks: Vec<PieceBlock>,
     len: u64,
 }
 
-/// Some neighbours of which at least one is packed.
+/// A block of neighbours of which at least one is packed.
 #[derive(Clone, Debug)]
-struct Block {
+struct PieceBlock {
     index: u64,
-    /// Pieces before the block, and within it before each word.
+    /// Packed pieces before the block, and within it before each word.
     before: u64,
     within: [u16; WORDS],
     bits: [u64; WORDS],
 }
 
-impl Packed {
+impl PackedPieces {
     /// How many pieces there are.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether `piece` is packed, and after how many others.
+    /// Number of packed pieces before `piece`; `None` if it is not packed itself.
     pub(crate) fn rank(&self, piece: u64) -> Option<u64> {
-        let (index, word, bit) = place(piece);
+        let (index, word, bit) = bit_of(piece);
         let at = self.blocks.binary_search_by_key(&index, |block| block.index).ok()?;
-        let Block { before, within, bits, .. } = &self.blocks[at];
+        let PieceBlock { before, within, bits, .. } = &self.blocks[at];
+        // The bits below the piece's own, in its word.
         let below = (bits[word] & (bit - 1)).count_ones();
         (bits[word] & bit != 0).then(|| before + u64::from(within[word]) + u64::from(below))
     }
 }
 
-impl FromIterator<u64> for Packed {
-    /// Of pieces in ascending order.
+impl FromIterator<u64> for PackedPieces {
+    /// Packs pieces, which must ascend.
     fn from_iter<I: IntoIterator<Item = u64>>(pieces: I) -> Self {
         let mut packed = Self::default();
         for piece in pieces {
-            let (index, word, bit) = place(piece);
+            let (index, word, bit) = bit_of(piece);
             let before = packed.len;
             if packed.blocks.last().is_none_or(|last| last.index != index) {
                 debug_assert!(packed.blocks.last().is_none_or(|last| last.index < index), "pieces ascend");
-                packed.blocks.push(Block { index, before, within: [0; WORDS], bits: [0; WORDS] });
+                packed.blocks.push(PieceBlock { index, before, within: [0; WORDS], bits: [0; WORDS] });
             }
             if let Some(block) = packed.blocks.last_mut() {
                 block.bits[word] |= bit;
+                // The piece counts for each word behind its own.
                 block.within[word + 1..].iter_mut().for_each(|count| *count += 1);
             }
             packed.len += 1;
@@ -128,24 +131,24 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// As a set in order and its ranks by counting are.
+    /// Oracle: an ordered set, with ranks by counting.
         #[test]
         fn pieces_are_found_and_ranked(
             ranges in prop::collection::vec((0u32..3, prop_oneof![0u64..3000, 0u64..1 << 44], 0u64..700), 0..40),
             others in prop::collection::vec(0u64..4000, 20),
         ) {
-            let mut touched = Touched::default();
+            let mut touched = TouchedPieces::default();
             let mut plain = BTreeSet::new();
             for &(device, first, more) in &ranges {
                 touched.add(device, first..=first + more);
                 plain.extend((first..=first + more).map(|piece| (device, piece)));
             }
             prop_assert_eq!(touched.iter().collect::<Vec<_>>(), plain.iter().copied().collect::<Vec<_>>());
-            let own: Vec<u64> = plain.iter().filter(|(device, _)| *device == 0).map(|&(_, piece)| piece).collect();
-            let packed: Packed = own.iter().copied().collect();
-            prop_assert_eq!(packed.len(), own.len() as u64);
-            for piece in own.iter().chain(&others) {
-                prop_assert_eq!(packed.rank(*piece), own.binary_search(piece).ok().map(|rank| rank as u64));
+        let first_device: Vec<u64> = plain.iter().filter(|(device, _)| *device == 0).map(|&(_, piece)| piece).collect();
+            let packed: PackedPieces = first_device.iter().copied().collect();
+            prop_assert_eq!(packed.len(), first_device.len() as u64);
+            for piece in first_device.iter().chain(&others) {
+                prop_assert_eq!(packed.rank(*piece), first_device.binary_search(piece).ok().map(|rank| rank as u64));
             }
         }
     }

@@ -1,46 +1,52 @@
-//! The records of a trace, one after another, with their positions.
+//! Reads the records of a trace one after another, with their positions.
 
-use super::detect::Detected;
-use super::fields::Fault;
-use super::formats::{Context, Parsed, Record};
-use super::input::{Failed, Input, Origin, is_blank, without_mark};
-use super::{BlkEvent, Format};
-use crate::{Position, WorkloadError};
+use super::detect::DetectedFormat;
+use super::fields::FieldFault;
+use super::formats::{DecodeContext, ParsedLine, TraceRecord};
+use super::input::{BoxedError, TraceInput, TraceOrigin, is_blank, without_mark};
+use super::{BlkEvent, TraceFormat};
+use crate::{TracePosition, WorkloadError};
 use outlast_device::Op;
 
 /// One pass over a trace.
-pub(crate) struct Records {
-    input: Input,
-    context: Context,
+pub(crate) struct RecordReader {
+    input: TraceInput,
+    context: DecodeContext,
     /// Lines or records read.
     number: u64,
     /// Lines read that were neither blank nor comments.
     lines: u64,
+    /// Offset of the last record of a binary format in the decompressed file.
     byte: u64,
-    held: Option<Record>,
+    /// A write whose preflush was given first.
+    held: Option<TraceRecord>,
     /// Lines or records that are no requests.
     pub(crate) skipped: u64,
 }
 
-impl Records {
+impl RecordReader {
     /// Opens the trace for one pass.
-    pub(crate) fn open(origin: &Origin, detected: &Detected, event: BlkEvent) -> Result<Self, WorkloadError> {
-        let mut context = Context::new(detected.format);
+    pub(crate) fn open(
+        origin: &TraceOrigin,
+        detected: &DetectedFormat,
+        event: BlkEvent,
+    ) -> Result<Self, WorkloadError> {
+        let mut context = DecodeContext::new(detected.format);
         context.unit = detected.time_unit.nanos();
         context.address_unit = detected.address_unit;
         context.event = event;
         context.iolog = detected.iolog;
         context.vscsi = detected.vscsi;
-        let input = Input::open(origin)?;
+        let input = TraceInput::open(origin)?;
         Ok(Self { input, context, number: 0, lines: 0, byte: 0, held: None, skipped: 0 })
     }
 
-    /// Where the record is that `next` gave last.
-    pub(crate) fn position(&self) -> Position {
-        if self.context.format == Format::Vscsi {
-            Position::Record { number: self.number, byte: self.byte }
+    /// Position of the record that `next` gave last.
+    pub(crate) fn position(&self) -> TracePosition {
+        if self.context.format == TraceFormat::Vscsi {
+            TracePosition::Record { number: self.number, byte: self.byte }
         } else {
-            Position::Line(self.number)
+            TracePosition::Line(self.number)
         }
     }
 
@@ -66,29 +72,35 @@ impl Records {
 
     /// The next record; `None` at the end.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, Failed> {
+    pub(crate) fn next(&mut self) -> Result<Option<TraceRecord>, BoxedError> {
         if let Some(record) = self.held.take() {
             return Ok(Some(record));
         }
         loop {
-            let parsed = if self.context.format == Format::Vscsi { self.binary() } else { self.text() }?;
+            let parsed = if self.context.format == TraceFormat::Vscsi {
+                self.parse_binary()
+            } else {
+                self.parse_line()
+            }?;
             match parsed {
                 None => return Ok(None),
-                Some(Parsed::Skip) => self.skipped += 1,
-                Some(Parsed::One(record)) => return Ok(Some(record)),
-                Some(Parsed::FlushThen(record)) => {
+                Some(ParsedLine::Skip) => self.skipped += 1,
+                Some(ParsedLine::One(record)) => return Ok(Some(record)),
+                Some(ParsedLine::FlushThen(record)) => {
                     self.held = Some(record);
-                    return Ok(Some(Record { lba: 0, sectors: 0, op: Op::Flush, fua: false, ..record }));
+                    return Ok(Some(TraceRecord { lba: 0, sectors: 0, op: Op::Flush, fua: false, ..record }));
                 }
             }
         }
     }
 
     #[inline]
-    fn text(&mut self) -> Result<Option<Parsed>, Failed> {
+    /// Parses the next line that is neither blank nor a comment; `None` at the end.
+    fn parse_line(&mut self) -> Result<Option<ParsedLine>, BoxedError> {
         loop {
             let Some(mut line) = self.input.line(self.number + 1)? else { return Ok(None) };
             self.number += 1;
+            // A byte order mark stands only before the first line.
             if self.number == 1 {
                 line = without_mark(line);
             }
@@ -98,15 +110,16 @@ impl Records {
             self.lines += 1;
             return match self.context.line(line, self.lines) {
                 Ok(parsed) => Ok(Some(parsed)),
-                Err(fault) => Err(self.fault(*fault).into()),
+                Err(fault) => Err(self.located(*fault).into()),
             };
         }
     }
 
-    fn binary(&mut self) -> Result<Option<Parsed>, Failed> {
+    /// Parses the next binary record; `None` at the end.
+    fn parse_binary(&mut self) -> Result<Option<ParsedLine>, BoxedError> {
         let size = self.context.vscsi.record_bytes();
         let start = self.number * size as u64;
-        let at = Position::Record { number: self.number + 1, byte: start };
+        let at = TracePosition::Record { number: self.number + 1, byte: start };
         let bytes = self.input.record(size, at)?;
         if bytes.is_empty() {
             return Ok(None);
@@ -116,17 +129,18 @@ impl Records {
         if bytes.len() < size {
             let value = format!("{} bytes", bytes.len());
             let expected = format!("{size} bytes; the file is truncated");
-            return Err(self.fault(Fault { field: "record", value, expected }).into());
+            return Err(self.located(FieldFault { field: "record", value, expected }).into());
         }
         match self.context.record(bytes) {
             Ok(parsed) => Ok(Some(parsed)),
-            Err(fault) => Err(self.fault(*fault).into()),
+            Err(fault) => Err(self.located(*fault).into()),
         }
     }
 
     #[cold]
-    fn fault(&self, fault: Fault) -> WorkloadError {
-        let Fault { field, value, expected } = fault;
+    /// The error about a field, with file and position.
+    fn located(&self, fault: FieldFault) -> WorkloadError {
+        let FieldFault { field, value, expected } = fault;
         let file = self.input.file.clone();
         WorkloadError::Record { file, at: self.position(), field, value, expected }
     }

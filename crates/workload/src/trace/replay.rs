@@ -1,45 +1,46 @@
-//! A trace as a source: selects, orders, places and paces its records.
+//! The source of a trace: selects, orders, places and paces its records.
 
-use super::detect::Detected;
-use super::formats::Record;
-use super::input::Failed;
-use super::input::Origin;
-use super::place::{Placed, Placement};
-use super::records::Records;
-use super::{DeviceName, TraceSpec, Unordered};
-use crate::{Position, Request, Source, WorkloadError};
+use super::address_placement::{AddressPlacement, PlacementCounts};
+use super::detect::DetectedFormat;
+use super::formats::TraceRecord;
+use super::input::BoxedError;
+use super::input::TraceOrigin;
+use super::records::RecordReader;
+use super::{DeviceName, TraceSpec, UnorderedRecords};
+use crate::{RequestSource, TracePosition, WorkloadError, WorkloadRequest};
 use outlast_device::Command;
 use outlast_units::{Lba, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The records of one pass after selection of the device, ordering, skip and head.
-pub(crate) struct Pass {
-    pub(crate) records: Records,
+pub(crate) struct TracePass {
+    pub(crate) records: RecordReader,
     device: Option<String>,
-    unordered: Unordered,
+    unordered: UnorderedRecords,
     window: usize,
-    /// Held back for sorting, the earliest on top; the number keeps equal times in the order of the file.
-    held: BinaryHeap<Reverse<(u64, u64, Record)>>,
-    positions: u64,
+    /// Records held back for sorting, the earliest on top: time, number and record. The number keeps equal times in the order of the file.
+    held: BinaryHeap<Reverse<(u64, u64, TraceRecord)>>,
+    numbered: u64,
     previous: Option<u64>,
+    /// Records still to be left out, and then those still to be given.
     skip: u64,
     head: u64,
 }
 
-impl Pass {
+impl TracePass {
     pub(crate) fn open(
-        origin: &Origin,
-        detected: &Detected,
+        origin: &TraceOrigin,
+        detected: &DetectedFormat,
         spec: &TraceSpec,
     ) -> Result<Self, WorkloadError> {
         Ok(Self {
-            records: Records::open(origin, detected, spec.event)?,
+            records: RecordReader::open(origin, detected, spec.event)?,
             device: spec.device.as_ref().map(DeviceName::to_string),
             unordered: spec.unordered,
             window: spec.window as usize,
             held: BinaryHeap::new(),
-            positions: 0,
+            numbered: 0,
             previous: None,
             skip: spec.skip,
             head: spec.head.unwrap_or(u64::MAX),
@@ -47,11 +48,11 @@ impl Pass {
     }
 
     /// The next record; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, Failed> {
+    pub(crate) fn next(&mut self) -> Result<Option<TraceRecord>, BoxedError> {
         if self.head == 0 {
             return Ok(None);
         }
-        while let Some(record) = self.ordered()? {
+        while let Some(record) = self.next_in_order()? {
             if self.skip == 0 {
                 self.head -= 1;
                 return Ok(Some(record));
@@ -63,11 +64,11 @@ impl Pass {
 
     /// The next record of the device.
     #[inline]
-    fn selected(&mut self) -> Result<Option<Record>, Failed> {
+    fn next_of_device(&mut self) -> Result<Option<TraceRecord>, BoxedError> {
         while let Some(record) = self.records.next()? {
-            let Some(wanted) = &self.device else { return Ok(Some(record)) };
+            let Some(device) = &self.device else { return Ok(Some(record)) };
             let name = self.records.devices().get(record.device as usize);
-            if name.is_some_and(|name| **name == *wanted.as_bytes()) {
+            if name.is_some_and(|name| **name == *device.as_bytes()) {
                 return Ok(Some(record));
             }
         }
@@ -75,26 +76,28 @@ impl Pass {
     }
 
     #[inline]
-    fn ordered(&mut self) -> Result<Option<Record>, Failed> {
-        let mut record = if self.unordered == Unordered::Sort {
+    /// The next record of the device in the order that `unordered` demands.
+    fn next_in_order(&mut self) -> Result<Option<TraceRecord>, BoxedError> {
+        let mut record = if self.unordered == UnorderedRecords::Sort {
+            // With one record more than the window, the earliest of them is the next.
             while self.held.len() <= self.window {
-                let Some(record) = self.selected()? else { break };
-                self.positions += 1;
-                self.held.push(Reverse((record.time, self.positions, record)));
+                let Some(record) = self.next_of_device()? else { break };
+                self.numbered += 1;
+                self.held.push(Reverse((record.time, self.numbered, record)));
             }
             match self.held.pop() {
                 Some(Reverse((_, _, record))) => record,
                 None => return Ok(None),
             }
         } else {
-            match self.selected()? {
+            match self.next_of_device()? {
                 Some(record) => record,
                 None => return Ok(None),
             }
         };
         if let Some(previous) = self.previous.filter(|&previous| record.time < previous) {
-            if self.unordered != Unordered::Clamp {
-                return Err(self.backwards(previous, record.time).into());
+            if self.unordered != UnorderedRecords::Clamp {
+                return Err(self.time_error(previous, record.time).into());
             }
             record.time = previous;
         }
@@ -103,44 +106,47 @@ impl Pass {
     }
 
     #[cold]
-    fn backwards(&self, previous: u64, found: u64) -> WorkloadError {
+    /// The error about a record at `time` that is earlier than the `previous` one.
+    fn time_error(&self, previous: u64, time: u64) -> WorkloadError {
         let (file, at) = (self.records.file().to_owned(), self.records.position());
-        if self.unordered == Unordered::Sort {
+        if self.unordered == UnorderedRecords::Sort {
             let expected = format!(
                 "not more than {} records out of order; enlarge window or set unordered = \"clamp\"",
                 self.window
             );
-            let value = format!("{found} ns");
+            let value = format!("{time} ns");
             return WorkloadError::Record { file, at, field: "time", value, expected };
         }
-        WorkloadError::TimeBackwards { file, at, previous, found }
+        WorkloadError::TimeBackwards { file, at, previous, time }
     }
 }
 
 /// Replays a trace.
-pub(crate) struct Replay {
-    origin: Origin,
-    detected: Detected,
+pub(crate) struct TraceReplay {
+    origin: TraceOrigin,
+    detected: DetectedFormat,
     spec: TraceSpec,
-    placement: Placement,
-    pass: Pass,
+    placement: AddressPlacement,
+    pass: TracePass,
+    /// Passes completed.
     passes: u32,
-    /// Time at which this pass starts, of its first record in the trace's time, and of its last request.
+    /// Start of this pass in nanoseconds, the recorded time of its first record, and the arrival of its last request.
     base: u64,
     first: Option<u64>,
     last: u64,
+    /// Requests of this pass so far.
     count: u64,
     done: bool,
 }
 
-impl Replay {
+impl TraceReplay {
     pub(crate) fn open(
-        origin: Origin,
-        detected: Detected,
+        origin: TraceOrigin,
+        detected: DetectedFormat,
         spec: TraceSpec,
-        placement: Placement,
+        placement: AddressPlacement,
     ) -> Result<Self, WorkloadError> {
-        let pass = Pass::open(&origin, &detected, &spec)?;
+        let pass = TracePass::open(&origin, &detected, &spec)?;
         Ok(Self {
             origin,
             detected,
@@ -156,42 +162,46 @@ impl Replay {
         })
     }
 
-    /// Records of this pass so far, for figures and positions.
-    pub(crate) fn records(&self) -> &Records {
+    /// The reader of this pass, for figures and positions.
+    pub(crate) fn records(&self) -> &RecordReader {
         &self.pass.records
     }
 
-    /// What the beginning of the trace told.
-    pub(crate) fn detected(&self) -> &Detected {
+    /// Format and units of the trace.
+    pub(crate) fn detected(&self) -> &DetectedFormat {
         &self.detected
     }
 
-    /// The next request.
-    pub(crate) fn next(&mut self) -> Result<Option<Request>, Failed> {
+    /// The next request; `None` after the last pass.
+    pub(crate) fn next(&mut self) -> Result<Option<WorkloadRequest>, BoxedError> {
         while !self.done {
             if let Some(record) = self.pass.next()? {
-                return self.request(&record).map(Some);
+                return self.make_request(&record).map(Some);
             }
             self.passes += 1;
             if self.passes >= self.spec.repeat || self.count == 0 {
                 self.done = true;
                 break;
             }
-            // The next pass follows after the mean gap of this one, so that the rate stays.
+            // The next pass follows after the mean gap of this one, which keeps the mean rate.
             let span = self.last - self.base;
             self.base = self.last.saturating_add(span / self.count.saturating_sub(1).max(1));
             (self.first, self.count) = (None, 0);
-            self.pass = Pass::open(&self.origin, &self.detected, &self.spec)?;
+            self.pass = TracePass::open(&self.origin, &self.detected, &self.spec)?;
         }
         Ok(None)
     }
 
-    fn request(&mut self, record: &Record) -> Result<Request, Failed> {
+    /// The request of a record, with its time and address on the device.
+    fn make_request(&mut self, record: &TraceRecord) -> Result<WorkloadRequest, BoxedError> {
         let first = *self.first.get_or_insert(record.time);
         let since = record.time - first;
         // Without scaling the time stays exact; with it, to the 2^-53 of a float. The cast saturates.
-        let since =
-            if self.spec.scaled() { (since as f64 * self.spec.time_scale).round() as u64 } else { since };
+        let since = if self.spec.is_time_scaled() {
+            (since as f64 * self.spec.time_scale).round() as u64
+        } else {
+            since
+        };
         let at = if self.spec.queue_depth.is_some() { 0 } else { self.base.saturating_add(since) };
         self.last = at;
         self.count += 1;
@@ -200,26 +210,27 @@ impl Replay {
         } else {
             self.placement
                 .place(record.device, record.lba, record.sectors)
-                .map_err(|(lba, sectors)| self.beyond(lba, sectors))?
+                .map_err(|(lba, sectors)| self.capacity_error(lba, sectors))?
         };
         let command = Command { fua: record.fua, ..Command::new(record.op, Lba(lba), sectors) };
-        Ok(Request { at: Nanos(at), command })
+        Ok(WorkloadRequest { at: Nanos(at), command })
     }
 
     #[cold]
-    fn beyond(&self, lba: u64, sectors: u64) -> WorkloadError {
+    /// The error about a request beyond the capacity.
+    fn capacity_error(&self, lba: u64, sectors: u64) -> WorkloadError {
         let (file, at) = (self.pass.records.file().to_owned(), self.position());
         let capacity = self.placement.capacity.unwrap_or(0);
         WorkloadError::BeyondCapacity { file, at, lba, sectors, capacity }
     }
 
-    fn position(&self) -> Position {
+    fn position(&self) -> TracePosition {
         self.pass.records.position()
     }
 }
 
-impl Source for Replay {
-    fn fill(&mut self, out: &mut Vec<Request>, max: usize) -> Result<usize, WorkloadError> {
+impl RequestSource for TraceReplay {
+    fn fill(&mut self, out: &mut Vec<WorkloadRequest>, max: usize) -> Result<usize, WorkloadError> {
         for count in 0..max {
             match self.next() {
                 Ok(Some(request)) => out.push(request),
@@ -234,13 +245,13 @@ impl Source for Replay {
     }
 
     fn notes(&self) -> Vec<String> {
-        let Placement { capacity, addresses, pieces, placed, .. } = &self.placement;
-        capacity.and_then(|capacity| placed.note(*addresses, capacity, pieces.len())).into_iter().collect()
+        let AddressPlacement { capacity, addresses, pieces, counts, .. } = &self.placement;
+        capacity.and_then(|capacity| counts.note(*addresses, capacity, pieces.len())).into_iter().collect()
     }
 
     fn rewind(&mut self) -> Result<(), WorkloadError> {
-        self.placement.placed = Placed::default();
-        self.pass = Pass::open(&self.origin, &self.detected, &self.spec)?;
+        self.placement.counts = PlacementCounts::default();
+        self.pass = TracePass::open(&self.origin, &self.detected, &self.spec)?;
         (self.passes, self.base, self.first, self.last, self.count, self.done) = (0, 0, None, 0, 0, false);
         Ok(())
     }
@@ -249,7 +260,7 @@ impl Source for Replay {
         if self.done {
             return Some(1.0);
         }
-        // With a head the bytes tell nothing about how near the end is.
+        // With a head the pass ends before the file does.
         let pass = match self.spec.head {
             Some(head) if head > 0 => (self.count as f64 / head as f64).min(1.0),
             _ => self.pass.records.progress(),

@@ -8,7 +8,7 @@ use std::fmt;
 /// The format of a trace file. Compression (gzip, zstd, none) is recognised by the file's first bytes, whatever its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Format {
+pub enum TraceFormat {
     /// Recognised from the file's beginning.
     #[default]
     Auto,
@@ -36,11 +36,11 @@ pub enum Format {
     Etw,
 }
 
-impl Format {
+impl TraceFormat {
     /// The names that a user may write, for messages.
     pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba, etw";
 
-    /// Its name in a scenario.
+    /// Its spelling in a scenario.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -57,7 +57,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for TraceFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -102,7 +102,7 @@ pub enum AddressUnit {
     Byte,
 }
 
-/// Which event of blkparse is a request.
+/// The event of blkparse that counts as a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum BlkEvent {
     /// Queued: what the software above asked for.
@@ -114,10 +114,10 @@ pub enum BlkEvent {
     C,
 }
 
-/// How a trace of several devices is handled.
+/// Treatment of a trace of several devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Devices {
+pub enum DeviceLayout {
     /// Their address spaces are laid over each other: the same LBA of two devices is one LBA.
     #[default]
     Merge,
@@ -146,10 +146,10 @@ impl fmt::Display for DeviceName {
     }
 }
 
-/// How addresses beyond the capacity are handled. The run always reports the share of the requests concerned.
+/// Treatment of addresses beyond the capacity. The run always reports the share of the requests concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Addresses {
+pub enum AddressOverflow {
     /// Taken modulo the capacity, so that different data may come to lie on the same addresses. A request that would then cross
     /// the end is moved back to end there.
     Wrap,
@@ -163,10 +163,10 @@ pub enum Addresses {
     Strict,
 }
 
-/// What becomes of a record that is earlier than the one before it.
+/// Treatment of a record that is earlier than the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Unordered {
+pub enum UnorderedRecords {
     /// An error naming both times.
     #[default]
     Error,
@@ -183,7 +183,7 @@ pub struct TraceSpec {
     /// The file: plain, gzip or zstd.
     pub file: String,
     /// Its format. Default: auto.
-    pub format: Format,
+    pub format: TraceFormat,
     /// Unit of the times of `ascii` (default: guessed, with a note) and of a version 3 `fio-iolog` (default: us).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
@@ -192,18 +192,18 @@ pub struct TraceSpec {
     pub address_unit: Option<AddressUnit>,
     /// Which event of `blkparse` is a request. Default: Q.
     pub event: BlkEvent,
-    /// What becomes of several devices. Default: merge.
-    pub devices: Devices,
+    /// Treatment of several devices. Default: merge.
+    pub devices: DeviceLayout,
     /// Only the records of this device. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceName>,
-    /// What becomes of addresses beyond the capacity. Default: fit.
-    pub addresses: Addresses,
+    /// Treatment of addresses beyond the capacity. Default: fit.
+    pub addresses: AddressOverflow,
     /// Rounds requests out to this unit: start down, end up. Default: as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
-    /// What becomes of records that are out of order. Default: error.
-    pub unordered: Unordered,
+    /// Treatment of records that are out of order. Default: error.
+    pub unordered: UnorderedRecords,
     /// Records held back by `unordered = "sort"`; 1 to 1 000 000. Default: 1024.
     pub window: u32,
     /// Recorded times are multiplied by this: 2 takes twice as long, 0.5 half as long. 1e-6 to 1e6. Default: 1.
@@ -233,15 +233,15 @@ impl Default for TraceSpec {
     fn default() -> Self {
         Self {
             file: String::new(),
-            format: Format::Auto,
+            format: TraceFormat::Auto,
             time_unit: None,
             address_unit: None,
             event: BlkEvent::Q,
-            devices: Devices::Merge,
+            devices: DeviceLayout::Merge,
             device: None,
-            addresses: Addresses::Fit,
+            addresses: AddressOverflow::Fit,
             align: None,
-            unordered: Unordered::Error,
+            unordered: UnorderedRecords::Error,
             window: 1024,
             time_scale: 1.0,
             queue_depth: None,

@@ -1,46 +1,49 @@
-//! Counting what a trace holds, in memory that grows only with the space touched.
+//! Counts requests, sizes and addresses of a trace, in memory that grows only with the space touched.
 
 use super::figures::{OpStats, TraceInfo};
-use crate::Request;
+use crate::WorkloadRequest;
 use outlast_device::Op;
 use std::collections::BTreeMap;
 
-/// Sectors of the 4-KiB block in which footprints count.
+/// Sectors of a block of 4 KiB, the unit of footprints.
 const BLOCK: u64 = 8;
 /// Blocks in a chunk of the sparse map: 1 MiB.
 const CHUNK: u64 = 256;
-/// Chunks beyond which accesses are no longer counted (256 GiB touched; the counts are 256 MiB then).
+/// Chunks for which accesses are counted, and not only touched blocks: 256 GiB of the trace, with 256 MiB of counts.
 const MOST_COUNTED: usize = 1 << 18;
 const KINDS: usize = 4;
 
-/// What was touched of one chunk.
+/// The touched blocks of a chunk, and how often they were accessed.
 #[derive(Clone, Debug)]
-struct Chunk {
+struct TallyChunk {
     /// A bit for each block, for reads, writes and trims.
     touched: [[u64; 4]; 3],
+    /// Accesses of each block; `None` beyond [`MOST_COUNTED`] chunks.
     counts: Option<Box<[u32; CHUNK as usize]>>,
 }
 
-/// Running figures.
+/// Sums over the requests so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TraceTally {
     pub(super) records: u64,
     /// Requests of each size in sectors, by kind of request.
     sizes: [BTreeMap<u32, u64>; KINDS],
-    chunks: BTreeMap<u64, Chunk>,
+    chunks: BTreeMap<u64, TallyChunk>,
+    /// True if accesses of some chunk were not counted.
     uncounted: bool,
-    /// Where the last request of each kind ended.
+    /// End of the last request of each kind.
     ends: [Option<u64>; KINDS],
     aligned: u64,
     sequential: u64,
+    /// First sector and end of the touched range, and the last arrival in nanoseconds.
     start: Option<u64>,
     end: u64,
     last: u64,
 }
 
-impl Tally {
-    /// Counts one request; they come in order of arrival, the first at 0.
-    pub(super) fn add(&mut self, request: &Request) {
+impl TraceTally {
+    /// Counts one request. Requests come in order of arrival, the first at 0.
+    pub(super) fn add(&mut self, request: &WorkloadRequest) {
         let (command, kind) = (request.command, request.command.op as usize);
         self.records += 1;
         self.last = request.at.0;
@@ -60,8 +63,9 @@ impl Tally {
     }
 
     fn touch(&mut self, block: u64, kind: usize) {
+        // Beyond the limit a chunk keeps 96 bytes of bits instead of 1 KiB of counts.
         let full = self.chunks.len() >= MOST_COUNTED;
-        let chunk = self.chunks.entry(block / CHUNK).or_insert_with(|| Chunk {
+        let chunk = self.chunks.entry(block / CHUNK).or_insert_with(|| TallyChunk {
             touched: [[0; 4]; 3],
             counts: (!full).then(|| Box::new([0; CHUNK as usize])),
         });
@@ -73,13 +77,14 @@ impl Tally {
         }
     }
 
-    fn footprint(&self, of: impl Fn(&Chunk, usize) -> u64) -> f64 {
+    /// Touched blocks in MiB; `bits_of` gives the bits of each of the four words of a chunk.
+    fn footprint(&self, bits_of: impl Fn(&TallyChunk, usize) -> u64) -> f64 {
         let blocks: u64 = self
             .chunks
             .values()
-            .map(|chunk| (0..4).map(|word| u64::from(of(chunk, word).count_ones())).sum::<u64>())
+            .map(|chunk| (0..4).map(|word| u64::from(bits_of(chunk, word).count_ones())).sum::<u64>())
             .sum();
-        blocks as f64 / 256.0
+        blocks as f64 / CHUNK as f64
     }
 
     /// Accesses to the most-accessed fifth of the touched blocks, in percent.
@@ -87,7 +92,7 @@ impl Tally {
         if self.uncounted {
             return None;
         }
-        // Blocks by number of accesses: a trace has few different numbers.
+        // Number of blocks by number of accesses, of which a trace has few different ones, instead of a sorted list of all blocks.
         let mut blocks = BTreeMap::new();
         let counts = self.chunks.values().filter_map(|chunk| chunk.counts.as_deref()).flatten();
         for &count in counts.filter(|&&count| count > 0) {
@@ -95,6 +100,7 @@ impl Tally {
         }
         let touched: u64 = blocks.values().sum();
         let accesses: u64 = blocks.iter().map(|(&count, &number)| u64::from(count) * number).sum();
+        // From the most accessed blocks down, until a fifth of the touched blocks is taken.
         let (mut left, mut hot) = (touched / 5, 0);
         for (&count, &number) in blocks.iter().rev() {
             let taken = number.min(left);
@@ -108,10 +114,10 @@ impl Tally {
         let sizes = &self.sizes[kind];
         let count: u64 = sizes.values().sum();
         let bytes = sizes.iter().map(|(&sectors, &number)| u64::from(sectors) * 512 * number).sum::<u64>();
-        let mut below = 0;
+        let mut cumulated = 0;
         let median = sizes.iter().find(|&(_, &number)| {
-            below += number;
-            below * 2 >= count
+            cumulated += number;
+            cumulated * 2 >= count
         });
         OpStats {
             count,
@@ -128,14 +134,14 @@ impl Tally {
         }
     }
 
-    /// Enters the figures into `info`.
+    /// `info` with the figures of the sums.
     pub(super) fn info(self, info: TraceInfo) -> TraceInfo {
         let flushes = self.stats(Op::Flush as usize);
         let moved = self.records - flushes.count;
         TraceInfo {
             records: self.records,
             span_s: self.last as f64 * 1e-9,
-            // A gap less than there are requests, as the last one starts none.
+            // There is one gap less than requests.
             rate_iops: (self.last > 0).then(|| (self.records - 1) as f64 / (self.last as f64 * 1e-9)),
             mean_gap_us: if self.records < 2 {
                 0.0

@@ -1,45 +1,49 @@
-//! One request as a line or record of each format.
+//! Writes requests as lines or records of each format.
 
-use super::Format;
-use crate::error::bad;
-use crate::{Request, WorkloadError};
+use super::TraceFormat;
+use crate::error::bad_setting;
+use crate::{WorkloadError, WorkloadRequest};
 use outlast_device::Op;
 use outlast_units::Nanos;
 use std::io::{self, Write};
 
-/// FILETIME of 1970-01-01: where written MSR traces start.
+/// FILETIME of 1970-01-01, in ticks of 100 ns: the start of the MSR traces that are written.
 const FILETIME_1970: u64 = 116_444_736_000_000_000;
-/// The columns of what Windows's text says of a read or a write, and of a flush.
+/// Columns of an event of Windows: of a read or a write, and of a flush.
 const ETW_MOVES: &str =
     "TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum";
 const ETW_FLUSHES: &str = "TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ElapsedTime, DiskNum";
-/// The device that written fio logs name.
+/// Name of the device in the fio logs that are written.
 const IOLOG_FILE: &str = "/dev/outlast";
 
 /// Writes requests as a trace, one after another in order of arrival.
 pub struct TraceWriter<'a> {
-    format: Format,
+    format: TraceFormat,
     to: &'a mut dyn Write,
-    /// Requests written, and completions.
+    /// Requests and completions written so far.
     written: u64,
     completed: u64,
-    /// When the last of them arrived, in ns.
+    /// Arrival of the last request, in nanoseconds.
     previous: u64,
 }
 
 impl<'a> TraceWriter<'a> {
-    /// Characters of a remark at most.
-    pub const REMARK: usize = 1000;
+    /// Characters of a message at most.
+    pub const MAX_MESSAGE: usize = 1000;
 
     /// Begins a trace in `format`.
     ///
     /// # Errors
-    /// `auto`, which is no format to write; or `to` cannot be written.
-    pub fn new(format: Format, to: &'a mut dyn Write) -> Result<Self, WorkloadError> {
-        if format == Format::Auto {
-            return Err(bad("format", format, format!("name the format to write: one of {}", Format::NAMES)));
+    /// The format is `auto`, or `to` cannot be written.
+    pub fn new(format: TraceFormat, to: &'a mut dyn Write) -> Result<Self, WorkloadError> {
+        if format == TraceFormat::Auto {
+            return Err(bad_setting(
+                "format",
+                format,
+                format!("name the format to write: one of {}", TraceFormat::NAMES),
+            ));
         }
-        header(format, to).map_err(WorkloadError::Write)?;
+        write_header(format, to).map_err(WorkloadError::Write)?;
         Ok(Self { format, to, written: 0, completed: 0, previous: 0 })
     }
 
@@ -47,82 +51,88 @@ impl<'a> TraceWriter<'a> {
     ///
     /// # Errors
     /// The format cannot hold it, or it cannot be written.
-    pub fn write(&mut self, own: &Request) -> Result<(), WorkloadError> {
+    pub fn write(&mut self, request: &WorkloadRequest) -> Result<(), WorkloadError> {
         self.written += 1;
-        if let Some(why) = obstacle(self.format, own) {
-            let command = own.command;
-            let what = format!("{:?} of {} sectors at LBA {}", command.op, command.sectors, command.lba)
-                .to_lowercase();
+        if let Some(why) = obstacle(self.format, request) {
+            let command = request.command;
+            let description =
+                format!("{:?} of {} sectors at LBA {}", command.op, command.sectors, command.lba)
+                    .to_lowercase();
             let (number, format) = (self.written, self.format.name());
-            return Err(WorkloadError::NotRepresentable { number, what, format, why });
+            return Err(WorkloadError::NotRepresentable { number, request: description, format, why });
         }
-        request(self.format, self.written + self.completed, self.previous, own, self.to)
+        write_request(self.format, self.written + self.completed, self.previous, request, self.to)
             .map_err(WorkloadError::Write)?;
-        self.previous = own.at.0;
+        self.previous = request.at.0;
         Ok(())
     }
 
-    /// Writes that a request has completed, at the time that it has here, for blkparse; the other formats have no place for it and leave it out.
+    /// Writes the completion of a request at time `request.at`, in blkparse. Other formats have no completions, and nothing is written.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn done(&mut self, own: &Request) -> Result<(), WorkloadError> {
-        if self.format != Format::Blkparse {
+    /// Writing to the output failed.
+    pub fn write_completion(&mut self, request: &WorkloadRequest) -> Result<(), WorkloadError> {
+        if self.format != TraceFormat::Blkparse {
             return Ok(());
         }
         self.completed += 1;
-        event(self.written + self.completed, 'C', own, self.to).map_err(WorkloadError::Write)
+        write_blk_event(self.written + self.completed, 'C', request, self.to).map_err(WorkloadError::Write)
     }
 
-    /// Writes what happened at `at` and is no request, as a message of blkparse; the other formats have no place for it and leave it out.
+    /// Writes a message at time `at`, in blkparse, shortened to [`Self::MAX_MESSAGE`] characters. Other formats have none, and nothing is written.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn remark(&mut self, at: Nanos, text: &str) -> Result<(), WorkloadError> {
-        if self.format != Format::Blkparse {
+    /// Writing to the output failed.
+    pub fn write_message(&mut self, at: Nanos, text: &str) -> Result<(), WorkloadError> {
+        if self.format != TraceFormat::Blkparse {
             return Ok(());
         }
-        let text: String =
-            text.chars().map(|own| if own.is_control() { ' ' } else { own }).take(Self::REMARK).collect();
-        let (seconds, rest) = (at.0 / 1_000_000_000, at.0 % 1_000_000_000);
-        writeln!(self.to, "  8,0    0        0 {seconds:5}.{rest:09}     0  m   N {text}")
+        let text: String = text
+            .chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .take(Self::MAX_MESSAGE)
+            .collect();
+        let (seconds, nanos) = (at.0 / 1_000_000_000, at.0 % 1_000_000_000);
+        writeln!(self.to, "  8,0    0        0 {seconds:5}.{nanos:09}     0  m   N {text}")
             .map_err(WorkloadError::Write)
     }
 
-    /// Ends the trace; returns how many requests it has.
+    /// Ends the trace and returns the number of its requests.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn end(self) -> Result<u64, WorkloadError> {
-        trailer(self.format, self.previous, self.to).map_err(WorkloadError::Write)?;
+    /// Writing to the output failed.
+    pub fn finish(self) -> Result<u64, WorkloadError> {
+        write_trailer(self.format, self.previous, self.to).map_err(WorkloadError::Write)?;
         self.to.flush().map_err(WorkloadError::Write)?;
         Ok(self.written)
     }
 }
 
-/// Why a request cannot be written; `None` if it can. Time below the format's resolution is dropped: 100 ns for msr, 1 us
+/// The reason why a request cannot be written; `None` if it can. Time below the format's resolution is dropped: 100 ns for msr, 1 us
 /// for fio-iolog, vscsi, alibaba and etw, none for spc, ascii and blkparse.
-fn obstacle(format: Format, request: &Request) -> Option<&'static str> {
+fn obstacle(format: TraceFormat, request: &WorkloadRequest) -> Option<&'static str> {
     let command = request.command;
-    let rich = matches!(format, Format::Blkparse | Format::FioIolog | Format::FioIologV2);
+    let has_trims = matches!(format, TraceFormat::Blkparse | TraceFormat::FioIolog | TraceFormat::FioIologV2);
     match command.op {
-        Op::Trim if !rich => Some("the format has no trim"),
-        Op::Flush if !rich && format != Format::Etw => Some("the format has no flush"),
+        Op::Trim if !has_trims => Some("the format has no trim"),
+        Op::Flush if !has_trims && format != TraceFormat::Etw => Some("the format has no flush"),
         Op::LbaStatus => Some("no format has queries of the LBA status"),
-        _ if command.fua && format != Format::Blkparse => Some("the format has no forced unit access"),
-        _ if format == Format::Vscsi && u64::from(command.sectors) * 512 > u64::from(u32::MAX) => {
+        _ if command.fua && format != TraceFormat::Blkparse => Some("the format has no forced unit access"),
+        _ if format == TraceFormat::Vscsi && u64::from(command.sectors) * 512 > u64::from(u32::MAX) => {
             Some("the format has 32 bits for the size")
         }
         _ => None,
     }
 }
 
-/// What comes before the first request.
-fn header(format: Format, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the lines before the first request.
+fn write_header(format: TraceFormat, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::FioIolog => writeln!(out, "fio version 3 iolog\n0 {IOLOG_FILE} add\n0 {IOLOG_FILE} open"),
-        Format::FioIologV2 => writeln!(out, "fio version 2 iolog\n{IOLOG_FILE} add\n{IOLOG_FILE} open"),
-        Format::Etw => {
+        TraceFormat::FioIolog => {
+            writeln!(out, "fio version 3 iolog\n0 {IOLOG_FILE} add\n0 {IOLOG_FILE} open")
+        }
+        TraceFormat::FioIologV2 => writeln!(out, "fio version 2 iolog\n{IOLOG_FILE} add\n{IOLOG_FILE} open"),
+        TraceFormat::Etw => {
             writeln!(out, "BeginHeader")?;
             for (event, columns) in
                 [("DiskRead", ETW_MOVES), ("DiskWrite", ETW_MOVES), ("DiskFlush", ETW_FLUSHES)]
@@ -135,21 +145,21 @@ fn header(format: Format, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What comes after the last request, which arrived at `at` ns.
-fn trailer(format: Format, at: u64, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the lines after the last request, which arrived at `at` ns.
+fn write_trailer(format: TraceFormat, at: u64, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::FioIolog => writeln!(out, "{} {IOLOG_FILE} close", at / 1000),
-        Format::FioIologV2 => writeln!(out, "{IOLOG_FILE} close"),
+        TraceFormat::FioIolog => writeln!(out, "{} {IOLOG_FILE} close", at / 1000),
+        TraceFormat::FioIologV2 => writeln!(out, "{IOLOG_FILE} close"),
         _ => Ok(()),
     }
 }
 
-/// Writes request `number` (from 1); `previous` is the arrival of the one before, in ns.
-fn request(
-    format: Format,
+/// Writes request `number`, counted from 1; `previous` is the arrival of the one before, in ns.
+fn write_request(
+    format: TraceFormat,
     number: u64,
     previous: u64,
-    request: &Request,
+    request: &WorkloadRequest,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (at, command) = (request.at.0, request.command);
@@ -157,26 +167,28 @@ fn request(
     let (offset, size) = (u128::from(lba) * 512, sectors * 512);
     let read = command.op == Op::Read;
     match format {
-        Format::Msr => {
+        TraceFormat::Msr => {
             let ticks = FILETIME_1970 + at / 100;
             writeln!(out, "{ticks},outlast,0,{},{offset},{size},0", if read { "Read" } else { "Write" })
         }
-        Format::Spc => {
+        TraceFormat::Spc => {
             let code = if read { 'r' } else { 'w' };
             writeln!(out, "0,{lba},{size},{code},{}.{:09}", at / 1_000_000_000, at % 1_000_000_000)
         }
-        Format::Ascii => writeln!(out, "{at} 0 {lba} {sectors} {}", u8::from(read)),
-        Format::Alibaba => writeln!(out, "0,{},{offset},{size},{}", if read { 'R' } else { 'W' }, at / 1000),
-        Format::Blkparse => event(number, 'Q', request, out),
-        Format::Etw => disk_event(request, out),
-        Format::FioIolog | Format::FioIologV2 => {
+        TraceFormat::Ascii => writeln!(out, "{at} 0 {lba} {sectors} {}", u8::from(read)),
+        TraceFormat::Alibaba => {
+            writeln!(out, "0,{},{offset},{size},{}", if read { 'R' } else { 'W' }, at / 1000)
+        }
+        TraceFormat::Blkparse => write_blk_event(number, 'Q', request, out),
+        TraceFormat::Etw => write_etw_event(request, out),
+        TraceFormat::FioIolog | TraceFormat::FioIologV2 => {
             let action = match command.op {
                 Op::Read => "read",
                 Op::Write => "write",
                 Op::Trim => "trim",
                 Op::Flush | Op::LbaStatus => "sync",
             };
-            if format == Format::FioIolog {
+            if format == TraceFormat::FioIolog {
                 return writeln!(out, "{} {IOLOG_FILE} {action} {offset} {size}", at / 1000);
             }
             // The difference of the rounded times, so that rounding does not add up.
@@ -186,8 +198,9 @@ fn request(
             }
             writeln!(out, "{IOLOG_FILE} {action} {offset} {size}")
         }
-        Format::Vscsi => {
+        TraceFormat::Vscsi => {
             let wide = lba > u64::from(u32::MAX);
+            // READ and WRITE of 10 bytes hold addresses of 32 bits, those of 16 bytes of 64.
             let command: u16 = match (read, wide) {
                 (true, false) => 0x28,
                 (true, true) => 0x88,
@@ -204,14 +217,14 @@ fn request(
             record[24..32].copy_from_slice(&(at / 1000).to_le_bytes());
             out.write_all(&record)
         }
-        Format::Auto => {
+        TraceFormat::Auto => {
             Err(io::Error::new(io::ErrorKind::InvalidInput, "auto cannot be written: name a format"))
         }
     }
 }
 
-/// An event of Windows.
-fn disk_event(request: &Request, out: &mut dyn Write) -> io::Result<()> {
+/// Writes an event of Windows.
+fn write_etw_event(request: &WorkloadRequest, out: &mut dyn Write) -> io::Result<()> {
     let (at, command) = (request.at.0 / 1000, request.command);
     let (offset, size) = (u128::from(command.lba.0) * 512, u64::from(command.sectors) * 512);
     let name = match command.op {
@@ -222,8 +235,13 @@ fn disk_event(request: &Request, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{name:>15}, {at}, outlast ( 0), 0, 0x0, {offset:#012x}, {size:#010x}, 0, 0")
 }
 
-/// A line of blkparse: what becomes of a request.
-fn event(number: u64, action: char, request: &Request, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a line of blkparse: `action` Q for the arrival of a request, C for its completion.
+fn write_blk_event(
+    number: u64,
+    action: char,
+    request: &WorkloadRequest,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (at, command) = (request.at.0, request.command);
     let time = format!("{:5}.{:09}", at / 1_000_000_000, at % 1_000_000_000);
     let rwbs = match (command.op, command.fua) {

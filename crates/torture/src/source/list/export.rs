@@ -5,7 +5,7 @@ use crate::history::{Data, History, What, Write as Written, WriteId};
 use crate::source::{capacity_mark, copy_of};
 use outlast_device::{Command, Op};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
-use outlast_workload::{Format, Request, TraceWriter, WorkloadError};
+use outlast_workload::{TraceFormat, TraceWriter, WorkloadError, WorkloadRequest};
 use std::io::{self, Read, Write};
 
 /// Sectors of a trim at most: longer ones are lines of their own, as the kernel's are.
@@ -17,9 +17,9 @@ const TRIM: u32 = 1 << 22;
 /// # Errors
 /// It cannot be written, the bytes of a write cannot be read, or a mark cannot be in a line.
 pub fn export_list(history: &History, text: &mut dyn Write, data: &mut dyn Write) -> io::Result<()> {
-    let mut lines = TraceWriter::new(Format::Blkparse, text).map_err(io::Error::other)?;
+    let mut lines = TraceWriter::new(TraceFormat::Blkparse, text).map_err(io::Error::other)?;
     let other = |error: WorkloadError| io::Error::other(error.to_string());
-    lines.remark(Nanos::ZERO, &capacity_mark(history.capacity)).map_err(other)?;
+    lines.write_message(Nanos::ZERO, &capacity_mark(history.capacity)).map_err(other)?;
     for event in &history.events {
         match event.what {
             What::Write(id) => {
@@ -31,25 +31,25 @@ pub fn export_list(history: &History, text: &mut dyn Write, data: &mut dyn Write
             }
             What::WriteDone(id) => {
                 for request in requests(event.at, &history.writes[id.0 as usize]) {
-                    lines.done(&request).map_err(other)?;
+                    lines.write_completion(&request).map_err(other)?;
                 }
             }
             What::Flush(_) => lines.write(&flush(event.at)).map_err(other)?,
-            What::FlushDone(_) => lines.done(&flush(event.at)).map_err(other)?,
+            What::FlushDone(_) => lines.write_completion(&flush(event.at)).map_err(other)?,
             What::Mark(number) => {
-                lines.remark(event.at, &mark(&history.marks[number as usize].text)?).map_err(other)?;
+                lines.write_message(event.at, &mark(&history.marks[number as usize].text)?).map_err(other)?;
             }
         }
     }
-    lines.end().map_err(other)?;
+    lines.finish().map_err(other)?;
     data.flush()
 }
 
 /// The message that a mark is.
 fn mark(text: &str) -> io::Result<String> {
-    if text.len() > TraceWriter::REMARK - MARK.len() || text.contains(char::is_control) {
+    if text.len() > TraceWriter::MAX_MESSAGE - MARK.len() || text.contains(char::is_control) {
         let start: String = text.chars().take(40).filter(|own| !own.is_control()).collect();
-        let limit = TraceWriter::REMARK - MARK.len();
+        let limit = TraceWriter::MAX_MESSAGE - MARK.len();
         let why =
             format!("mark \"{start}…\": a line has room for {limit} bytes, none of them a control character");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -57,9 +57,9 @@ fn mark(text: &str) -> io::Result<String> {
     Ok(format!("{MARK}{text}"))
 }
 
-fn flush(at: Nanos) -> Request {
+fn flush(at: Nanos) -> WorkloadRequest {
     let command = Command::FLUSH;
-    Request { at, command }
+    WorkloadRequest { at, command }
 }
 
 /// The operation that a write is in the list.
@@ -68,13 +68,13 @@ fn op(write: &Written) -> Op {
 }
 
 /// A write as requests.
-fn requests(at: Nanos, write: &Written) -> impl Iterator<Item = Request> {
+fn requests(at: Nanos, write: &Written) -> impl Iterator<Item = WorkloadRequest> {
     let (op, lba, sectors, fua) = (op(write), write.lba.0, write.sectors, write.fua);
     let step = if op == Op::Trim { TRIM } else { sectors.max(1) };
     (0..sectors).step_by(step as usize).map(move |from| {
         let count = (sectors - from).min(step);
         let lba = Lba(lba + u64::from(from));
-        Request { at, command: Command { fua, ..Command::new(op, lba, count) } }
+        WorkloadRequest { at, command: Command { fua, ..Command::new(op, lba, count) } }
     })
 }
 

@@ -6,7 +6,7 @@ use crate::history::{Builder, Data, FlushId, History, WriteId};
 use crate::source::{Files, capacity_in};
 use outlast_device::Op;
 use outlast_units::{Nanos, SECTOR_BYTES};
-use outlast_workload::{BlkLine, BlkLines, Request};
+use outlast_workload::{BlkLine, BlkLineReader, WorkloadRequest};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use std::path::Path;
 /// A file cannot be read, a line is none of blkparse, times go back, or the bytes are not as many as the writes have.
 pub fn history_of_list(path: &Path) -> Result<History, TortureError> {
     let lines = lines_of(path)?;
-    let completes = lines.iter().any(|line| matches!(line, BlkLine::Done { .. }));
+    let completes = lines.iter().any(|line| matches!(line, BlkLine::Completed { .. }));
     let mut device = Device { completes, ..Device::default() };
     for line in lines {
         device.take(line);
@@ -43,7 +43,7 @@ pub fn history_of_list(path: &Path) -> Result<History, TortureError> {
 fn lines_of(path: &Path) -> Result<Vec<BlkLine>, TortureError> {
     let io = |source| TortureError::Io { path: path.to_owned(), source };
     let file = BufReader::new(File::options().read(true).open(path).map_err(io)?);
-    let (mut reader, mut lines, mut latest) = (BlkLines::default(), Vec::new(), Nanos::ZERO);
+    let (mut reader, mut lines, mut latest) = (BlkLineReader::default(), Vec::new(), Nanos::ZERO);
     for (number, line) in (1..).zip(file.split(b'\n')) {
         let line = line.map_err(io)?;
         if line.trim_ascii().is_empty() {
@@ -55,7 +55,7 @@ fn lines_of(path: &Path) -> Result<Vec<BlkLine>, TortureError> {
         };
         let Some(line) = reader.line(&line).map_err(wrong)? else { continue };
         let at = match &line {
-            BlkLine::Asked { request, .. } | BlkLine::Done { request, .. } => request.at,
+            BlkLine::Queued { request, .. } | BlkLine::Completed { request, .. } => request.at,
             BlkLine::Message { at, .. } => *at,
         };
         if at < latest {
@@ -99,17 +99,17 @@ impl Device {
                 (Some(mark), None) => self.builder.mark(at, mark.to_owned()),
                 (None, None) => {}
             },
-            BlkLine::Asked { request, flush } => {
+            BlkLine::Queued { request, flush } => {
                 self.asked(request, flush);
                 if !self.completes {
                     self.done(request, flush);
                 }
             }
-            BlkLine::Done { request, flush } => self.done(request, flush),
+            BlkLine::Completed { request, flush } => self.done(request, flush),
         }
     }
 
-    fn asked(&mut self, Request { at, command }: Request, flush: bool) {
+    fn asked(&mut self, WorkloadRequest { at, command }: WorkloadRequest, flush: bool) {
         if flush || command.op == Op::Flush {
             let id = self.builder.flush(at);
             self.flushes.push(id);
@@ -130,7 +130,7 @@ impl Device {
         self.writes.push(Pending { id, op: command.op, fua: command.fua, range, left: sectors });
     }
 
-    fn done(&mut self, Request { at, command }: Request, flush: bool) {
+    fn done(&mut self, WorkloadRequest { at, command }: WorkloadRequest, flush: bool) {
         // Of several flushes under way the last may be the one: it covers most.
         if (flush || command.op == Op::Flush)
             && let Some(id) = self.flushes.pop()
@@ -138,15 +138,15 @@ impl Device {
             self.builder.flush_done(at, id);
         }
         // Where forced unit access was the driver's own doing, the completion does not tell of it.
-        if !self.end_writes(Request { at, command }, Some(command.fua)) {
-            self.end_writes(Request { at, command }, None);
+        if !self.end_writes(WorkloadRequest { at, command }, Some(command.fua)) {
+            self.end_writes(WorkloadRequest { at, command }, None);
         }
         self.writes.retain(|pending| pending.left > 0);
     }
 
     /// Ends writes under way that a completion lies upon, of those with forced unit access or without if that is to be regarded; whether there are
     /// any.
-    fn end_writes(&mut self, Request { at, command }: Request, fua: Option<bool>) -> bool {
+    fn end_writes(&mut self, WorkloadRequest { at, command }: WorkloadRequest, fua: Option<bool>) -> bool {
         let range = command.lba.0..command.lba.0 + u64::from(command.sectors);
         let overlap =
             |other: &Range<u64>| range.end.min(other.end).saturating_sub(range.start.max(other.start));

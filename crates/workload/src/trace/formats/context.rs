@@ -1,17 +1,18 @@
-//! What a decoder needs to know and to remember, and what it gives.
+//! Input, memory and output of the decoders.
 
-use super::etw::Header;
-use super::version::Version;
-use crate::trace::fields::Fault;
-use crate::trace::spec::{AddressUnit, BlkEvent, Format};
+use super::etw::EtwHeader;
+use super::vscsi_version::VscsiVersion;
+use crate::trace::fields::FieldFault;
+use crate::trace::spec::{AddressUnit, BlkEvent, TraceFormat};
 use outlast_device::Op;
 use std::collections::BTreeMap;
 
-/// One recorded request, as it is in the file.
+/// One recorded request, with time and address as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Record {
-    /// Nanoseconds in the trace's own time.
+pub(crate) struct TraceRecord {
+    /// Nanoseconds in the time of the trace, which may start anywhere.
     pub(crate) time: u64,
+    /// Number of the device in order of appearance, an index of [`DeviceTable::names`].
     pub(crate) device: u32,
     pub(crate) lba: u64,
     pub(crate) sectors: u32,
@@ -19,15 +20,15 @@ pub(crate) struct Record {
     pub(crate) fua: bool,
 }
 
-/// What a line holds.
+/// The requests of a line or record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parsed {
-    /// Nothing that is a request.
+pub(crate) enum ParsedLine {
+    /// None: a comment, a header, or another event.
     Skip,
-    /// A request.
-    One(Record),
-    /// A flush and then a request (a write with a flush before it).
-    FlushThen(Record),
+    /// One.
+    One(TraceRecord),
+    /// Two: a flush and then this one, as the flag `REQ_PREFLUSH` of Linux demands.
+    FlushThen(TraceRecord),
 }
 
 /// The devices seen so far, by name.
@@ -41,42 +42,43 @@ impl DeviceTable {
     /// More devices than any trace has; keeps a damaged file from growing the table without bound.
     const MOST: usize = 1 << 16;
 
-    /// Names that are compared one by one before the index is asked: most traces have no more.
+    /// Names that are compared one by one before the index is searched: most traces have no more.
     const FEW: usize = 4;
 
     /// The number of the device `name`.
     #[inline]
-    pub(crate) fn id(&mut self, name: &[u8]) -> Result<u32, Box<Fault>> {
-        match self.names.iter().take(Self::FEW).position(|known| is_same(known, name)) {
+    pub(crate) fn id(&mut self, name: &[u8]) -> Result<u32, Box<FieldFault>> {
+        match self.names.iter().take(Self::FEW).position(|listed| is_same(listed, name)) {
             Some(id) => Ok(id as u32),
-            None => self.id_of_many(name),
+            None => self.find_or_add(name),
         }
     }
 
     /// The number of the device `name`, which must be a whole number.
     #[inline]
-    pub(crate) fn id_of_number(&mut self, name: &[u8]) -> Result<u32, Box<Fault>> {
-        if let Some(id) = self.names.iter().take(Self::FEW).position(|known| is_same(known, name)) {
+    pub(crate) fn id_of_number(&mut self, name: &[u8]) -> Result<u32, Box<FieldFault>> {
+        if let Some(id) = self.names.iter().take(Self::FEW).position(|listed| is_same(listed, name)) {
             return Ok(id as u32);
         }
         crate::trace::fields::whole("device", name)?;
-        self.id_of_many(name)
+        self.find_or_add(name)
     }
 
     /// The number of the device whose name is `host`, an underscore, and `disk`.
     #[inline]
-    pub(crate) fn id_of_disk(&mut self, host: &[u8], disk: &[u8]) -> Result<u32, Box<Fault>> {
-        let is = |known: &[u8]| match known.split_at_checked(host.len()) {
+    pub(crate) fn id_of_disk(&mut self, host: &[u8], disk: &[u8]) -> Result<u32, Box<FieldFault>> {
+        let is_disk = |listed: &[u8]| match listed.split_at_checked(host.len()) {
             Some((first, [b'_', last @ ..])) => is_same(last, disk) && is_same(first, host),
             _ => false,
         };
-        match self.names.iter().take(Self::FEW).position(|known| is(known)) {
+        match self.names.iter().take(Self::FEW).position(|listed| is_disk(listed)) {
             Some(id) => Ok(id as u32),
-            None => self.id_of_many(&[host, b"_", disk].concat()),
+            None => self.find_or_add(&[host, b"_", disk].concat()),
         }
     }
 
-    fn id_of_many(&mut self, name: &[u8]) -> Result<u32, Box<Fault>> {
+    /// The number of the device `name`, which is added if it is new.
+    fn find_or_add(&mut self, name: &[u8]) -> Result<u32, Box<FieldFault>> {
         if let Some(&id) = self.index.get(name) {
             return Ok(id);
         }
@@ -90,53 +92,53 @@ impl DeviceTable {
     }
 }
 
-/// Whether two names are the same. They have a few bytes, for which a call of `memcmp` costs more than it does.
+/// True if two names are the same. At their few bytes a call of `memcmp` costs more than this loop.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
 }
 
-/// What a decoder needs to know and to remember.
+/// Settings and memory of a decoder.
 #[derive(Clone, Debug)]
-pub(crate) struct Context {
-    pub(crate) format: Format,
+pub(crate) struct DecodeContext {
+    pub(crate) format: TraceFormat,
     /// Nanoseconds in a unit of the recorded times.
     pub(crate) unit: u64,
     pub(crate) address_unit: AddressUnit,
     pub(crate) event: BlkEvent,
     /// Version of a fio log.
     pub(crate) iolog: u8,
-    pub(crate) vscsi: Version,
+    pub(crate) vscsi: VscsiVersion,
     pub(crate) devices: DeviceTable,
     /// Records that were rounded out to whole sectors.
     pub(crate) rounded: u64,
-    /// The time so far of a format that records waits.
+    /// Sum of the waits so far, in nanoseconds, for the format that records waits.
     pub(crate) clock: u64,
-    /// What the columns of Windows's events are.
-    pub(crate) etw: Header,
-    /// Whether blkparse's summary has begun.
+    /// Columns of the events of Windows.
+    pub(crate) etw: EtwHeader,
+    /// True once blkparse's summary has begun.
     pub(crate) summary: bool,
 }
 
-impl Context {
-    pub(crate) fn new(format: Format) -> Self {
+impl DecodeContext {
+    pub(crate) fn new(format: TraceFormat) -> Self {
         Self {
             format,
             unit: 1,
             address_unit: AddressUnit::Byte,
             event: BlkEvent::Q,
             iolog: 3,
-            vscsi: Version::One,
+            vscsi: VscsiVersion::One,
             devices: DeviceTable::default(),
             rounded: 0,
             clock: 0,
-            etw: Header::default(),
+            etw: EtwHeader::default(),
             summary: false,
         }
     }
 
-    /// The range of an address and a size in bytes or sectors, whichever the format uses.
-    pub(super) fn range(&mut self, address: &[u8], size: &[u8]) -> Result<(u64, u32), Box<Fault>> {
+    /// First sector and length of an address and a size, which are bytes or sectors as the format has them.
+    pub(super) fn range(&mut self, address: &[u8], size: &[u8]) -> Result<(u64, u32), Box<FieldFault>> {
         use crate::trace::fields::{bytes, sectors, whole};
         let (start, length) = (whole("address", address)?, whole("size", size)?);
         match self.address_unit {

@@ -1,27 +1,26 @@
 //! Disk events of Event Tracing for Windows, as the text that xperf and WPA's `dumper` action print; so are the Microsoft production server
 //! traces of SNIA IOTTA, set 158: `DiskRead, 28412, store.exe (4184), 9876, 0x8aa1c2f0, 0x1a3c4e000, 0x00002000, 5214, 3, ...`.
 //!
-//! What the columns of an event are, the file says itself between `BeginHeader` and `EndHeader`. Without that they are taken to be those of
-//! the traces above. Times are microseconds, offsets and sizes bytes, hexadecimal with `0x` in front. It is assumed that the time of an event is
-//! when it happened as far as a replay is concerned: Windows logs a read or write when it has ended, and the events that only say that
-//! one has begun have no address.
+//! The file itself names the columns of each event between `BeginHeader` and `EndHeader`; without a header they are those of the traces
+//! above. Times are microseconds, offsets and sizes bytes, hexadecimal with `0x` in front. Windows logs a read or write when it has ended; a
+//! replay takes that time for the arrival, because the events at the beginning have no address.
 
-use super::context::{Context, Parsed, Record};
-use crate::trace::fields::{self, Fault, fault, whole};
+use super::context::{DecodeContext, ParsedLine, TraceRecord};
+use crate::trace::fields::{self, FieldFault, fault, whole};
 use outlast_device::Op;
 
-/// Columns of an event looked at, at most: the last that is needed is before the name of a file, which may have commas.
-const MOST: usize = 24;
-/// In place of a column: the event has none.
-const NONE: u8 = u8::MAX;
+/// Columns of an event that are read at most: those that are needed stand before the name of a file, which may have commas.
+const MOST_COLUMNS: usize = 24;
+/// In place of the index of a column that the event does not have.
+const NO_COLUMN: u8 = u8::MAX;
 
 /// The events that are requests.
 const EVENTS: [(&[u8], Op); 3] =
     [(b"DiskRead", Op::Read), (b"DiskWrite", Op::Write), (b"DiskFlush", Op::Flush)];
 
-/// Where an event has what a request needs.
+/// Indices of the columns of an event that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Columns {
+struct EtwColumns {
     time: u8,
     offset: u8,
     size: u8,
@@ -30,33 +29,35 @@ struct Columns {
 
 /// The columns of each of the [`EVENTS`].
 #[derive(Clone, Debug)]
-pub(crate) struct Header {
-    columns: [Columns; EVENTS.len()],
-    /// Whether lines say what columns are.
-    within: bool,
+pub(crate) struct EtwHeader {
+    columns: [EtwColumns; EVENTS.len()],
+    /// True between `BeginHeader` and `EndHeader`.
+    in_header: bool,
 }
 
-impl Default for Header {
+impl Default for EtwHeader {
     /// The columns of the traces of IOTTA.
     fn default() -> Self {
-        let moves = Columns { time: 1, offset: 5, size: 6, disk: 8 };
-        let flushes = Columns { time: 1, offset: NONE, size: NONE, disk: 6 };
-        Self { columns: [moves, moves, flushes], within: false }
+        let moves = EtwColumns { time: 1, offset: 5, size: 6, disk: 8 };
+        let flushes = EtwColumns { time: 1, offset: NO_COLUMN, size: NO_COLUMN, disk: 6 };
+        Self { columns: [moves, moves, flushes], in_header: false }
     }
 }
 
-impl Columns {
-    /// Those that a line of the header names, for an event that `moves` data or does not.
-    fn named(line: &[u8], moves: bool) -> Result<Self, Box<Fault>> {
+impl EtwColumns {
+    /// The columns that a line of the header names; `moves` for an event that moves data.
+    fn from_header(line: &[u8], moves: bool) -> Result<Self, Box<FieldFault>> {
         let find = |name: &'static str| {
-            let place = columns(line).take(MOST).position(|column| column == name.as_bytes());
-            let place = place.map(|place| place as u8);
-            place.ok_or_else(|| fault("header", line, format!("a column {name} among the first {MOST}")))
+            let index = columns(line).take(MOST_COLUMNS).position(|column| column == name.as_bytes());
+            let index = index.map(|index| index as u8);
+            index.ok_or_else(|| {
+                fault("header", line, format!("a column {name} among the first {MOST_COLUMNS}"))
+            })
         };
         Ok(Self {
             time: find("TimeStamp")?,
-            offset: if moves { find("ByteOffset")? } else { NONE },
-            size: if moves { find("IOSize")? } else { NONE },
+            offset: if moves { find("ByteOffset")? } else { NO_COLUMN },
+            size: if moves { find("IOSize")? } else { NO_COLUMN },
             disk: find("DiskNum")?,
         })
     }
@@ -67,53 +68,55 @@ fn columns(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
 }
 
-/// Which of the [`EVENTS`] a line is of; `None` of others.
-fn event_of(name: &[u8]) -> Option<usize> {
+/// Index in [`EVENTS`] of the event with this name.
+fn event_index(name: &[u8]) -> Option<usize> {
     EVENTS.iter().position(|&(event, _)| event == name)
 }
 
-/// Whether a trace may begin with this line.
-pub(crate) fn is_first(line: &[u8]) -> bool {
+/// True if a trace may begin with this line.
+pub(crate) fn is_first_line(line: &[u8]) -> bool {
     let name = columns(line).next().unwrap_or_default();
     name == b"BeginHeader"
-        || (line.contains(&b',') && event_of(name.strip_suffix(b"Init").unwrap_or(name)).is_some())
+        || (line.contains(&b',') && event_index(name.strip_suffix(b"Init").unwrap_or(name)).is_some())
 }
 
 /// Decodes one line.
-pub(super) fn event(context: &mut Context, line: &[u8]) -> Result<Parsed, Box<Fault>> {
+pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLine, Box<FieldFault>> {
     let name = columns(line).next().unwrap_or_default();
     match name {
-        b"BeginHeader" => context.etw.within = true,
-        b"EndHeader" => context.etw.within = false,
+        b"BeginHeader" => context.etw.in_header = true,
+        b"EndHeader" => context.etw.in_header = false,
         _ => {
-            let Some(event) = event_of(name) else {
-                // Other events, or what xperf says of the system after the header.
-                let known = name.first().is_some_and(u8::is_ascii_alphabetic)
-                    && (context.etw.within || line.contains(&b','));
-                return if known {
-                    Ok(Parsed::Skip)
+            let Some(event) = event_index(name) else {
+                // Other events, and the properties of the system that xperf prints after the header.
+                let is_skipped = name.first().is_some_and(u8::is_ascii_alphabetic)
+                    && (context.etw.in_header || line.contains(&b','));
+                return if is_skipped {
+                    Ok(ParsedLine::Skip)
                 } else {
                     Err(fault("event", name, "a name, such as DiskRead, and columns"))
                 };
             };
-            if !context.etw.within {
-                return request(context, line, event).map(Parsed::One);
+            if !context.etw.in_header {
+                return request(context, line, event).map(ParsedLine::One);
             }
-            context.etw.columns[event] = Columns::named(line, EVENTS[event].1 != Op::Flush)?;
+            context.etw.columns[event] = EtwColumns::from_header(line, EVENTS[event].1 != Op::Flush)?;
         }
     }
-    Ok(Parsed::Skip)
+    Ok(ParsedLine::Skip)
 }
 
-fn request(context: &mut Context, line: &[u8], event: usize) -> Result<Record, Box<Fault>> {
+/// Decodes a line of the event with index `event`.
+fn request(context: &mut DecodeContext, line: &[u8], event: usize) -> Result<TraceRecord, Box<FieldFault>> {
     let at = context.etw.columns[event];
     let (mut time, mut offset, mut size, mut disk) = (None, None, None, None);
-    for (place, column) in (0u8..).zip(columns(line).take(MOST)) {
-        for (wanted, found) in
+    // One pass over the columns, as a line has many more than the four that are needed.
+    for (index, column) in (0u8..).zip(columns(line).take(MOST_COLUMNS)) {
+        for (column_index, value) in
             [(at.time, &mut time), (at.offset, &mut offset), (at.size, &mut size), (at.disk, &mut disk)]
         {
-            if place == wanted {
-                *found = Some(column);
+            if index == column_index {
+                *value = Some(column);
             }
         }
     }
@@ -124,18 +127,18 @@ fn request(context: &mut Context, line: &[u8], event: usize) -> Result<Record, B
     let op = EVENTS[event].1;
     if op == Op::Flush {
         let device = context.devices.id(disk)?;
-        return Ok(Record { time, device, lba: 0, sectors: 0, op, fua: false });
+        return Ok(TraceRecord { time, device, lba: 0, sectors: 0, op, fua: false });
     }
     let (offset, size) = (offset.ok_or_else(cut("ByteOffset"))?, size.ok_or_else(cut("IOSize"))?);
     let (start, length) = (number("ByteOffset", offset)?, number("IOSize", size)?);
     let (lba, sectors, rounded) = fields::bytes(start, length, offset, size)?;
     context.rounded += u64::from(rounded);
     let device = context.devices.id(disk)?;
-    Ok(Record { time, device, lba, sectors, op, fua: false })
+    Ok(TraceRecord { time, device, lba, sectors, op, fua: false })
 }
 
 /// A number, hexadecimal with `0x` in front, else decimal.
-fn number(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
+fn number(field: &'static str, text: &[u8]) -> Result<u64, Box<FieldFault>> {
     let Some(digits) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) else {
         return whole(field, text);
     };
@@ -148,21 +151,21 @@ fn number(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Format;
+    use crate::trace::TraceFormat;
 
-    fn decode(context: &mut Context, line: &str) -> Result<Parsed, Box<Fault>> {
+    fn decode(context: &mut DecodeContext, line: &str) -> Result<ParsedLine, Box<FieldFault>> {
         event(context, line.as_bytes())
     }
 
-    fn context() -> Context {
-        Context { unit: 1000, ..Context::new(Format::Etw) }
+    fn context() -> DecodeContext {
+        DecodeContext { unit: 1000, ..DecodeContext::new(TraceFormat::Etw) }
     }
 
     const READ: &str = "DiskRead, 8612, store.exe (3984), 11844, 0x8aa1c2f0, 0x018f0b8000, 0x00001000, 283, 2, 0x060043, 283, 3, Original, 0xe0, \"C:\\a, b\"";
 
     #[test]
     fn columns_are_those_of_the_published_traces_unless_a_header_says_otherwise() {
-        let record = Record {
+        let record = TraceRecord {
             time: 8_612_000,
             device: 0,
             lba: 0x0001_8f0b_8000 / 512,
@@ -170,7 +173,7 @@ mod tests {
             op: Op::Read,
             fua: false,
         };
-        assert_eq!(decode(&mut context(), READ), Ok(Parsed::One(record)));
+        assert_eq!(decode(&mut context(), READ), Ok(ParsedLine::One(record)));
         let mut newer = context();
         for line in [
             "BeginHeader",
@@ -179,25 +182,25 @@ mod tests {
             "EndHeader",
             "OS Version: 6.0.6001, Trace Size: 102400KB, Events Lost: 0",
         ] {
-            assert_eq!(decode(&mut newer, line), Ok(Parsed::Skip), "{line}");
+            assert_eq!(decode(&mut newer, line), Ok(ParsedLine::Skip), "{line}");
         }
         let with_cpu = READ.replacen("11844", "11844, 1", 1);
-        assert_eq!(decode(&mut newer, &with_cpu), Ok(Parsed::One(record)));
+        assert_eq!(decode(&mut newer, &with_cpu), Ok(ParsedLine::One(record)));
         assert_eq!(newer.devices.names, [b"2".to_vec().into_boxed_slice()]);
     }
 
     #[test]
     fn flushes_are_requests_and_other_events_are_not() {
-        let flush = Record { time: 9_000_000, device: 0, lba: 0, sectors: 0, op: Op::Flush, fua: false };
+        let flush = TraceRecord { time: 9_000_000, device: 0, lba: 0, sectors: 0, op: Op::Flush, fua: false };
         let line = "DiskFlush, 9000, System (4), 8, 0x8aa1c2f0, 1200, 0, 0x0, 1200, 3";
-        assert_eq!(decode(&mut context(), line), Ok(Parsed::One(flush)));
+        assert_eq!(decode(&mut context(), line), Ok(ParsedLine::One(flush)));
         for line in ["DiskReadInit, 8300, store.exe (3984), 11844, 0x8aa1c2f0", "CSwitch, 1, 2, 3"] {
-            assert_eq!(decode(&mut context(), line), Ok(Parsed::Skip), "{line}");
+            assert_eq!(decode(&mut context(), line), Ok(ParsedLine::Skip), "{line}");
         }
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn impossible_fields_are_named() {
         let faulty = |line: &str| {
             let fault = decode(&mut context(), line).unwrap_err();
             (fault.field, fault.value.clone())

@@ -4,13 +4,13 @@
 //! wait before (so says the HOWTO, and so they are added up here; fio's reader discards those below 100 us).
 //! Version 3: `timestamp file action [offset length]`. fio's writer uses microseconds; `time_unit` overrides that.
 
-use super::context::{Context, Parsed, Record};
-use super::split::Words;
-use crate::trace::fields::{self, Fault, fault, whole};
+use super::context::{DecodeContext, ParsedLine, TraceRecord};
+use super::split::LineWords;
+use crate::trace::fields::{self, FieldFault, fault, whole};
 use outlast_device::Op;
 
 /// The version that a header line names, 2 or 3.
-pub(crate) fn version(line: &[u8]) -> Option<u8> {
+pub(crate) fn iolog_version(line: &[u8]) -> Option<u8> {
     match line.trim_ascii() {
         b"fio version 2 iolog" => Some(2),
         b"fio version 3 iolog" => Some(3),
@@ -19,21 +19,25 @@ pub(crate) fn version(line: &[u8]) -> Option<u8> {
 }
 
 /// Decodes one line.
-pub(super) fn action(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Box<Fault>> {
+pub(super) fn action(
+    context: &mut DecodeContext,
+    line: &[u8],
+    number: u64,
+) -> Result<ParsedLine, Box<FieldFault>> {
     if number == 1 {
-        let known = version(line).is_some();
-        return if known {
-            Ok(Parsed::Skip)
+        let is_header = iolog_version(line).is_some();
+        return if is_header {
+            Ok(ParsedLine::Skip)
         } else {
             Err(fault("header", line, "\"fio version 2 iolog\" or 3"))
         };
     }
-    let mut fields = Words::of(line);
+    let mut fields = LineWords::of(line);
     let time = match context.iolog {
         3 => Some(fields.next().unwrap_or_default()),
         _ => None,
     };
-    let missing = |what| move || fault(what, b"", "file, action and, for a request, offset and length");
+    let missing = |field| move || fault(field, b"", "file, action and, for a request, offset and length");
     let file = fields.next().ok_or_else(missing("file"))?;
     let action = fields.next().ok_or_else(missing("action"))?;
     let (offset, length) = (fields.next(), fields.next());
@@ -49,15 +53,15 @@ pub(super) fn action(context: &mut Context, line: &[u8], number: u64) -> Result<
         b"write" => Op::Write,
         b"trim" => Op::Trim,
         b"sync" | b"datasync" => Op::Flush,
-        b"add" | b"open" | b"close" | b"unlink" => return Ok(Parsed::Skip),
+        b"add" | b"open" | b"close" | b"unlink" => return Ok(ParsedLine::Skip),
         // fio does the same with a wait in version 3.
-        b"wait" if context.iolog == 3 => return Ok(Parsed::Skip),
+        b"wait" if context.iolog == 3 => return Ok(ParsedLine::Skip),
         b"wait" => {
             let wait = offset.ok_or_else(missing("wait"))?;
             let span = fields::time(wait, 1_000)?;
             let late = || fault("wait", wait, "waits that add up to less than 2^64 ns (584 years)");
             context.clock = context.clock.checked_add(span).ok_or_else(late)?;
-            return Ok(Parsed::Skip);
+            return Ok(ParsedLine::Skip);
         }
         _ => {
             return Err(fault(
@@ -69,11 +73,11 @@ pub(super) fn action(context: &mut Context, line: &[u8], number: u64) -> Result<
     };
     let device = context.devices.id(file)?;
     if op == Op::Flush {
-        return Ok(Parsed::One(Record { time, device, lba: 0, sectors: 0, op, fua: false }));
+        return Ok(ParsedLine::One(TraceRecord { time, device, lba: 0, sectors: 0, op, fua: false }));
     }
     let (address, size) = (offset.ok_or_else(missing("offset"))?, length.ok_or_else(missing("length"))?);
     let (lba, sectors, rounded) =
         fields::bytes(whole("offset", address)?, whole("length", size)?, address, size)?;
     context.rounded += u64::from(rounded);
-    Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
 }

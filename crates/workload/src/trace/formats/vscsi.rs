@@ -3,42 +3,47 @@
 //! version 2 (40 bytes): cmd u16, ver u16, sn u32, len u32, nSG u32, lbn u64, ts u64, rt u64. The upper byte of `ver` is
 //! the version.
 
-use super::context::{Context, Parsed, Record};
-use super::version::Version;
-use crate::trace::fields::{self, Fault, fault};
+use super::context::{DecodeContext, ParsedLine, TraceRecord};
+use super::vscsi_version::VscsiVersion;
+use crate::trace::fields::{self, FieldFault, fault};
 use outlast_device::Op;
 
-/// Records whose marks tell the version: that a byte of each of them is the same by chance does not happen.
+/// Records whose version bytes are compared: in other data that many bytes are not the same by chance.
 const MARKED: usize = 16;
 
-/// The version whose mark the first records bear, as many of them as there are.
-pub(crate) fn version(start: &[u8]) -> Option<Version> {
-    let bears = |version: Version, mark: u8| {
+/// The version that the first records have in common, up to [`MARKED`] of them.
+pub(crate) fn detect_version(start: &[u8]) -> Option<VscsiVersion> {
+    let has_mark = |version: VscsiVersion, mark: u8| {
         let mut records = start.chunks_exact(version.record_bytes()).take(MARKED).peekable();
         records.peek().is_some() && records.all(|record| record[version.ver_at() + 1] == mark)
     };
-    if bears(Version::Two, 2) { Some(Version::Two) } else { bears(Version::One, 1).then_some(Version::One) }
+    if has_mark(VscsiVersion::Two, 2) {
+        Some(VscsiVersion::Two)
+    } else {
+        has_mark(VscsiVersion::One, 1).then_some(VscsiVersion::One)
+    }
 }
 
-fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let mut field = [0; N];
+/// `N` bytes of a record from offset `at`; zeros if it is shorter.
+fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut value = [0; N];
     if let Some(part) = bytes.get(at..at + N) {
-        field.copy_from_slice(part);
+        value.copy_from_slice(part);
     }
-    field
+    value
 }
 
 /// Decodes one record. Commands other than reads and writes are skipped, as are transfers of no bytes, which SCSI allows.
-pub(super) fn record(context: &mut Context, bytes: &[u8]) -> Result<Parsed, Box<Fault>> {
+pub(super) fn record(context: &mut DecodeContext, bytes: &[u8]) -> Result<ParsedLine, Box<FieldFault>> {
     let version = context.vscsi;
     let (cmd, len, lbn, ts) = match version {
-        Version::One => (12, 4, 16, 24),
-        Version::Two => (0, 8, 16, 24),
+        VscsiVersion::One => (12, 4, 16, 24),
+        VscsiVersion::Two => (0, 8, 16, 24),
     };
     let mark = bytes.get(version.ver_at() + 1).copied().unwrap_or(0);
     let expected = match version {
-        Version::One => 1,
-        Version::Two => 2,
+        VscsiVersion::One => 1,
+        VscsiVersion::Two => 2,
     };
     if mark != expected {
         return Err(fault(
@@ -47,23 +52,23 @@ pub(super) fn record(context: &mut Context, bytes: &[u8]) -> Result<Parsed, Box<
             format!("version {expected} as in the first record"),
         ));
     }
-    let op = match u16::from_le_bytes(number(bytes, cmd)) {
+    let op = match u16::from_le_bytes(field(bytes, cmd)) {
         // READ and WRITE of 6, 10, 12 and 16 bytes (SCSI Block Commands).
         0x08 | 0x28 | 0xa8 | 0x88 => Op::Read,
         0x0a | 0x2a | 0xaa | 0x8a => Op::Write,
-        _ => return Ok(Parsed::Skip),
+        _ => return Ok(ParsedLine::Skip),
     };
-    let len = u32::from_le_bytes(number(bytes, len));
+    let len = u32::from_le_bytes(field(bytes, len));
     if len == 0 {
-        return Ok(Parsed::Skip);
+        return Ok(ParsedLine::Skip);
     }
-    let lbn = u64::from_le_bytes(number(bytes, lbn));
-    let ts = u64::from_le_bytes(number(bytes, ts));
+    let lbn = u64::from_le_bytes(field(bytes, lbn));
+    let ts = u64::from_le_bytes(field(bytes, ts));
     let text = || lbn.to_string();
     let offset =
         lbn.checked_mul(512).ok_or_else(|| fault("lbn", text().as_bytes(), "an end below 2^64 bytes"))?;
     let range = fields::bytes(offset, u64::from(len), b"", b"");
-    // The numbers are made text only for a message.
+    // The numbers become text only for a message, because formatting them for every record costs more than decoding it.
     let range = range
         .or_else(|_| fields::bytes(offset, u64::from(len), text().as_bytes(), len.to_string().as_bytes()));
     let (lba, sectors, rounded) = range?;
@@ -71,5 +76,5 @@ pub(super) fn record(context: &mut Context, bytes: &[u8]) -> Result<Parsed, Box<
     let time =
         ts.checked_mul(1000).ok_or_else(|| fault("ts", ts.to_string().as_bytes(), "below 2^64 / 1000 us"))?;
     let device = context.devices.id(b"0")?;
-    Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
 }

@@ -1,17 +1,17 @@
-//! fio's random map: which blocks a pass has touched, and the next that it has not. One bit for each block, and one more for each 64 of
+//! fio's random map: the blocks that a pass has touched, and the next that it has not. One bit for each block, and one more for each 64 of
 //! them, level by level, so that a full stretch is stepped over at once (fio's `lib/axmap.c`).
 
 const BITS: u64 = 64;
 
-/// The map.
+/// The set of blocks that a pass has touched.
 #[derive(Clone, Debug)]
-pub(super) struct Map {
+pub(super) struct RandomMap {
     blocks: u64,
     /// From the blocks themselves upwards; a bit of a higher level stands for a full word below.
     levels: Vec<Vec<u64>>,
 }
 
-impl Map {
+impl RandomMap {
     pub(super) fn new(blocks: u64) -> Self {
         let mut levels = Vec::new();
         let mut words = blocks;
@@ -48,7 +48,7 @@ impl Map {
     fn first_free(&self, block: u64) -> Option<u64> {
         let mut at = block;
         let mut level = 0;
-        // Up until a word has room, then down to the block.
+        // Climbs to a level with a word that is not full behind `at`, then descends to the block.
         loop {
             let words = self.levels.get(level)?;
             let (word, bit) = ((at / BITS) as usize, at % BITS);
@@ -57,6 +57,7 @@ impl Map {
                 at = word as u64 * BITS + u64::from(room.trailing_zeros());
                 break;
             }
+            // No room in this word: the search goes on in the level above, at the bit of the next word.
             at = at / BITS + 1;
             level += 1;
         }
@@ -87,6 +88,7 @@ impl Map {
         for level in &mut self.levels {
             let word = &mut level[(at / BITS) as usize];
             *word |= 1 << (at % BITS);
+            // Only a word that has become full sets its bit in the level above.
             if *word != u64::MAX {
                 return;
             }
@@ -101,10 +103,10 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain list of flags.
+    /// Oracle: a plain list of flags.
         #[test]
-        fn it_is_a_set_with_a_next_free(blocks in 1u64..9000, calls in prop::collection::vec((0u64..9000, 1u64..40), 0..400)) {
-            let mut map = Map::new(blocks);
+    fn the_map_is_a_set_with_a_next_free_block(blocks in 1u64..9000, calls in prop::collection::vec((0u64..9000, 1u64..40), 0..400)) {
+            let mut map = RandomMap::new(blocks);
             let mut plain = vec![false; blocks as usize];
             for (block, count) in calls {
                 let block = block % blocks;
@@ -120,7 +122,7 @@ mod tests {
 
         #[test]
         fn a_pass_takes_every_block_once(blocks in 1u64..5000, step in 1u64..5000) {
-            let mut map = Map::new(blocks);
+            let mut map = RandomMap::new(blocks);
             let mut seen = vec![false; blocks as usize];
             for call in 0..blocks {
                 let block = map.free_from(call * step % blocks).unwrap();

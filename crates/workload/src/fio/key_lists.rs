@@ -1,4 +1,4 @@
-//! fio's other keys: those whose values do not matter here, and those that are refused.
+//! Lists of fio's keys that are ignored or refused, and of its engines.
 
 /// Keys that concern how fio opens files, fills buffers, uses processors, measures and prints; they change no request.
 pub(super) const IGNORED: &[&str] = &[
@@ -115,7 +115,7 @@ const FILES: &str = "a job addresses one device from offset to offset + size: le
 const FLOW: &str = "jobs do not wait for each other's flow: give each its rate";
 const STEADY: &str = "runs end by time or amount; the result says whether they were steady";
 
-/// Keys of fio that would change requests in ways that are not simulated, and why. Where a second string is given, this value changes
+/// Keys of fio that would change requests in ways that are not simulated, with the reason. A value in the third column changes
 /// nothing and is accepted.
 pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("atomic", "drives make no promise of atomic writes", Some("0")),
@@ -205,11 +205,11 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("zoneskip", ZONES, None),
 ];
 
-/// Engines that give one request after the other, whatever the depth.
+/// Engines that submit one request at a time, whatever the depth.
 pub(super) const SYNCHRONOUS: &[&str] =
     &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libpmem", "dev-dax"];
 
-/// Engines that keep a queue.
+/// Engines that keep as many requests in flight as the depth allows.
 pub(super) const ASYNCHRONOUS: &[&str] = &[
     "libaio",
     "io_uring",

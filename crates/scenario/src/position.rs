@@ -1,17 +1,17 @@
-//! Where a setting was written, and how it is told in one line.
+//! Position of a setting in the layers of a scenario, for messages.
 
 use std::fmt;
 
-/// Where a setting was written.
+/// File and line in which a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file, or what stands for it: `preset demo`, `override`.
+pub struct SourcePosition {
+    /// Path of the file, or a name in its place: `preset demo`, `override`.
     pub file: String,
-    /// Line, counted from 1; absent where there are no lines.
+    /// Line, counted from 1; `None` for sources without lines.
     pub line: Option<u32>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}", self.file),
@@ -20,7 +20,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The text with line breaks and other control characters written as escapes, so that a message stays one line.
+/// `text` with control characters, line breaks among them, as escapes, so that a message stays in one line.
 pub(super) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,35 +1,37 @@
-//! Whether a file has the columns of a format with fixed columns, and means by them what that format does.
+//! Recognises the formats with fixed columns, and finds reasons against a format whose columns fit by chance.
 //!
-//! Such a format bears no mark: its lines are a handful of numbers and a letter, which many a table of other people has, too. So every column
-//! must be of its kind, a header must bear the format's own names, and the records together must be such as a device could have had.
+//! Such a format has no mark: its lines are a few numbers and a letter, as in many other tables. So every column must be of its kind, a header
+//! must have the format's own names, and the records together must be possible on a device.
 
-use super::Format;
+use super::TraceFormat;
 use super::fields::{time, whole};
 
-/// Records from which order and devices are judged: by chance eight numbers ascend once in 40,320 times.
+/// Records from which order and devices are judged: eight random numbers ascend once in 8! = 40,320 times.
 const FEW: usize = 8;
-/// Records among which no real trace has a device of its own for each.
+/// Records from which a device of its own for each record means that the column is something else.
 const MANY: usize = 32;
-/// Numbers from here on are no volume of a data set: Alibaba's has 1,000.
-const DEVICES: u64 = 100_000;
-/// Records from which a rate means something.
+/// The smallest number that is no device: Alibaba's data set, the largest, has 1,000 volumes.
+const LEAST_IMPLAUSIBLE_DEVICE: u64 = 100_000;
+/// Records from which the rate is judged.
 const RATED: usize = 16;
-/// Nanoseconds between requests, at least, on average: no device takes more than 100 million a second.
+/// Least mean gap in nanoseconds: no device serves more than 100 million requests a second.
 const LEAST_GAP: u128 = 10;
-/// Bytes, or for a format without a unit bytes or sectors, that no host moves in most of its requests.
+/// Bytes that no host moves in most of its requests.
 const HUGE: u64 = 256 << 20;
+/// The same for ASCII traces, whose sizes may be bytes or sectors.
 const HUGE_OF_ASCII: u64 = 16 << 20;
-/// Of the steps from one record to the next, one in so many may go back in time.
+/// One in this many steps from a record to the next may go back in time.
 const STEPS_BACK: usize = 4;
 
 /// The formats with fixed columns, in the order in which they are tried.
-const FORMATS: [Format; 4] = [Format::Msr, Format::Alibaba, Format::Spc, Format::Ascii];
+const FORMATS: [TraceFormat; 4] =
+    [TraceFormat::Msr, TraceFormat::Alibaba, TraceFormat::Spc, TraceFormat::Ascii];
 
-/// The names that a header of `format` has, each as letters and digits with the ones that stand for it; of formats without a header none.
+/// The column names in a header of `format`, in lower case without punctuation, each with its synonyms. None for formats without a header.
 /// MSR: read-me of SNIA IOTTA set 388. Alibaba: read-me of github.com/alibaba/block-traces.
-const fn names(format: Format) -> &'static [&'static [&'static str]] {
+const fn column_names(format: TraceFormat) -> &'static [&'static [&'static str]] {
     match format {
-        Format::Msr => &[
+        TraceFormat::Msr => &[
             &["timestamp"],
             &["hostname"],
             &["disknumber"],
@@ -38,7 +40,7 @@ const fn names(format: Format) -> &'static [&'static [&'static str]] {
             &["size"],
             &["responsetime"],
         ],
-        Format::Alibaba => {
+        TraceFormat::Alibaba => {
             &[&["deviceid", "device"], &["opcode"], &["offset"], &["length"], &["timestamp", "time"]]
         }
         _ => &[],
@@ -46,17 +48,17 @@ const fn names(format: Format) -> &'static [&'static [&'static str]] {
 }
 
 /// The header of a format, as messages show it.
-pub(crate) const fn header_of(format: Format) -> &'static str {
+pub(crate) const fn header_text(format: TraceFormat) -> &'static str {
     match format {
-        Format::Msr => "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
-        Format::Alibaba => "device_id,opcode,offset,length,timestamp",
+        TraceFormat::Msr => "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+        TraceFormat::Alibaba => "device_id,opcode,offset,length,timestamp",
         _ => "no header",
     }
 }
 
-/// Whether `line` is the header of `format`, perhaps behind the name of a row index.
-pub(crate) fn is_header(format: Format, line: &[u8]) -> bool {
-    let names = names(format);
+/// True if `line` is the header of `format`, with or without a row index in front.
+pub(crate) fn is_header(format: TraceFormat, line: &[u8]) -> bool {
+    let names = column_names(format);
     let plain = |field: &[u8]| -> String {
         let letters = field.iter().filter(|byte| byte.is_ascii_alphanumeric());
         letters.map(|&byte| char::from(byte.to_ascii_lowercase())).collect()
@@ -70,25 +72,26 @@ pub(crate) fn is_header(format: Format, line: &[u8]) -> bool {
         && fields.iter().zip(names).all(|(field, names)| names.contains(&field.as_str()))
 }
 
-/// What the columns of a record say, as far as it is judged.
-struct Row {
+/// The columns of a sampled record that are judged.
+struct SampleRow {
+    /// Nanoseconds; for ASCII traces in their own unit, which is not known yet.
     time: u64,
     device: u64,
-    /// Whether it has a size such as requests have, and begins and ends with a sector.
-    fits: bool,
+    /// True if the record has a plausible size and covers whole sectors.
+    is_plausible: bool,
 }
 
-/// The record in `line`, if its columns are those of `format`.
-fn row(format: Format, line: &[u8]) -> Option<Row> {
+/// The record in `line`; `None` if its columns are not of the kinds of `format`.
+fn parse_row(format: TraceFormat, line: &[u8]) -> Option<SampleRow> {
     let commas = || line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect::<Vec<_>>();
     let blanks = || line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect::<Vec<_>>();
     let number = |text: &[u8]| whole("", text).ok();
     let is_letter = |text: &[u8]| matches!(text, b"r" | b"R" | b"w" | b"W");
-    let fits = |start: u64, size: u64| {
+    let is_plausible = |start: u64, size: u64| {
         (1..HUGE).contains(&size) && start.is_multiple_of(512) && size.is_multiple_of(512)
     };
     match format {
-        Format::Msr => {
+        TraceFormat::Msr => {
             let all = commas();
             let (index, fields) = if all.len() == 8 { (Some(all[0]), &all[1..]) } else { (None, &all[..]) };
             let [at, host, disk, kind, offset, size, response] = *fields else { return None };
@@ -105,67 +108,73 @@ fn row(format: Format, line: &[u8]) -> Option<Row> {
                 return None;
             }
             number(response)?;
-            let fits = fits(number(offset)?, number(size)?);
-            Some(Row { time: number(at)?.checked_mul(100)?, device: number(disk)?, fits })
+            let is_plausible = is_plausible(number(offset)?, number(size)?);
+            Some(SampleRow { time: number(at)?.checked_mul(100)?, device: number(disk)?, is_plausible })
         }
-        Format::Alibaba => {
+        TraceFormat::Alibaba => {
             let [device, code, offset, size, at] = commas()[..] else { return None };
-            let fits = fits(number(offset)?, number(size)?);
+            let is_plausible = is_plausible(number(offset)?, number(size)?);
             let time = number(at)?.checked_mul(1000)?;
-            is_letter(code).then_some(Row { time, device: number(device)?, fits })
+            is_letter(code).then_some(SampleRow { time, device: number(device)?, is_plausible })
         }
-        Format::Spc => {
+        TraceFormat::Spc => {
             let fields = if line.contains(&b',') { commas() } else { blanks() };
             let [asu, lba, size, code, at, ..] = fields[..] else { return None };
             number(lba)?;
             let (time, device) = (time(at, 1_000_000_000).ok()?, number(asu)?);
-            is_letter(code).then_some(Row { time, device, fits: fits(0, number(size)?) })
+            is_letter(code).then_some(SampleRow {
+                time,
+                device,
+                is_plausible: is_plausible(0, number(size)?),
+            })
         }
-        Format::Ascii => {
+        TraceFormat::Ascii => {
             let [at, device, address, size, code] = blanks()[..] else { return None };
             number(address)?;
-            let fits = (1..HUGE_OF_ASCII).contains(&number(size)?);
+            let is_plausible = (1..HUGE_OF_ASCII).contains(&number(size)?);
             let (time, device) = (time(at, 1).ok()?, number(device)?);
-            matches!(code, b"0" | b"1").then_some(Row { time, device, fits })
+            matches!(code, b"0" | b"1").then_some(SampleRow { time, device, is_plausible })
         }
         _ => None,
     }
 }
 
-/// The format with fixed columns that the first record is in, behind a header of its own if there is one, and what speaks against it.
-pub(super) fn recognise(lines: &[&[u8]]) -> Option<(Format, Option<String>)> {
+/// The format of the first record, which may stand behind the format's header, and the reason against it if there is one.
+pub(super) fn recognise(lines: &[&[u8]]) -> Option<(TraceFormat, Option<String>)> {
     let first = *lines.first()?;
-    let format = |line: &[u8]| FORMATS.into_iter().find(|&format| row(format, line).is_some());
+    let format = |line: &[u8]| FORMATS.into_iter().find(|&format| parse_row(format, line).is_some());
     if let Some(format) = format(first) {
         return Some((format, objection(format, lines)));
     }
     let format = lines.get(1).and_then(|line| format(line))?;
     if !is_header(format, first) {
-        let found = super::fields::shown(first);
-        return Some((format, Some(format!("its header is \"{found}\" and not {}", header_of(format)))));
+        let header = super::fields::shown(first);
+        return Some((format, Some(format!("its header is \"{header}\" and not {}", header_text(format)))));
     }
     Some((format, objection(format, &lines[1..])))
 }
 
-/// What no trace of `format` would have, in the records of `lines`.
-fn objection(format: Format, lines: &[&[u8]]) -> Option<String> {
-    let rows: Vec<Row> = lines.iter().filter_map(|line| row(format, line)).collect();
+/// A reason why the records of `lines` cannot be a trace of `format`, as a clause for the message.
+fn objection(format: TraceFormat, lines: &[&[u8]]) -> Option<String> {
+    let rows: Vec<SampleRow> = lines.iter().filter_map(|line| parse_row(format, line)).collect();
     let count = rows.len();
-    let odd = rows.iter().filter(|row| !row.fits).count();
-    if odd * 2 > count {
+    let implausible = rows.iter().filter(|row| !row.is_plausible).count();
+    // Real traces have single odd records: only a majority speaks against the format.
+    if implausible * 2 > count {
         return Some(format!(
-            "{odd} of its first {count} records have no whole sectors, or a size that no request has"
+            "{implausible} of its first {count} records have no whole sectors, or a size that no request has"
         ));
     }
     if count < FEW {
         return None;
     }
     let mut devices: Vec<u64> = rows.iter().map(|row| row.device).collect();
+    // A column of different numbers in order is a row index or a time, and no device.
     let ordered = devices.is_sorted() || devices.is_sorted_by(|one, next| one >= next);
     devices.sort_unstable();
     let largest = devices[count - 1];
     devices.dedup();
-    if devices.len() == count && (ordered || count >= MANY || largest >= DEVICES) {
+    if devices.len() == count && (ordered || count >= MANY || largest >= LEAST_IMPLAUSIBLE_DEVICE) {
         return Some(format!("each of its first {count} records has a device of its own"));
     }
     let back = rows.windows(2).filter(|pair| pair[1].time < pair[0].time).count();
@@ -175,7 +184,7 @@ fn objection(format: Format, lines: &[&[u8]]) -> Option<String> {
     let times = || rows.iter().map(|row| row.time);
     let span = times().max()? - times().min()?;
     // The unit of an ASCII trace is not known yet.
-    let timed = format != Format::Ascii && count >= RATED;
+    let timed = format != TraceFormat::Ascii && count >= RATED;
     if timed && (count as u128 - 1) * LEAST_GAP > u128::from(span) {
         return Some(format!("its first {count} requests arrive within {span} ns"));
     }

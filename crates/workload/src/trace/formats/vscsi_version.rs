@@ -1,13 +1,13 @@
 //! Versions of vSCSI traces.
 
-/// Which layout.
+/// Version of the layout of a record, see [`super::vscsi`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Version {
+pub(crate) enum VscsiVersion {
     One,
     Two,
 }
 
-impl Version {
+impl VscsiVersion {
     /// Bytes of a record.
     pub(crate) const fn record_bytes(self) -> usize {
         match self {
@@ -16,6 +16,7 @@ impl Version {
         }
     }
 
+    /// Offset of the field `ver` in a record, in bytes.
     pub(super) const fn ver_at(self) -> usize {
         match self {
             Self::One => 14,

@@ -1,25 +1,25 @@
-//! One job, as its section and the global ones before it say, with fio's defaults.
+//! The options of a job from its section and the global sections before it, with fio's defaults.
 
-use super::law::Zone;
-use super::parse::Place;
-use crate::Extent;
+use super::law::AccessZone;
+use super::parse::LinePosition;
+use crate::SizeOrPercent;
 use std::sync::Arc;
 
-/// Block size where none is given.
+/// Block size in bytes without `bs`.
 pub(super) const DEFAULT_BLOCK: u64 = 4096;
 /// fio's own `randseed`.
 const DEFAULT_SEED: u64 = 0x89;
 
-/// What a job asks for.
+/// Operations of a job (`rw`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rw {
+pub(super) enum AccessKind {
     Read,
     Write,
     Mixed,
     Trim,
 }
 
-/// How random blocks are drawn, before the region is known. Centres lie between 0 and 1; `None` is anywhere.
+/// Law of random blocks, before the region is known. A centre is a share of the region, 0 to 1; `None` lets the seed choose it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LawSpec {
     Uniform,
@@ -35,18 +35,18 @@ pub(super) enum LawSpec {
         percent: f64,
         centre: Option<f64>,
     },
-    /// Zones by direction, and whether their sizes are bytes rather than percent.
-    Zoned([Vec<Zone>; 3], bool),
+    /// Zones of each direction, and true if their sizes are bytes rather than percent.
+    Zoned([Vec<AccessZone>; 3], bool),
 }
 
-/// How a rate is kept.
+/// Spacing of requests under a rate (`rate_process`): equal, or exponential gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Process {
+pub(super) enum RateProcess {
     Linear,
     Poisson,
 }
 
-/// Which jobs end when one with `exitall` does.
+/// Jobs that `exitall` ends together with the first that ends (`exit_what`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExitWhat {
     Group,
@@ -56,45 +56,45 @@ pub(super) enum ExitWhat {
 
 /// Block sizes of one direction, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sizes {
+pub(super) struct RequestSizes {
     pub(super) least: u64,
     pub(super) most: u64,
-    /// Sizes with their percent of the requests, in the order in which fio looks through them; empty for a size or a range.
+    /// Sizes with their percent of the requests, in fio's order, the rarest first; empty for a fixed size or a range.
     pub(super) split: Vec<(u64, u32)>,
 }
 
-/// Where a job's requests lie and how long they are: all that the generator needs.
+/// Region, sizes and order of a job's requests: the input of [`super::offsets::OffsetGenerator`].
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "they are fio's own flags, independent of each other")]
-pub(super) struct Shape {
+pub(super) struct AccessPlan {
     /// First byte and length of the region.
     pub(super) start: u64,
     pub(super) length: u64,
     /// Bytes of the device.
     pub(super) device: u64,
-    pub(super) sizes: [Sizes; 3],
-    /// Grid of random offsets.
+    pub(super) sizes: [RequestSizes; 3],
+    /// Grid of random offsets in bytes, by direction.
     pub(super) align: [u64; 3],
     pub(super) random: bool,
     /// Percent of the requests of a random job that are drawn, by direction.
     pub(super) random_percent: [u32; 3],
     pub(super) read_percent: u32,
-    /// Requests from one drawn offset to the next.
+    /// Requests from one drawn offset to the next; 1 draws each.
     pub(super) every: u64,
     /// Bytes skipped after each sequential request.
     pub(super) skip: i64,
-    /// Whether requests between two drawn ones repeat the offset.
+    /// True if requests between two drawn ones repeat the offset (`rw_sequencer=identical`); otherwise they are sequential.
     pub(super) identical: bool,
-    /// Whether sizes go with sequential and random instead of reads and writes.
+    /// True if sizes are chosen by sequential and random instead of reads and writes (`bs_is_seq_rand`).
     pub(super) by_sequence: bool,
     pub(super) time_based: bool,
     pub(super) map: bool,
-    /// Generator of 64 bits: `None` where the number of blocks decides.
+    /// True for a random generator of 64 bits, false for one of 32; `None` lets the number of blocks decide.
     pub(super) wide: Option<bool>,
     pub(super) law: LawSpec,
 }
 
-impl Shape {
+impl AccessPlan {
     /// The smallest block of any direction.
     pub(super) fn smallest(&self) -> u64 {
         self.sizes.iter().map(|sizes| sizes.least).min().unwrap_or(DEFAULT_BLOCK)
@@ -104,7 +104,7 @@ impl Shape {
         self.sizes.iter().map(|sizes| sizes.most).max().unwrap_or(DEFAULT_BLOCK)
     }
 
-    /// Whether random blocks are touched once in each pass.
+    /// True if each random block is touched once in each pass.
     pub(super) fn has_map(&self) -> bool {
         self.map && self.random && self.law == LawSpec::Uniform
     }
@@ -115,35 +115,35 @@ impl Shape {
 }
 
 /// One value for each of reads, writes and trims.
-pub(super) type Each<T> = [Option<T>; 3];
+pub(super) type PerDirection<T> = [Option<T>; 3];
 
 /// One job.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "they are fio's own flags, independent of each other")]
-pub(super) struct Job {
+pub(super) struct JobOptions {
     pub(super) name: String,
-    pub(super) place: Place,
-    /// Where each key was given, the last one: for messages.
-    pub(super) given: Vec<(String, Place)>,
-    pub(super) rw: Rw,
+    pub(super) position: LinePosition,
+    /// The last position of each key, for messages.
+    pub(super) key_positions: Vec<(String, LinePosition)>,
+    pub(super) rw: AccessKind,
     pub(super) random: bool,
     pub(super) every: u64,
     pub(super) skip: i64,
     pub(super) identical: bool,
-    pub(super) block: Each<u64>,
-    pub(super) range: Each<(u64, u64)>,
-    pub(super) split: Each<Vec<(u64, u32)>>,
-    pub(super) align: Each<u64>,
+    pub(super) block: PerDirection<u64>,
+    pub(super) range: PerDirection<(u64, u64)>,
+    pub(super) split: PerDirection<Vec<(u64, u32)>>,
+    pub(super) align: PerDirection<u64>,
     pub(super) by_sequence: bool,
     pub(super) read_percent: u32,
     pub(super) iodepth: u32,
     pub(super) iodepth_low: u32,
     pub(super) complete_min: u32,
     pub(super) engine: Option<String>,
-    pub(super) size: Option<Extent>,
-    pub(super) io_size: Option<Extent>,
-    pub(super) offset: Extent,
-    pub(super) offset_increment: Extent,
+    pub(super) size: Option<SizeOrPercent>,
+    pub(super) io_size: Option<SizeOrPercent>,
+    pub(super) offset: SizeOrPercent,
+    pub(super) offset_increment: SizeOrPercent,
     pub(super) offset_align: Option<u64>,
     pub(super) number_ios: u64,
     /// Microseconds; zero for none.
@@ -152,18 +152,17 @@ pub(super) struct Job {
     pub(super) ramp_time: u64,
     pub(super) start_delay: u64,
     pub(super) law: LawSpec,
-    pub(super) random_percent: Each<u64>,
+    pub(super) random_percent: PerDirection<u64>,
     pub(super) map: bool,
     pub(super) wide: Option<bool>,
     pub(super) repeatable: bool,
     pub(super) all_repeatable: bool,
     pub(super) randseed: Option<u64>,
     /// Bytes per second, and requests per second; zero for none.
-    pub(super) rate: Each<u64>,
-    pub(super) rate_iops: Each<u64>,
-    pub(super) process: Process,
-    pub(super) think: u64,
-    pub(super) think_spin: u64,
+    pub(super) rate: PerDirection<u64>,
+    pub(super) rate_iops: PerDirection<u64>,
+    pub(super) process: RateProcess,
+    pub(super) think_time: u64,
     pub(super) think_blocks: Option<u64>,
     pub(super) think_issued: bool,
     pub(super) think_every: u64,
@@ -183,18 +182,18 @@ pub(super) struct Job {
     pub(super) group_reporting: bool,
     pub(super) filename: Option<String>,
     pub(super) description: Option<String>,
-    /// Options as given, for the report.
+    /// Keys and values as written, for the report.
     pub(super) options: Vec<(String, String)>,
     pub(super) ignored: Vec<String>,
 }
 
-impl Job {
+impl JobOptions {
     pub(super) fn new() -> Self {
         Self {
             name: String::new(),
-            place: Place { file: Arc::from(""), line: 1 },
-            given: Vec::new(),
-            rw: Rw::Read,
+            position: LinePosition { file: Arc::from(""), line: 1 },
+            key_positions: Vec::new(),
+            rw: AccessKind::Read,
             random: false,
             every: 1,
             skip: 0,
@@ -211,8 +210,8 @@ impl Job {
             engine: None,
             size: None,
             io_size: None,
-            offset: Extent::Percent(0.0),
-            offset_increment: Extent::Percent(0.0),
+            offset: SizeOrPercent::Percent(0.0),
+            offset_increment: SizeOrPercent::Percent(0.0),
             offset_align: None,
             number_ios: 0,
             runtime: 0,
@@ -228,9 +227,8 @@ impl Job {
             randseed: None,
             rate: [None; 3],
             rate_iops: [None; 3],
-            process: Process::Linear,
-            think: 0,
-            think_spin: 0,
+            process: RateProcess::Linear,
+            think_time: 0,
             think_blocks: None,
             think_issued: false,
             think_every: 0,
@@ -259,8 +257,12 @@ impl Job {
         self.randseed.unwrap_or(DEFAULT_SEED)
     }
 
-    /// Where `key` was given, or else where the job begins.
-    pub(super) fn place_of(&self, key: &str) -> &Place {
-        self.given.iter().rev().find(|(given, _)| given == key).map_or(&self.place, |(_, place)| place)
+    /// The last position of `key`, or that of the section without it.
+    pub(super) fn position_of(&self, key: &str) -> &LinePosition {
+        self.key_positions
+            .iter()
+            .rev()
+            .find(|(name, _)| name == key)
+            .map_or(&self.position, |(_, position)| position)
     }
 }

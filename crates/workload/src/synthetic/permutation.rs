@@ -1,4 +1,4 @@
-//! A bijection of 0..n without a table: spreads hot addresses.
+//! A permutation of the places without a table, which scatters hot addresses over the region.
 
 use outlast_units::rng::SplitMix;
 
@@ -6,7 +6,7 @@ use outlast_units::rng::SplitMix;
 /// k-bit words, walked on until the result is below `places` (cycle walking: J. Black and P. Rogaway, "Ciphers with
 /// arbitrary finite domains", 2002; fewer than two steps on average as 2^k < 2 `places`).
 #[derive(Clone, Debug)]
-pub(crate) struct Scramble {
+pub(crate) struct PlacePermutation {
     places: u64,
     mask: u64,
     shift: u32,
@@ -14,8 +14,8 @@ pub(crate) struct Scramble {
     odd: [u64; 3],
 }
 
-impl Scramble {
-    /// The permutation of `0..places` (at least 1) that belongs to the next draws of `rng`.
+impl PlacePermutation {
+    /// A permutation of `0..places` (at least 1) whose constants are the next four draws of `rng`.
     pub(crate) fn new(places: u64, rng: &mut SplitMix) -> Self {
         let bits = (64 - (places.max(1) - 1).leading_zeros()).max(1);
         Self {
@@ -27,7 +27,7 @@ impl Scramble {
         }
     }
 
-    /// Where `place` goes; `place` must be below `places`.
+    /// The image of `place`, which must be below `places`.
     #[inline]
     pub(crate) fn of(&self, place: u64) -> u64 {
         let mut x = place;
@@ -52,7 +52,7 @@ mod tests {
     fn every_place_is_hit_once() {
         let mut rng = SplitMix::new(1, "scramble");
         for places in (1..70).chain([127, 128, 129, 1000, 4097]) {
-            let order = Scramble::new(places, &mut rng);
+            let order = PlacePermutation::new(places, &mut rng);
             let mut seen = vec![false; places as usize];
             for place in 0..places {
                 let image = order.of(place) as usize;
@@ -62,9 +62,9 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_parted() {
+    fn neighbours_are_scattered() {
         let places = 1_000_000;
-        let order = Scramble::new(places, &mut SplitMix::new(1, "scramble"));
+        let order = PlacePermutation::new(places, &mut SplitMix::new(1, "scramble"));
         // A random permutation maps neighbours to within 100 of each other with probability 2e-4: over 10 000 pairs 2 are
         // expected (Poisson), and more than 20 happen with a probability below 10^-13.
         let close = (0..10_000).filter(|&i| order.of(i).abs_diff(order.of(i + 1)) <= 100).count();

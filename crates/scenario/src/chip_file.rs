@@ -1,14 +1,14 @@
-//! A chip of one's own: its file is read when a scenario is loaded, and what it gave is part of the scenario from then on.
+//! Characterisations of chips: the file is read when a scenario is loaded, and the fitted model becomes part of the scenario.
 
 use super::load::ReadFile;
-use super::{Place, Provenance, Scenario, ScenarioError};
+use super::{Provenance, Scenario, ScenarioError, SourcePosition};
 use outlast_media::reliability::measured::{RowError, fit};
 use std::path::Path;
 
-/// Text of more bytes than any characterisation of a chip has.
+/// Bytes of a characterisation at most: more than any has.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Reads the file of `device.reliability.chip`, if it is one and was not read before with the same settings.
+/// Reads the file of `device.reliability.chip`, unless it names a chip of the catalogue or was read before with the same settings.
 pub(super) fn measure_chip(
     scenario: &mut Scenario,
     provenance: &Provenance,
@@ -16,10 +16,11 @@ pub(super) fn measure_chip(
 ) -> Result<(), ScenarioError> {
     let Some(reliability) = &mut scenario.device.reliability else { return Ok(()) };
     let Some(file) = reliability.chip_file() else {
-        // Of a file that another layer has since replaced.
+        // A model of a file that another layer has replaced is no longer valid.
         reliability.measured = None;
         return Ok(());
     };
+    // A scenario that was written out contains the fitted model and must not need the file again.
     let reading = reliability.reading();
     if reliability.measured.as_ref().is_some_and(|measured| measured.is_of(file, &reading)) {
         return Ok(());
@@ -28,25 +29,26 @@ pub(super) fn measure_chip(
     let text = read(Path::new(&file)).map_err(|source| ScenarioError::Read {
         file: file.clone(),
         source,
-        hint: match provenance.place("device.reliability.chip") {
-            Some(place) => format!(" (asked for by {place}: device.reliability.chip)"),
+        hint: match provenance.position("device.reliability.chip") {
+            Some(position) => format!(" (asked for by {position}: device.reliability.chip)"),
             None => String::new(),
         },
     })?;
     if text.len() > MOST_BYTES {
-        let at = Place { file, line: None };
+        let at = SourcePosition { file, line: None };
         return Err(ScenarioError::Limit {
             at,
-            what: "the number of bytes of a chip's file",
+            measure: "the number of bytes of a chip's file",
             limit: MOST_BYTES,
         });
     }
-    let fitted = fit(&file, &text, &reading).map_err(|error| of_row(&file, error))?;
+    let fitted = fit(&file, &text, &reading).map_err(|error| row_error(&file, error))?;
     reliability.measured = Some(fitted.measured);
     Ok(())
 }
 
-fn of_row(file: &str, RowError { line, error }: RowError) -> ScenarioError {
-    let at = Some(Place { file: file.to_owned(), line });
+/// The error about a row of the file.
+fn row_error(file: &str, RowError { line, error }: RowError) -> ScenarioError {
+    let at = Some(SourcePosition { file: file.to_owned(), line });
     ScenarioError::Setting { at, field: error.field, value: error.value, limit: error.limit }
 }

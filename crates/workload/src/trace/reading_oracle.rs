@@ -1,22 +1,22 @@
-//! Does the quick reading of text find what plain reading finds, to the letter of every fault? The plain way is here: one byte after the
-//! other, as one would write it down.
+//! Tests of the fast parsers of text against plain ones, which read one byte after the other: the same values, and the same faults to the
+//! letter.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::fields::{self, Fault, fault, shown};
-use super::formats::{Words, split};
-use super::input::{Input, Origin};
-use crate::{Position, WorkloadError};
+use super::fields::{self, FieldFault, fault, shown};
+use super::formats::{LineWords, split};
+use super::input::{TraceInput, TraceOrigin};
+use crate::{TracePosition, WorkloadError};
 use proptest::prelude::*;
 use std::io::Write as _;
 
-/// The number that decimal digits, at least one and any number of them, stand for, as the standard library reads it; `None` from 2^64 on.
+/// The value of one or more decimal digits, as the standard library reads it; `None` from 2^64 on.
 fn value_of(digits: &[u8]) -> Option<u64> {
     assert!(!digits.is_empty() && digits.iter().all(u8::is_ascii_digit), "a sign, or no digits");
     std::str::from_utf8(digits).unwrap().parse().ok()
 }
 
 /// A whole number of decimal digits.
-fn whole(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
+fn whole(field: &'static str, text: &[u8]) -> Result<u64, Box<FieldFault>> {
     let text = text.trim_ascii();
     if text.starts_with(b"-") {
         return Err(fault(field, text, "a number of at least 0"));
@@ -27,14 +27,14 @@ fn whole(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
 
 /// A time, with or without decimals, in units of 10^`zeros` nanoseconds: the point moves so many digits to the right, and what is still
 /// behind it is dropped.
-fn time(text: &[u8], zeros: usize) -> Result<u64, Box<Fault>> {
+fn time(text: &[u8], zeros: usize) -> Result<u64, Box<FieldFault>> {
     let text = text.trim_ascii();
     let mut parts = text.splitn(2, |&byte| byte == b'.');
     let (integer, fraction) = (parts.next().unwrap_or_default(), parts.next());
     if integer.is_empty() || fraction.is_some_and(<[u8]>::is_empty) {
         return Err(fault("time", text, "a number"));
     }
-    whole("time", integer).map_err(|fault| Box::new(Fault { value: shown(text), ..*fault }))?;
+    whole("time", integer).map_err(|fault| Box::new(FieldFault { value: shown(text), ..*fault }))?;
     let fraction = fraction.unwrap_or_default();
     if !fraction.iter().all(u8::is_ascii_digit) {
         return Err(fault("time", text, "a decimal number"));
@@ -70,9 +70,9 @@ fn lines_of(text: &[u8]) -> Vec<Vec<u8>> {
     lines
 }
 
-/// All lines that [`Input`] gives, or its fault.
+/// All lines that [`TraceInput`] gives, or its fault.
 fn read(text: &[u8]) -> Result<Vec<Vec<u8>>, WorkloadError> {
-    let mut input = Input::open(&Origin::Memory(text.into()))?;
+    let mut input = TraceInput::open(&TraceOrigin::Memory(text.into()))?;
     let mut lines = Vec::new();
     while let Some(line) = input.line(lines.len() as u64 + 1)? {
         lines.push(line.to_vec());
@@ -126,7 +126,7 @@ proptest! {
     fn lines_are_split_alike(line in line(), comma in any::<bool>(), more in any::<bool>()) {
         prop_assert_eq!(split::<3>(&line, comma, more), fields_of::<3>(&line, comma, more));
         prop_assert_eq!(split::<7>(&line, comma, more), fields_of::<7>(&line, comma, more));
-        let words: Vec<&[u8]> = Words::of(&line).collect();
+        let words: Vec<&[u8]> = LineWords::of(&line).collect();
         let plain: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
         prop_assert_eq!(words, plain);
     }
@@ -165,10 +165,10 @@ proptest! {
 
 #[test]
 fn a_line_that_is_too_long_is_named() {
-    for (bytes, whole) in [(65_537, true), (65_537, false), (400_000, true)] {
+    for (bytes, has_end) in [(65_537, true), (65_537, false), (400_000, true)] {
         let mut text = b"first\n".to_vec();
         text.resize(6 + bytes, b'x');
-        if whole {
+        if has_end {
             text.push(b'\n');
         }
         let error = read(&text).unwrap_err().to_string();
@@ -181,11 +181,12 @@ fn a_line_that_is_too_long_is_named() {
 
 #[test]
 fn records_are_whole_until_the_end() {
-    let mut input = Input::open(&Origin::Memory((0..200_000u32).map(|at| at as u8).collect())).unwrap();
+    let mut input =
+        TraceInput::open(&TraceOrigin::Memory((0..200_000u32).map(|at| at as u8).collect())).unwrap();
     for at in 0..4878u32 {
-        let record = input.record(41, Position::Line(1)).unwrap();
+        let record = input.record(41, TracePosition::Line(1)).unwrap();
         assert_eq!((record.len(), record[0]), (41, (at * 41) as u8));
     }
-    assert_eq!(input.record(41, Position::Line(1)).unwrap().len(), 200_000 - 4878 * 41);
-    assert!(input.record(41, Position::Line(1)).unwrap().is_empty());
+    assert_eq!(input.record(41, TracePosition::Line(1)).unwrap().len(), 200_000 - 4878 * 41);
+    assert!(input.record(41, TracePosition::Line(1)).unwrap().is_empty());
 }

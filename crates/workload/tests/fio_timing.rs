@@ -1,29 +1,29 @@
-//! Is every job of a file a queue of its own, with its own depth, rates, runtime and end?
+//! Tests that every job of a file is a queue of its own, with its own depth, rates, runtime and end.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use outlast_device::Op;
 use outlast_units::{Bytes, Nanos};
-use outlast_workload::{FioSpec, JobLog, Target};
+use outlast_workload::{FioSpec, JobLog, WorkloadTarget};
 
-const TARGET: Target = Target { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4) };
+const TARGET: WorkloadTarget = WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4) };
 
-/// What the jobs ask of a device that answers every request after `latency`.
+/// The log of the jobs on a device that completes every request after `latency`.
 fn log(text: &str, latency: Nanos) -> JobLog {
     let spec = FioSpec { job: Some(text.to_owned()), ..FioSpec::default() };
     spec.log(&TARGET, latency, true, 1_000_000).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn count(log: &JobLog, lane: u32, op: Op) -> usize {
-    log.requests.iter().filter(|r| r.lane == lane && r.command.op == op).count()
+fn count(log: &JobLog, job: u32, op: Op) -> usize {
+    log.requests.iter().filter(|r| r.job == job && r.command.op == op).count()
 }
 
-fn end(log: &JobLog, lane: usize) -> Nanos {
-    log.lanes[lane].end.unwrap()
+fn end(log: &JobLog, job: usize) -> Nanos {
+    log.jobs[job].end.unwrap()
 }
 
-/// Most requests in flight of a lane, each for `latency`.
-fn most_in_flight(log: &JobLog, lane: u32, latency: Nanos) -> usize {
-    let times: Vec<u64> = log.requests.iter().filter(|r| r.lane == lane).map(|r| r.at.0).collect();
+/// Most requests in flight of a job, each for `latency`.
+fn most_in_flight(log: &JobLog, job: u32, latency: Nanos) -> usize {
+    let times: Vec<u64> = log.requests.iter().filter(|r| r.job == job).map(|r| r.at.0).collect();
     times
         .iter()
         .enumerate()
@@ -71,7 +71,7 @@ fn a_job_that_offloads_keeps_to_its_times() {
 }
 
 #[test]
-fn jobs_go_on_side_by_side_and_each_ends_by_itself() {
+fn jobs_run_side_by_side_and_each_ends_by_itself() {
     let latency = Nanos::micros(100);
     let log = log(
         "[a]\nrw=randread\nruntime=10ms\ntime_based\n[b]\nrw=write\nbs=1m\niodepth=4\nruntime=30ms\ntime_based\n",
@@ -89,17 +89,17 @@ fn every_job_and_clone_has_a_submission_queue_and_after_256_they_are_shared() {
         "[a]\nrw=randrw\nnumber_ios=4\n[b]\nrw=write\nfsync=2\nnumber_ios=4\nnumjobs=299\n",
         Nanos::micros(10),
     );
-    assert_eq!(log.lanes.len(), 300);
+    assert_eq!(log.jobs.len(), 300);
     for request in &log.requests {
-        assert_eq!(u32::from(request.command.queue.0), request.lane % 256, "{request:?}");
+        assert_eq!(u32::from(request.command.queue.0), request.job % 256, "{request:?}");
     }
     assert!(
-        log.requests.iter().any(|r| r.lane == 299) && log.requests.iter().any(|r| r.command.op == Op::Flush)
+        log.requests.iter().any(|r| r.job == 299) && log.requests.iter().any(|r| r.command.op == Op::Flush)
     );
 }
 
 #[test]
-fn nobody_inherits_the_depth_of_a_job_that_has_ended() {
+fn a_job_does_not_inherit_the_depth_of_one_that_has_ended() {
     let latency = Nanos::micros(100);
     let log = log("[a]\nrw=randread\nnumber_ios=100\n[b]\nrw=randread\nnumber_ios=3000\n", latency);
     assert_eq!((count(&log, 0, Op::Read), count(&log, 1, Op::Read)), (100, 3000));
@@ -114,7 +114,7 @@ fn groups_behind_a_stonewall_may_have_other_depths() {
         "[a]\nrw=read\nnumber_ios=80\niodepth=8\n[b]\nrw=read\nnumber_ios=20\n[c]\nstonewall\nrw=read\nnumber_ios=64\niodepth=64\n",
         latency,
     );
-    assert_eq!(log.lanes[2].begin, Some(Nanos::millis(2)));
+    assert_eq!(log.jobs[2].begin, Some(Nanos::millis(2)));
     assert_eq!(end(&log, 2), Nanos(2_000_000 + latency.0));
 }
 
@@ -150,11 +150,11 @@ fn exitall_ends_the_others_of_the_group() {
         "[a]\nrw=read\nnumber_ios=10\nexitall\n[b]\nrw=write\nruntime=100\ntime_based\n[c]\nnew_group\nrw=read\nruntime=5ms\ntime_based\n",
         Nanos::micros(100),
     );
-    // What is in flight is waited for.
+    // A job ends when its requests in flight have completed.
     assert!(
         end(&log, 1) >= end(&log, 0) && end(&log, 1) <= Nanos(end(&log, 0).0 + 100_000),
         "{:?}",
-        log.lanes
+        log.jobs
     );
     assert_eq!(end(&log, 2), Nanos::millis(5));
 }

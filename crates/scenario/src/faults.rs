@@ -1,93 +1,99 @@
-//! What faults strike: the flash of a drive, or an array and its members as wholes.
+//! Resolves faults to their targets: the flash of a drive, or an array and its members as wholes.
 
 use super::Scenario;
 use outlast_media::{ConfigError, Damage, Fault, FaultKind, FaultSpec, Tear};
 use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
 
-/// What happens to an array, or to a member of it as a whole.
+/// An event of an array, or of a member as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Happening {
-    /// It fails.
+pub enum PlannedEvent {
+    /// A member fails.
     Fail {
-        /// Its column.
+        /// Column of the member.
         member: u16,
     },
-    /// It is exchanged for a new drive.
+    /// A member is exchanged for a new drive.
     Replace {
-        /// Its column.
+        /// Column of the member.
         member: u16,
-        /// Even where data is lost with it.
+        /// True to exchange it even if data is lost with it.
         force: bool,
-        /// Place in the scenario's list of faults.
+        /// Index in the scenario's list of faults.
         fault: usize,
     },
-    /// The power of all devices fails and is back at once.
+    /// The power of all devices fails and returns at once.
     PowerCut {
-        /// The array starts even where parity is in doubt and a member missing.
+        /// True to start the array even if parity is in doubt and a member missing.
         force: bool,
-        /// What is left of what was being programmed.
+        /// State of the units that were being programmed.
         tear: Tear,
     },
 }
 
-/// What a fault strikes.
+/// The target of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strike {
+pub enum FaultTarget {
     /// The flash of a drive.
     Flash {
-        /// The device, counted from 0; of a drive by itself 0.
+        /// Number of the device, from 0; 0 for a drive without an array.
         device: u16,
-        /// What breaks.
+        /// The damage and its place in the flash.
         fault: Fault,
     },
     /// The array, or a member of it as a whole.
-    Whole(Happening),
+    Array(PlannedEvent),
 }
 
 impl Scenario {
-    /// Faults of flash, or (`whole`) of the array and its members as wholes.
+    /// Faults of flash, or if `whole` of the array and its members as wholes, with their indices.
     fn faults_of(&self, whole: bool) -> impl Iterator<Item = (usize, &FaultSpec)> {
         self.faults.iter().enumerate().filter(move |(_, fault)| self.is_whole(fault) == whole)
     }
 
-    /// Whether a fault is of the array or of a member as a whole, and not of flash.
+    /// True if a fault concerns the array or a member as a whole, and not flash.
     fn is_whole(&self, fault: &FaultSpec) -> bool {
         fault.is_of_device() || self.array.is_some() && fault.is_of_array()
     }
 
-    /// What `fault` strikes; messages call it `field`, such as `faults[3]`, of which `index` is the number.
+    /// The target of `fault`, which is called `field` in messages, such as `faults[3]`, and has number `index`.
     ///
     /// # Errors
-    /// A place that is not there, or a field that the kind does not take.
-    pub fn strike(&self, field: &str, index: usize, fault: &FaultSpec) -> Result<Strike, ConfigError> {
+    /// The place does not exist, or the kind of fault does not take a field.
+    pub fn fault_target(
+        &self,
+        field: &str,
+        index: usize,
+        fault: &FaultSpec,
+    ) -> Result<FaultTarget, ConfigError> {
+        // Without an array the only device is the drive, and a fault need not name it.
         let (members, devices) =
             self.array.as_ref().map_or((0, None), |array| (array.members, Some(array.devices())));
         let device = fault.resolve_device(field, members, devices)?;
         let (force, tear) = (fault.force.unwrap_or(false), self.tear(field, fault)?);
         if self.is_whole(fault) {
-            return Ok(Strike::Whole(match fault.kind {
-                FaultKind::Replace => Happening::Replace { member: device, force, fault: index },
-                FaultKind::Power => Happening::PowerCut { force, tear },
-                _ => Happening::Fail { member: device },
+            return Ok(FaultTarget::Array(match fault.kind {
+                FaultKind::Replace => PlannedEvent::Replace { member: device, force, fault: index },
+                FaultKind::Power => PlannedEvent::PowerCut { force, tear },
+                _ => PlannedEvent::Fail { member: device },
             }));
         }
         if self.array.as_ref().is_some_and(|array| array.is_light(device)) {
             let limit = "is a light member (array.light), which has no flash that could fail";
             return Err(ConfigError::new(&format!("{field}.device"), device, limit));
         }
-        self.may_reset(field, fault)?;
+        self.check_member_reset(field, fault)?;
         let mut fault = fault.resolve(field, &self.device.geometry)?;
-        if let Damage::Power(own) = &mut fault.damage {
-            *own = tear;
+        if let Damage::Power(fault_tear) = &mut fault.damage {
+            *fault_tear = tear;
         }
-        Ok(Strike::Flash { device, fault })
+        Ok(FaultTarget::Flash { device, fault })
     }
 
-    /// What a loss of power leaves of what is being programmed, as the fault `fault`, which messages call `field`, says.
+    /// State in which a loss of power leaves the units that are being programmed, from `fault`, which is called `field` in messages.
     ///
     /// # Errors
-    /// Something that cannot be, or of a fault of another kind, or of a drive in which capacitors have it programmed to its end.
+    /// The values are impossible or belong to another kind of fault, or capacitors of the drive complete all programs.
     pub fn tear(&self, field: &str, fault: &FaultSpec) -> Result<Tear, ConfigError> {
         let tear = fault.tear(field, self.device.ftl.mapping_unit)?;
         if tear == Tear::Nothing || self.device.controller.write_cache != WriteCache::Protected {
@@ -101,8 +107,8 @@ impl Scenario {
         })
     }
 
-    /// A member may lose its power by itself only where it forgets nothing that it has acknowledged: nobody would notice.
-    fn may_reset(&self, field: &str, fault: &FaultSpec) -> Result<(), ConfigError> {
+    /// Refuses a member that loses its power alone and forgets acknowledged writes: the array would not notice.
+    fn check_member_reset(&self, field: &str, fault: &FaultSpec) -> Result<(), ConfigError> {
         let forgets = self.device.controller.write_cache == WriteCache::Volatile;
         match fault.device {
             Some(device) if fault.kind == FaultKind::Power && self.array.is_some() && forgets => {
@@ -114,32 +120,34 @@ impl Scenario {
         }
     }
 
-    /// The scheduled faults of flash, with the drives that they strike and their times.
+    /// The scheduled faults of flash, with the numbers of their drives and their times.
     ///
     /// # Errors
-    /// A fault at a place that the drive has not, or that is not one of its kind.
+    /// The place of a fault does not exist, or its kind does not take a field.
     pub fn flash_faults(&self) -> Result<Vec<(u16, Nanos, Fault)>, ConfigError> {
         let mut all = Vec::new();
         for (index, spec) in self.faults_of(false) {
-            if let Strike::Flash { device, fault } = self.strike(&format!("faults[{index}]"), index, spec)? {
+            if let FaultTarget::Flash { device, fault } =
+                self.fault_target(&format!("faults[{index}]"), index, spec)?
+            {
                 all.push((device, spec.at, fault));
             }
         }
         Ok(all)
     }
 
-    /// What happens to the array and its members as wholes, with the times.
+    /// The scheduled events of the array and its members as wholes, with their times.
     ///
     /// # Errors
-    /// A member that is not there.
-    pub fn happenings(&self) -> Result<Vec<(Nanos, Happening)>, ConfigError> {
+    /// A member does not exist.
+    pub fn planned_events(&self) -> Result<Vec<(Nanos, PlannedEvent)>, ConfigError> {
         let members = self.array.iter().flat_map(|array| &array.member);
-        let mut all: Vec<(Nanos, Happening)> = members
-            .filter_map(|member| Some((member.fail_at?, Happening::Fail { member: member.device })))
+        let mut all: Vec<(Nanos, PlannedEvent)> = members
+            .filter_map(|member| Some((member.fail_at?, PlannedEvent::Fail { member: member.device })))
             .collect();
         for (index, spec) in self.faults_of(true) {
-            if let Strike::Whole(happening) = self.strike(&format!("faults[{index}]"), index, spec)? {
-                all.push((spec.at, happening));
+            if let FaultTarget::Array(event) = self.fault_target(&format!("faults[{index}]"), index, spec)? {
+                all.push((spec.at, event));
             }
         }
         Ok(all)

@@ -6,18 +6,19 @@ use outlast_units::rng::SplitMix;
 /// "A linear algorithm for generating random numbers with a given distribution", 1991). Probabilities are exact to the
 /// 2^-53 of the weights' own rounding.
 #[derive(Clone, Debug)]
-pub(crate) struct Alias {
-    cells: Box<[Cell]>,
+pub(crate) struct AliasTable {
+    cells: Box<[AliasCell]>,
 }
 
+/// One of as many equal shares as there are outcomes, split between its own outcome and one other.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
-    /// Below this 64-bit fraction the cell gives its own index, at or above it the other.
+struct AliasCell {
+    /// Below this 64-bit fraction the cell gives its own index, at or above it `alias`.
     keep: u64,
-    other: u32,
+    alias: u32,
 }
 
-impl Alias {
+impl AliasTable {
     /// A table over `weights`: finite, not negative, not all zero, fewer than 2^32. Otherwise every index is equally
     /// likely (callers check first; a table never panics).
     pub(crate) fn new(weights: &[f64]) -> Self {
@@ -25,11 +26,13 @@ impl Alias {
         let total: f64 = weights.iter().sum();
         let mut share: Vec<f64> = weights.iter().map(|w| w * (count as f64 / total)).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..count).partition(|&i| share[i] < 1.0);
-        let mut cells: Vec<Cell> = (0..count).map(|i| Cell { keep: u64::MAX, other: i as u32 }).collect();
+        let mut cells: Vec<AliasCell> =
+            (0..count).map(|i| AliasCell { keep: u64::MAX, alias: i as u32 }).collect();
+        // Vose's construction: a cell of less than the mean share is filled up from one of more, which may then become small itself.
         while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
             small.pop();
             // The float to integer cast saturates, which is what a share of just under 1 needs.
-            cells[poor] = Cell { keep: (share[poor] * 2f64.powi(64)) as u64, other: rich as u32 };
+            cells[poor] = AliasCell { keep: (share[poor] * 2f64.powi(64)) as u64, alias: rich as u32 };
             share[rich] -= 1.0 - share[poor];
             if share[rich] < 1.0 {
                 large.pop();
@@ -46,7 +49,7 @@ impl Alias {
         let index = (product >> 64) as usize;
         let cell = self.cells[index];
         // Written without a branch: the side is a coin toss that no predictor learns.
-        if (product as u64) < cell.keep { index } else { cell.other as usize }
+        if (product as u64) < cell.keep { index } else { cell.alias as usize }
     }
 }
 
@@ -58,7 +61,7 @@ mod tests {
     fn frequencies_match_the_weights() {
         let weights = [4.0, 1.0, 1.0, 67.0, 10.0, 7.0, 3.0, 3.0, 0.0];
         let total: f64 = weights.iter().sum();
-        let table = Alias::new(&weights);
+        let table = AliasTable::new(&weights);
         let mut rng = SplitMix::new(3, "alias");
         let mut counts = [0u32; 9];
         let draws = 200_000;
@@ -76,9 +79,9 @@ mod tests {
     #[test]
     fn one_outcome_and_odd_weights_do_not_panic() {
         let mut rng = SplitMix::new(3, "alias");
-        assert_eq!(Alias::new(&[5.0]).draw(&mut rng), 0);
+        assert_eq!(AliasTable::new(&[5.0]).draw(&mut rng), 0);
         for weights in [[0.0, 0.0], [f64::NAN, 1.0], [f64::INFINITY, 1.0]] {
-            assert!(Alias::new(&weights).draw(&mut rng) < 2);
+            assert!(AliasTable::new(&weights).draw(&mut rng) < 2);
         }
     }
 }
