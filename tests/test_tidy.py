@@ -147,7 +147,7 @@ def test_one_folder_of_serve_knows_nbd() -> None:
             makers |= {path.name} if re.search(r"\bnbd::", text) else set()
     assert users, "the folder has moved"
     assert not [path for path in users if folder not in path.parents]
-    assert makers == {"at_once.rs", "server.rs"}, "these choose the protocol, and nobody else"
+    assert makers == {"instant.rs", "server.rs"}, "these choose the protocol, and nobody else"
 
 
 def test_every_file_of_rust_tests_is_in_its_crates_program() -> None:

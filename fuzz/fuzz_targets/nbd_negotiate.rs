@@ -5,35 +5,39 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use outlast_nbd::{BlockSizes, Connection, Context, Event, Export, Features, Limits, Server, Tls};
+use outlast_nbd::{
+    BlockSizes, ConnectionEvent, ConnectionLimits, ExportFeatures, MetaContext, NbdConnection, NbdExport,
+    NbdServer, TlsMode,
+};
 use outlast_units::Bytes;
 
-fn server(tls: Tls) -> Server {
-    let export = |name: &str, tls_only| Export {
+fn server(tls: TlsMode) -> NbdServer {
+    let export = |name: &str, tls_only| NbdExport {
         name: name.to_owned(),
         description: "an export".to_owned(),
         size: Bytes::mib(1),
         blocks: BlockSizes::default(),
-        features: Features::FLUSH | Features::TRIM,
-        contexts: Context::ALL.into_iter().collect(),
+        features: ExportFeatures::FLUSH | ExportFeatures::TRIM,
+        contexts: MetaContext::ALL.into_iter().collect(),
         tls_only,
     };
-    let exports = vec![export("a", false), export("b", tls != Tls::Off)];
-    let limits = Limits { read_ahead: Bytes::kib(4), ..Limits::default() };
-    Server::new(exports, tls, limits).expect("two plain exports")
+    let exports = vec![export("a", false), export("b", tls != TlsMode::Off)];
+    let limits = ConnectionLimits { read_ahead: Bytes::kib(4), ..ConnectionLimits::default() };
+    NbdServer::new(exports, tls, limits).expect("two plain exports")
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let [mode, piece, bytes @ ..] = bytes else { return };
-    let server = Arc::new(server([Tls::Off, Tls::Allowed, Tls::Required][usize::from(*mode) % 3]));
-    let mut connection = Connection::new(server.clone());
+    let server =
+        Arc::new(server([TlsMode::Off, TlsMode::Allowed, TlsMode::Required][usize::from(*mode) % 3]));
+    let mut connection = NbdConnection::new(server.clone());
     for piece in bytes.chunks(usize::from(*piece) + 1) {
         let mut starts_tls = false;
         while let Some(event) = connection.poll() {
             match event {
-                Event::StartTls => starts_tls = true,
-                Event::Opened | Event::Ended(_) => return,
-                Event::Request(request) => panic!("{request:?} without an export"),
+                ConnectionEvent::StartTls => starts_tls = true,
+                ConnectionEvent::Opened | ConnectionEvent::Ended(_) => return,
+                ConnectionEvent::Request(request) => panic!("{request:?} without an export"),
             }
         }
         if starts_tls {

@@ -6,27 +6,30 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use outlast_nbd::{
-    BlockSizes, Connection, Context, ErrorCode, Event, Export, Extent, Features, Limits, Op, Part, RequestId,
-    Server, Tls,
+    BlockSizes, ConnectionEvent, ConnectionLimits, ErrorCode, ExportFeatures, MetaContext, NbdCommand,
+    NbdConnection, NbdExport, NbdServer, ReadPart, RequestId, StatusExtent, TlsMode,
 };
 use outlast_units::Bytes;
 
 const SIZE: u64 = 1 << 20;
 
-fn server() -> Server {
-    let features =
-        Features::FLUSH | Features::FUA | Features::TRIM | Features::WRITE_ZEROES | Features::CACHE;
-    let export = Export {
+fn server() -> NbdServer {
+    let features = ExportFeatures::FLUSH
+        | ExportFeatures::FUA
+        | ExportFeatures::TRIM
+        | ExportFeatures::WRITE_ZEROES
+        | ExportFeatures::CACHE;
+    let export = NbdExport {
         name: "a".to_owned(),
         description: String::new(),
         size: Bytes(SIZE),
         blocks: BlockSizes::default(),
-        features: features | Features::FAST_ZERO,
-        contexts: Context::ALL.into_iter().collect(),
+        features: features | ExportFeatures::FAST_ZERO,
+        contexts: MetaContext::ALL.into_iter().collect(),
         tls_only: false,
     };
-    let limits = Limits { read_ahead: Bytes::kib(4), requests: 4, ..Limits::default() };
-    Server::new(vec![export], Tls::Off, limits).expect("a plain export")
+    let limits = ConnectionLimits { read_ahead: Bytes::kib(4), requests: 4, ..ConnectionLimits::default() };
+    NbdServer::new(vec![export], TlsMode::Off, limits).expect("a plain export")
 }
 
 /// Flags, the form of replies, both contexts, `NBD_OPT_GO`.
@@ -42,24 +45,24 @@ fn opening(form: u8) -> Vec<u8> {
     bytes
 }
 
-fn feed(connection: &mut Connection, mut bytes: &[u8]) {
+fn feed(connection: &mut NbdConnection, mut bytes: &[u8]) {
     loop {
         let mut asked: Vec<(RequestId, u64, bool, bool)> = Vec::new();
         while let Some(event) = connection.poll() {
-            if let Event::Request(request) = event {
+            if let ConnectionEvent::Request(request) = event {
                 let (offset, length) = (request.offset, request.length.0);
                 assert!(offset + length <= SIZE && (offset | length) % 512 == 0, "{request:?}");
-                let is_status = matches!(request.op, Op::Status { .. });
-                asked.push((request.id, length, request.op == Op::Read, is_status));
+                let is_status = matches!(request.command, NbdCommand::Status { .. });
+                asked.push((request.id, length, request.command == NbdCommand::Read, is_status));
             }
         }
         for (id, length, is_read, is_status) in asked {
             if is_status {
-                let extents = [Extent { length: Bytes(512), flags: 1 }];
-                connection.extents(id, &Context::ALL.map(|context| (context, &extents[..])));
+                let extents = [StatusExtent { length: Bytes(512), flags: 1 }];
+                connection.extents(id, &MetaContext::ALL.map(|context| (context, &extents[..])));
             } else if is_read {
                 let half = (length / 2) as u32;
-                connection.read_parts(id, &[Part::Failed(half, ErrorCode::Io), Part::Zero(half)]);
+                connection.read_parts(id, &[ReadPart::Failed(half, ErrorCode::Io), ReadPart::Zero(half)]);
             } else {
                 connection.done(id);
             }
@@ -79,7 +82,7 @@ fn feed(connection: &mut Connection, mut bytes: &[u8]) {
 fuzz_target!(|bytes: &[u8]| {
     let [form, piece, bytes @ ..] = bytes else { return };
     let server = Arc::new(server());
-    let mut connection = Connection::new(server.clone());
+    let mut connection = NbdConnection::new(server.clone());
     feed(&mut connection, &opening(*form));
     assert!(connection.export().is_some(), "the opening opens");
     for piece in bytes.chunks(usize::from(*piece) + 1) {

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outlast_serve::log::{LONGEST, Reader, segment_header};
+use outlast_serve::log::{MAX_PAYLOAD, SegmentReader, segment_header};
 
 const IMAGE: u64 = 1;
 const SEGMENT: u32 = 1;
@@ -29,10 +29,10 @@ fn records(mut bytes: &[u8]) -> Vec<u8> {
 
 /// How many records there are before the end, or what is none.
 fn read(log: &[u8]) -> usize {
-    let Ok(mut reader) = Reader::new(log, IMAGE, SEGMENT) else { return 0 };
+    let Ok(mut reader) = SegmentReader::new(log, IMAGE, SEGMENT) else { return 0 };
     let (mut before, mut count) = (reader.place().offset, 0);
     while let Ok(Some(record)) = reader.next() {
-        assert!(format!("{:?}", record.input()).len() <= LONGEST);
+        assert!(format!("{:?}", record.input()).len() <= MAX_PAYLOAD);
         let place = reader.place();
         assert!(place.offset > before && place.offset <= log.len() as u64);
         before = place.offset;

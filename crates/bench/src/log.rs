@@ -4,7 +4,7 @@
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
 use outlast_engine::{RunControl, Scenario, parse_text};
-use outlast_serve::{Forgetful, Image, ImageOptions, Input, Machine, Recorder};
+use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, NoRecorder, ServedDevice};
 use outlast_units::{Bytes, Lba, Nanos};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::remove_dir_all;
@@ -38,7 +38,7 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let often = ImageOptions { checkpoint_every: Some(every), ..rare };
     let mut told = Vec::new();
     for turn in [1, 32] {
-        let without = give(&mut Forgetful, &mut unkept(&scenario)?, writes, turn)?;
+        let without = give(&mut NoRecorder, &mut unkept(&scenario)?, writes, turn)?;
         let [logged, kept] = [rare, often].map(|options| of_image(&scenario, &folder, options, writes, turn));
         remove_dir_all(&folder).map_err(|error| error.to_string())?;
         let (logged, kept) = (logged?, kept?);
@@ -60,8 +60,8 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     Ok(format!("log: {}; of these {checksum:.2} for the checksum", told.join("; ")))
 }
 
-fn unkept(scenario: &Scenario) -> Result<Machine, String> {
-    Machine::new(scenario).map_err(|error| error.to_string())
+fn unkept(scenario: &Scenario) -> Result<ServedDevice, String> {
+    ServedDevice::new(scenario).map_err(|error| error.to_string())
 }
 
 fn of_image(
@@ -72,20 +72,25 @@ fn of_image(
     turn: u32,
 ) -> Result<Cost, String> {
     remove_dir_all(folder).ok();
-    let opened = Image::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
+    let opened = DeviceImage::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
     let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
     give(&mut image, &mut machine, writes, turn)
 }
 
 /// Gives `machine` `writes` writes, `turn` at a time, each turn as a server does whose clients wait for all of it.
-fn give(recorder: &mut impl Recorder, machine: &mut Machine, writes: u32, turn: u32) -> Result<Cost, String> {
+fn give(
+    recorder: &mut impl InputRecorder,
+    machine: &mut ServedDevice,
+    writes: u32,
+    turn: u32,
+) -> Result<Cost, String> {
     let (data, mut done, mut now) = (vec![7; WRITE], Vec::new(), Nanos::ZERO);
     let (thread, process) = (cpu_s(), process_s());
     for first in (0..writes).step_by(turn as usize) {
         for tag in 0..turn {
             let lba = Lba(u64::from(first + tag) % ADDRESSES * 8);
             let command = Command::new(Op::Write, lba, 8);
-            let input = Input::Command { tag: Tag(tag), command, data: &data };
+            let input = DeviceInput::Command { tag: Tag(tag), command, data: &data };
             recorder.record(now, &input);
             machine.apply(now, &input).map_err(|error| error.to_string())?;
         }
@@ -97,7 +102,7 @@ fn give(recorder: &mut impl Recorder, machine: &mut Machine, writes: u32, turn: 
         done.clear();
         recorder
             .acknowledge(now, false)
-            .and_then(|()| recorder.tend(machine))
+            .and_then(|()| recorder.checkpoint_if_due(machine))
             .map_err(|error| error.to_string())?;
     }
     let each = |seconds: f64| seconds / f64::from(writes) * 1e6;

@@ -3,7 +3,7 @@
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
 use outlast_engine::{RunControl, Scenario, ScenarioLayer, load_scenario};
-use outlast_serve::{Image, ImageOptions, Input, Machine, Recorder};
+use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, ServedDevice};
 use outlast_torture::Recording;
 use outlast_torture::drive::{Request, What, classes};
 use outlast_units::rng::SplitMix;
@@ -36,10 +36,10 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
 /// `blocks` blocks are written and flushed, then `commits` times two of them with a flush after each.
 fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Result<(), String> {
     let options = ImageOptions { keep_log: true, ..ImageOptions::default() };
-    let opened = Image::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
+    let opened = DeviceImage::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
     let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
     let (mut now, mut draw) = (machine.now(), SplitMix::new(1, "bench torture"));
-    let mut give = |machine: &mut Machine, input: &Input<'_>| -> Result<(), String> {
+    let mut give = |machine: &mut ServedDevice, input: &DeviceInput<'_>| -> Result<(), String> {
         image.record(now, input);
         machine.apply(now, input).map_err(|error| error.to_string())?;
         while machine.in_flight() > 0 {
@@ -49,22 +49,22 @@ fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Resu
         image.acknowledge(now, false).map_err(|error| error.to_string())
     };
     let command = |op, block: u64, sectors| Command::new(op, Lba(block * u64::from(SECTORS)), sectors);
-    let flush = Input::Command { tag: Tag(0), command: command(Op::Flush, 0, 0), data: &[] };
+    let flush = DeviceInput::Command { tag: Tag(0), command: command(Op::Flush, 0, 0), data: &[] };
     let bytes = |draw: &mut SplitMix| -> Vec<u8> {
         (0..WRITE / 8).flat_map(|_| draw.next_u64().to_le_bytes()).collect()
     };
     for block in 0..blocks {
         let (command, data) = (command(Op::Write, block, SECTORS), bytes(&mut draw));
-        give(&mut machine, &Input::Command { tag: Tag(0), command, data: &data })?;
+        give(&mut machine, &DeviceInput::Command { tag: Tag(0), command, data: &data })?;
     }
     give(&mut machine, &flush)?;
-    give(&mut machine, &Input::Mark("outlast:begin"))?;
+    give(&mut machine, &DeviceInput::Mark("outlast:begin"))?;
     for _ in 0..2 * commits {
         let (command, data) = (command(Op::Write, draw.below(blocks), SECTORS), bytes(&mut draw));
-        give(&mut machine, &Input::Command { tag: Tag(0), command, data: &data })?;
+        give(&mut machine, &DeviceInput::Command { tag: Tag(0), command, data: &data })?;
         give(&mut machine, &flush)?;
     }
-    give(&mut machine, &Input::Mark("outlast:unmounted"))
+    give(&mut machine, &DeviceInput::Mark("outlast:unmounted"))
 }
 
 fn look(folder: &Path, blocks: u64) -> Result<String, String> {

@@ -39,7 +39,7 @@ pub(crate) struct ArrayVolume {
     pending: Vec<(Nanos, PlannedEvent)>,
     /// Drives that were exchanged for others, whose counts are still needed.
     replaced: Vec<ArrayMember>,
-    /// ArrayCounters of the array at the last reset.
+    /// Counters of the array at the last reset.
     base: ArrayCounters,
     #[persist(skip)]
     sectors_per_unit: u32,
@@ -212,7 +212,7 @@ impl ArrayVolume {
         self.array.devices().chain(&self.replaced).filter_map(ArrayMember::drive)
     }
 
-    /// ArrayCounters of the array since the last reset.
+    /// Counters of the array since the last reset.
     pub(crate) fn counters(&self) -> ArrayCounters {
         self.array.counters() - self.base
     }

@@ -147,7 +147,8 @@ fn in_time(ssd: &mut Ssd, pages: &mut Pages<'_>, now: &mut Nanos, count: u64) ->
 fn profile(ssd: &Ssd) -> Vec<f64> {
     let sealed = ssd.ftls().flat_map(|ftl| {
         let ids = (0..ftl.layout().superblocks()).map(SuperblockId);
-        ids.map(move |id| ftl.superblock(id)).filter(|superblock| superblock.state() == SuperblockState::Sealed)
+        ids.map(move |id| ftl.superblock(id))
+            .filter(|superblock| superblock.state() == SuperblockState::Sealed)
     });
     let mut valid: Vec<f64> = sealed.map(|superblock| f64::from(superblock.valid())).collect();
     valid.sort_by(f64::total_cmp);

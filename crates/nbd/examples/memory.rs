@@ -14,24 +14,28 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use outlast_nbd::{BlockSizes, Context, Export, Features, Limits, Server, Tls};
+use outlast_nbd::{BlockSizes, ConnectionLimits, ExportFeatures, MetaContext, NbdExport, NbdServer, TlsMode};
 use outlast_units::Bytes;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, size] = &arguments[..] else { return Err("usage: memory PATH.sock SIZE".into()) };
     let size: Bytes = size.parse()?;
-    let can_zero = Features::TRIM | Features::WRITE_ZEROES | Features::FAST_ZERO;
-    let export = Export {
+    let can_zero = ExportFeatures::TRIM | ExportFeatures::WRITE_ZEROES | ExportFeatures::FAST_ZERO;
+    let export = NbdExport {
         name: "memory".to_owned(),
         description: format!("{size} in memory"),
         size,
         blocks: BlockSizes::default(),
-        features: Features::FLUSH | Features::FUA | Features::CACHE | Features::MULTI_CONN | can_zero,
-        contexts: Context::ALL.into_iter().collect(),
+        features: ExportFeatures::FLUSH
+            | ExportFeatures::FUA
+            | ExportFeatures::CACHE
+            | ExportFeatures::MULTI_CONN
+            | can_zero,
+        contexts: MetaContext::ALL.into_iter().collect(),
         tls_only: false,
     };
-    let server = Arc::new(Server::new(vec![export], Tls::Off, Limits::default())?);
+    let server = Arc::new(NbdServer::new(vec![export], TlsMode::Off, ConnectionLimits::default())?);
     let disks = serve::disks(&server);
     let listener = UnixListener::bind(PathBuf::from(path))?;
     println!("nbd+unix:///memory?socket={path}");

@@ -1,12 +1,12 @@
-//! What is told to a client, why a session ends, and what a server cannot offer.
+//! Errors of replies, ends of sessions, and errors of a server's settings.
 
 use thiserror::Error;
 
-/// The error of a reply: section "Error values". What a device or an operating system calls its errors is mapped to these.
+/// Error code of a reply: section "Error values". Errors of devices and operating systems must be mapped to these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ErrorCode {
-    /// Operation not permitted: a write to what is read-only.
+    /// Operation not permitted: a write to a read-only export.
     Perm = 1,
     /// Input/output error.
     Io = 5,
@@ -24,121 +24,120 @@ pub enum ErrorCode {
     Shutdown = 108,
 }
 
-/// Why a request has failed, for [`crate::Connection::fail`].
+/// Reason for which a request has failed, for [`crate::NbdConnection::fail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failure<'a> {
-    /// The error.
+pub struct ReplyFailure<'a> {
+    /// Error code.
     pub code: ErrorCode,
-    /// Where in the export, in bytes, the first failure is, if that is known and the request has a range. Without structured
-    /// replies it does not reach the client.
+    /// Offset of the first failure in the export, in bytes, if it is known and the request has a range. Sent with structured replies only.
     pub at: Option<u64>,
-    /// A sentence for a person; may be empty. What is longer than 200 bytes is cut.
+    /// A sentence for people; may be empty. Cut at 200 bytes.
     pub text: &'a str,
 }
 
-impl From<ErrorCode> for Failure<'_> {
+impl From<ErrorCode> for ReplyFailure<'_> {
     fn from(code: ErrorCode) -> Self {
         Self { code, at: None, text: "" }
     }
 }
 
-/// How a session has ended: no byte is read any more.
+/// End of a session: no more input is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The client gave up negotiating (`NBD_OPT_ABORT`). To be done: send what [`crate::Connection::output`] has, close.
+pub enum ConnectionEnd {
+    /// The client gave up negotiating (`NBD_OPT_ABORT`). Next: send [`crate::NbdConnection::output`], then close.
     Aborted,
-    /// The client disconnected (`NBD_CMD_DISC`). To be done: answer what is in flight, send it, close.
+    /// The client disconnected (`NBD_CMD_DISC`). Next: answer the requests in flight, send the replies, then close.
     Disconnected,
-    /// The client broke a rule after which the byte stream cannot be trusted. To be done: close; nothing is sent any more.
-    Violation(Violation),
+    /// The client has violated the protocol, and its bytes cannot be trusted. Next: close without sending anything.
+    Violation(ProtocolViolation),
 }
 
-/// What a client did that the specification ends a session for.
+/// Violations for which the specification ends a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Violation {
-    /// See the section "Client flags".
+pub enum ProtocolViolation {
+    /// Flags that the section "Client flags" does not have.
     #[error("unknown client flags {0:#x}")]
     ClientFlags(u32),
-    /// A client that speaks no fixed newstyle has one option, `NBD_OPT_EXPORT_NAME`.
+    /// Clients without fixed newstyle may only use `NBD_OPT_EXPORT_NAME`.
     #[error("option {0} from a client without fixed newstyle")]
     NotFixed(u32),
-    /// The client lost count of its bytes.
+    /// The bytes of the client are out of step with its options.
     #[error("an option begins with {0:#018x}, not with IHAVEOPT")]
     OptionMagic(u64),
-    /// More data of an option than anybody needs.
+    /// An option with far more data than any option needs.
     #[error("option {option} has {length} bytes of data, at most {} are read", crate::wire::PAYLOAD_HARMLESS)]
     OptionLength {
-        /// The option.
+        /// Number of the option.
         option: u32,
-        /// Its length.
+        /// Length of its data in bytes.
         length: u32,
     },
-    /// A client that haggles without end.
+    /// The client has sent too many options.
     #[error("more than {0} options")]
     Options(u32),
-    /// `NBD_OPT_EXPORT_NAME` cannot be refused but by hanging up: no such export, TLS or block sizes are needed, or extended headers were
-    /// negotiated, after which it is forbidden.
+    /// `NBD_OPT_EXPORT_NAME` can be refused only by closing the connection: the export does not exist, needs TLS or block sizes, or extended headers
+    /// were negotiated, after which the option is forbidden.
     #[error("the export cannot be opened by NBD_OPT_EXPORT_NAME")]
     ExportName,
-    /// Bytes that came in plain text behind `NBD_OPT_STARTTLS` might be anybody's.
+    /// Bytes in plain text followed `NBD_OPT_STARTTLS`; an attacker may have inserted them.
     #[error("bytes in plain text behind NBD_OPT_STARTTLS")]
     PlainText,
-    /// The client lost count of its bytes.
+    /// The bytes of the client are out of step with its requests.
     #[error("a request begins with {0:#010x}, not with its magic")]
     RequestMagic(u32),
-    /// More than 32 MiB, and more than the export takes.
+    /// A payload of more than 32 MiB, and more than the export takes.
     #[error("a request has a payload of {0} bytes")]
     Payload(u64),
 }
 
-/// What a [`crate::Server`] cannot offer.
+/// Errors in the settings of a [`crate::NbdServer`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ServerError {
-    /// Names and descriptions have at most 4,096 bytes and no NUL.
-    #[error("export {name:?}: its {what} has {length} bytes or a NUL; at most 4096 bytes, none of them NUL")]
+    /// A name or description is longer than 4,096 bytes or contains a NUL.
+    #[error("export {name:?}: its {field} has {length} bytes or a NUL; at most 4096 bytes, none of them NUL")]
     Text {
-        /// The export.
+        /// Name of the export.
         name: String,
         /// `name` or `description`.
-        what: &'static str,
-        /// Bytes.
+        field: &'static str,
+        /// Length in bytes.
         length: usize,
     },
-    /// Two exports of one name.
+    /// Two exports have this name.
     #[error("export {0:?} is there twice")]
     Twice(String),
-    /// A size that the protocol has no place for.
+    /// The size does not suit the protocol.
     #[error("export {name:?}: size {size} is not a multiple of its minimum block size {minimum} below 2^63")]
     Size {
-        /// The export.
+        /// Name of the export.
         name: String,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
-        /// Bytes.
+        /// Minimum block size in bytes.
         minimum: u64,
     },
-    /// Block sizes against the section "Size constraints".
+    /// The block sizes contradict the section "Size constraints".
     #[error(
         "export {name:?}: block sizes {minimum}/{preferred}/{maximum}: the minimum is a power of two up to 65536, the preferred one a \
          power of two from 512 and the minimum, the maximum a multiple of the minimum from the preferred one up to 67108864"
     )]
     BlockSizes {
-        /// The export.
+        /// Name of the export.
         name: String,
-        /// Bytes.
+        /// Minimum block size in bytes.
         minimum: u64,
-        /// Bytes.
+        /// Preferred block size in bytes.
         preferred: u64,
-        /// Bytes.
+        /// Maximum block size in bytes.
         maximum: u64,
     },
-    /// `FAST_ZERO` without `WRITE_ZEROES`.
+    /// The export has `FAST_ZERO` without `WRITE_ZEROES`.
     #[error("export {0:?}: fast zeroes without zeroes")]
     FastZero(String),
-    /// An export that nobody can open.
+    /// The export needs TLS, and the server has none.
     #[error("export {0:?} needs TLS, and the server has none")]
     NoTls(String),
-    /// Nothing could ever be in flight.
+    /// A limit is 0, so no request could be in flight.
     #[error("limit {0} is 0; at least 1")]
     Limit(&'static str),
 }

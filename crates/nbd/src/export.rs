@@ -1,21 +1,21 @@
-//! What a server offers.
+//! Exports, and the limits of a server.
 
 use std::collections::BTreeSet;
 use std::ops::BitOr;
 
 use outlast_units::Bytes;
 
-use crate::context::Contexts;
+use crate::context::MetaContexts;
 use crate::error::ServerError;
 use crate::wire::{STRING_MAX, export_flag};
 
-/// What clients may do with an export: the flags of the section "Transmission flags" that are the server's to choose. `SEND_DF`
-/// and `BLOCK_STATUS_PAYLOAD` follow from what was negotiated.
+/// Operations that clients may use: those of the section "Transmission flags" that the server chooses. `SEND_DF` and `BLOCK_STATUS_PAYLOAD` follow
+/// from the negotiation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Features(u16);
+pub struct ExportFeatures(u16);
 
-impl Features {
-    /// Reading only.
+impl ExportFeatures {
+    /// Reads only.
     pub const NONE: Self = Self(0);
     /// Writes, trims and zeroes are refused with `EPERM`, and none of them is advertised.
     pub const READ_ONLY: Self = Self(1 << 1);
@@ -23,13 +23,13 @@ impl Features {
     pub const FLUSH: Self = Self(1 << 2);
     /// `NBD_CMD_FLAG_FUA`.
     pub const FUA: Self = Self(1 << 3);
-    /// The medium turns.
+    /// The medium rotates.
     pub const ROTATIONAL: Self = Self(1 << 4);
     /// `NBD_CMD_TRIM`.
     pub const TRIM: Self = Self(1 << 5);
     /// `NBD_CMD_WRITE_ZEROES`, with and without holes.
     pub const WRITE_ZEROES: Self = Self(1 << 6);
-    /// A flush on any connection covers what any connection has written.
+    /// A flush on any connection covers writes of all connections.
     pub const MULTI_CONN: Self = Self(1 << 8);
     /// `NBD_CMD_CACHE`.
     pub const CACHE: Self = Self(1 << 10);
@@ -38,37 +38,37 @@ impl Features {
 
     const WRITING: u16 = Self::TRIM.0 | Self::WRITE_ZEROES.0 | Self::FAST_ZERO.0;
 
-    /// Whether all of `other` are in it.
+    /// True if all of `other` are included.
     #[inline]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The transmission flags that follow from it.
+    /// Transmission flags for these features.
     pub(crate) fn flags(self) -> u16 {
         let hidden = if self.has(Self::READ_ONLY) { Self::WRITING } else { 0 };
         export_flag::HAS_FLAGS | self.0 & !hidden
     }
 }
 
-impl BitOr for Features {
+impl BitOr for ExportFeatures {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-/// Sizes that requests keep to: the section "Size constraints".
+/// Limits on offsets and lengths of requests: the section "Size constraints".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
-    /// Offsets and lengths are multiples of it.
+    /// Offsets and lengths are multiples of this.
     pub minimum: Bytes,
-    /// Multiples of it cost no read-modify-write.
+    /// Multiples of this need no read-modify-write.
     pub preferred: Bytes,
-    /// The longest read or write.
+    /// Longest read or write.
     pub maximum: Bytes,
-    /// Whether a client that has not asked for these sizes is turned away. Off for the widest choice of clients: what does not
-    /// keep to the sizes is refused request by request anyway.
+    /// Refuses clients that have not asked for these sizes. Off by default, so that more clients can connect; requests that break the sizes are
+    /// refused in any case.
     pub required: bool,
 }
 
@@ -79,53 +79,53 @@ impl Default for BlockSizes {
     }
 }
 
-/// One device that clients may open.
+/// A device that clients may open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
-    /// What clients call it. A client that gives no name gets the export of the empty name, or else the first.
+pub struct NbdExport {
+    /// Name by which clients open it. A client without a name gets the export with an empty name, or else the first.
     pub name: String,
-    /// A sentence for people; may be empty.
+    /// Description for people, one sentence; may be empty.
     pub description: String,
-    /// How large it is.
+    /// Size in bytes.
     pub size: Bytes,
-    /// Sizes of requests.
+    /// Limits on offsets and lengths.
     pub blocks: BlockSizes,
-    /// What may be done with it.
-    pub features: Features,
-    /// What may be asked about ranges of it.
-    pub contexts: Contexts,
-    /// Whether it is neither shown nor opened without TLS.
+    /// Operations that clients may use.
+    pub features: ExportFeatures,
+    /// Contexts that clients may query.
+    pub contexts: MetaContexts,
+    /// Hides the export from clients without TLS, and refuses to open it for them.
     pub tls_only: bool,
 }
 
-/// Whether sessions are encrypted: the section "TLS support".
+/// Encryption of sessions: the section "TLS support".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tls {
+pub enum TlsMode {
     /// `NOTLS`: never.
     #[default]
     Off,
-    /// `SELECTIVETLS`: where the client wishes, and for exports that demand it.
+    /// `SELECTIVETLS`: if the client asks for it, and for exports that need it.
     Allowed,
-    /// `FORCEDTLS`: nothing is said without.
+    /// `FORCEDTLS`: without TLS, the client learns nothing.
     Required,
 }
 
-/// What one client can make a server hold for it.
+/// Limits on the memory that one client can make a server use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Requests in flight.
+pub struct ConnectionLimits {
+    /// Most requests in flight.
     pub requests: u32,
-    /// Bytes of requests in flight and of replies that are not sent. One request is always let in, whatever its size.
+    /// Most bytes of requests in flight and unsent replies. A single request is accepted whatever its size.
     pub bytes: Bytes,
-    /// Options before the session ends.
+    /// Most options, after which the session ends.
     pub options: u32,
-    /// Extents of one context in one answer.
+    /// Most extents of one context in one answer.
     pub extents: u32,
-    /// Bytes read ahead of the request that is being looked at.
+    /// Bytes read ahead of the current request.
     pub read_ahead: Bytes,
 }
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             requests: 1024,
@@ -137,25 +137,24 @@ impl Default for Limits {
     }
 }
 
-/// What is offered to every client that connects. Checked when it is made, the same for a connection's whole life, and shared by all
-/// of them (`Arc<Server>`).
+/// Exports and limits for every client that connects. Checked when created, never changed, and shared by all connections (`Arc<NbdServer>`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Server {
-    exports: Vec<Export>,
-    tls: Tls,
-    limits: Limits,
+pub struct NbdServer {
+    exports: Vec<NbdExport>,
+    tls: TlsMode,
+    limits: ConnectionLimits,
 }
 
-impl Server {
-    /// A server of `exports`; the first is the default one.
+impl NbdServer {
+    /// A server of `exports`. The first is the default export.
     ///
     /// # Errors
-    /// What the protocol has no place for.
-    pub fn new(exports: Vec<Export>, tls: Tls, limits: Limits) -> Result<Self, ServerError> {
+    /// A setting that does not suit the protocol.
+    pub fn new(exports: Vec<NbdExport>, tls: TlsMode, limits: ConnectionLimits) -> Result<Self, ServerError> {
         let mut names = BTreeSet::new();
         for export in &exports {
-            check(export)?;
-            if export.tls_only && tls == Tls::Off {
+            check_export(export)?;
+            if export.tls_only && tls == TlsMode::Off {
                 return Err(ServerError::NoTls(export.name.clone()));
             }
             if !names.insert(&export.name) {
@@ -176,32 +175,33 @@ impl Server {
     }
 
     /// All exports.
-    pub fn exports(&self) -> &[Export] {
+    pub fn exports(&self) -> &[NbdExport] {
         &self.exports
     }
 
-    /// Whether sessions are encrypted.
-    pub fn tls(&self) -> Tls {
+    /// Encryption of sessions.
+    pub fn tls(&self) -> TlsMode {
         self.tls
     }
 
-    /// What one client can make it hold.
-    pub fn limits(&self) -> &Limits {
+    /// Limits of each connection.
+    pub fn limits(&self) -> &ConnectionLimits {
         &self.limits
     }
 
-    /// The number of the export that a client calls `name`.
+    /// Index of the export named `name`.
     pub(crate) fn find(&self, name: &[u8]) -> Option<usize> {
         let named = self.exports.iter().position(|export| export.name.as_bytes() == name);
+        // The empty name stands for the default export, unless an export has it.
         named.or_else(|| (name.is_empty() && !self.exports.is_empty()).then_some(0))
     }
 }
 
-fn check(export: &Export) -> Result<(), ServerError> {
+fn check_export(export: &NbdExport) -> Result<(), ServerError> {
     let name = || export.name.clone();
-    for (what, text) in [("name", &export.name), ("description", &export.description)] {
+    for (field, text) in [("name", &export.name), ("description", &export.description)] {
         if text.len() > STRING_MAX || text.contains('\0') {
-            return Err(ServerError::Text { name: name(), what, length: text.len() });
+            return Err(ServerError::Text { name: name(), field, length: text.len() });
         }
     }
     let BlockSizes { minimum: Bytes(minimum), preferred: Bytes(preferred), maximum: Bytes(maximum), .. } =
@@ -219,7 +219,7 @@ fn check(export: &Export) -> Result<(), ServerError> {
     if !export.size.0.is_multiple_of(minimum) || export.size.0 >= 1 << 63 {
         return Err(ServerError::Size { name: name(), size: export.size.0, minimum });
     }
-    if export.features.has(Features::FAST_ZERO) && !export.features.has(Features::WRITE_ZEROES) {
+    if export.features.has(ExportFeatures::FAST_ZERO) && !export.features.has(ExportFeatures::WRITE_ZEROES) {
         return Err(ServerError::FastZero(name()));
     }
     Ok(())

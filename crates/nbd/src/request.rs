@@ -1,79 +1,78 @@
-//! What a client asks of the device behind an export.
+//! Requests of clients to the device behind an export.
 
 use outlast_units::Bytes;
 
-use crate::{Context, Contexts, ErrorCode, Extent};
+use crate::{ErrorCode, MetaContext, MetaContexts, StatusExtent};
 
-/// The connection's name for a request in flight: dense from 0, below [`crate::Limits::requests`], and used again once it is answered.
+/// Name of a request in flight: dense from 0, below [`crate::ConnectionLimits::requests`], free again once the request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u32);
 
-/// One request, checked: it lies within the export, keeps to the block sizes, and is one that the export's features allow.
+/// A checked request: it lies within the export, respects the block sizes, and is allowed by the export's features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request<'a> {
-    /// Its name in the answer.
+pub struct NbdRequest<'a> {
+    /// Name of the request.
     pub id: RequestId,
-    /// Where in the export it begins, in bytes. 0 for a flush.
+    /// Offset in the export, in bytes; 0 for a flush.
     pub offset: u64,
-    /// Its length; 0 only for a flush.
+    /// Length in bytes; 0 only for a flush.
     pub length: Bytes,
-    /// What to do.
-    pub op: Op<'a>,
+    /// Command of the request.
+    pub command: NbdCommand<'a>,
 }
 
-/// The kinds of request. Each says how it is answered; each can be answered with [`crate::Connection::fail`], too.
+/// Commands, each with the methods that answer it. [`crate::NbdConnection::fail`] answers all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op<'a> {
-    /// Read: [`crate::Connection::read`] or [`crate::Connection::read_parts`]. Not longer than the largest block size.
+pub enum NbdCommand<'a> {
+    /// Read: [`crate::NbdConnection::read`] or [`crate::NbdConnection::read_parts`]. At most the largest block size.
     Read,
-    /// Write: [`crate::Connection::done`]. Not longer than the largest block size.
+    /// Write: [`crate::NbdConnection::done`]. At most the largest block size.
     Write {
-        /// What to write, where the socket has put it: it is lent until the connection is next called.
+        /// Data, lent from the input buffer until the connection is next called.
         data: &'a [u8],
-        /// Answered only when it would survive a loss of power.
+        /// Forced unit access: to be answered when the write would survive a loss of power.
         fua: bool,
     },
-    /// Answered when every write that was answered before this came, on whatever connection, would survive a loss of power:
-    /// [`crate::Connection::done`].
+    /// Flush: [`crate::NbdConnection::done`], when every write answered before the flush arrived, on any connection, would survive a loss of power.
     Flush,
-    /// Nobody needs the data any more, if that is of use to know: [`crate::Connection::done`]. May be as long as the export.
+    /// Deallocation, if the device can make use of it: [`crate::NbdConnection::done`]. May be as long as the export.
     Trim {
-        /// As for writes.
+        /// Forced unit access.
         fua: bool,
     },
-    /// Afterwards the range reads as zeroes: [`crate::Connection::done`]. May be as long as the export.
+    /// Zeroing, after which the range reads as zeroes: [`crate::NbdConnection::done`]. May be as long as the export.
     WriteZeroes {
-        /// As for writes.
+        /// Forced unit access.
         fua: bool,
-        /// Whether nothing need be stored for it.
+        /// Allows deallocation instead of stored zeroes.
         may_punch: bool,
-        /// To be done faster than writing, or to fail at once with [`ErrorCode::NotSup`].
+        /// Requires zeroing faster than writing, or failure at once with [`ErrorCode::NotSup`].
         fast: bool,
     },
-    /// The range will be read soon: [`crate::Connection::done`]. May be as long as the export.
+    /// Announcement of a read: [`crate::NbdConnection::done`]. May be as long as the export.
     Cache,
-    /// What these contexts say of the range: [`crate::Connection::extents`]. May be as long as the export.
+    /// Query for the state of a range: [`crate::NbdConnection::extents`]. May be as long as the export.
     Status {
-        /// The contexts to be answered for, at least one.
-        contexts: Contexts,
-        /// Whether one extent of each is all that is wanted.
+        /// Contexts to be answered for, at least one.
+        contexts: MetaContexts,
+        /// True if one extent of each context suffices.
         one: bool,
     },
 }
 
-/// A run of bytes of the answer to a read. The first begins at the request's offset, each further one where the one before it ends.
+/// A run of bytes in the answer to a read. The first begins at the request's offset, each further one at the end of the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// These bytes.
+pub enum ReadPart<'a> {
+    /// Bytes that were read.
     Data(&'a [u8]),
-    /// So many zeroes.
+    /// Number of bytes that read as zeroes.
     Zero(u32),
-    /// So many bytes could not be read.
+    /// Number of bytes that could not be read, with the error.
     Failed(u32, ErrorCode),
 }
 
-impl Part<'_> {
-    /// Bytes that it stands for.
+impl ReadPart<'_> {
+    /// Length in bytes.
     pub fn length(&self) -> u64 {
         match *self {
             Self::Data(data) => data.len() as u64,
@@ -82,5 +81,5 @@ impl Part<'_> {
     }
 }
 
-/// What one context says: see [`crate::Connection::extents`].
-pub type ContextExtents<'a> = (Context, &'a [Extent]);
+/// A context and its extents: see [`crate::NbdConnection::extents`].
+pub type ContextExtents<'a> = (MetaContext, &'a [StatusExtent]);

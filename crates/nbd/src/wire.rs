@@ -1,4 +1,4 @@
-//! The numbers of the protocol, named as `doc/proto.md` names them without the prefix `NBD_`, and big-endian reading.
+//! Numbers of the protocol, named as in `doc/proto.md` without the prefix `NBD_`, and readers of big-endian numbers.
 
 /// Sections "Newstyle negotiation" and "Fixed newstyle negotiation".
 pub(crate) mod magic {
@@ -58,7 +58,7 @@ pub(crate) mod info {
     pub(crate) const BLOCK_SIZE: u16 = 3;
 }
 
-/// Section "Transmission flags". Those that a caller sets are in `Features`.
+/// Section "Transmission flags". The flags that a caller sets are in `ExportFeatures`.
 pub(crate) mod export_flag {
     pub(crate) const HAS_FLAGS: u16 = 1 << 0;
     pub(crate) const SEND_DF: u16 = 1 << 7;
@@ -99,25 +99,25 @@ pub(crate) mod chunk {
     pub(crate) const ERROR_OFFSET: u16 = (1 << 15) + 2;
 }
 
-/// Bytes of a string, an export's name for one: section "Conventions".
+/// Longest string in bytes, such as a name of an export: section "Conventions".
 pub(crate) const STRING_MAX: usize = 4096;
 
-/// A payload up to here is no attack, whatever was advertised: section "Size constraints".
+/// Length up to which a payload must be accepted as harmless, whatever was advertised: section "Size constraints".
 pub(crate) const PAYLOAD_HARMLESS: u64 = 1 << 25;
 
-/// The 16 bits at `at`.
+/// The big-endian 16-bit number at offset `at`.
 #[inline]
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// The 32 bits at `at`.
+/// The big-endian 32-bit number at offset `at`.
 #[inline]
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The 64 bits at `at`.
+/// The big-endian 64-bit number at offset `at`.
 #[inline]
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) << 32 | u64::from(u32_at(bytes, at + 4))

@@ -5,7 +5,8 @@
 use crate::support;
 
 use outlast_nbd::{
-    BlockSizes, Connection, ErrorCode, Event, Export, Extent, Limits, Op, Part, RequestId, Server, Tls,
+    BlockSizes, ConnectionEvent, ConnectionLimits, ErrorCode, NbdCommand, NbdConnection, NbdExport,
+    NbdServer, ReadPart, RequestId, StatusExtent, TlsMode,
 };
 use outlast_units::Bytes;
 use outlast_units::rng::SplitMix;
@@ -18,35 +19,39 @@ const MESSAGES: u32 = 500_000;
 const SIZE: u64 = 1 << 20;
 
 /// A server that can hold little: 64 KiB at once, eight requests, 100 KiB.
-fn server(tls: Tls) -> Arc<Server> {
+fn server(tls: TlsMode) -> Arc<NbdServer> {
     let blocks = BlockSizes { maximum: Bytes::kib(64), ..BlockSizes::default() };
-    let export = |name: &str| Export { blocks, ..support::export(name, SIZE) };
-    let exports = vec![export("a"), export("b"), Export { tls_only: tls != Tls::Off, ..export("c") }];
-    let limits =
-        Limits { requests: 8, bytes: Bytes::kib(100), read_ahead: Bytes::kib(4), ..Limits::default() };
-    Arc::new(Server::new(exports, tls, limits).unwrap())
+    let export = |name: &str| NbdExport { blocks, ..support::export(name, SIZE) };
+    let exports = vec![export("a"), export("b"), NbdExport { tls_only: tls != TlsMode::Off, ..export("c") }];
+    let limits = ConnectionLimits {
+        requests: 8,
+        bytes: Bytes::kib(100),
+        read_ahead: Bytes::kib(4),
+        ..ConnectionLimits::default()
+    };
+    Arc::new(NbdServer::new(exports, tls, limits).unwrap())
 }
 
 /// A client that makes things up, and a device that is late.
 struct Fuzz {
     rng: SplitMix,
-    server: Arc<Server>,
-    connection: Connection,
-    waiting: Vec<(RequestId, u64, Late)>,
+    server: Arc<NbdServer>,
+    connection: NbdConnection,
+    waiting: Vec<(RequestId, u64, DelayedAnswer)>,
     heap_max: usize,
     answered: u32,
 }
 
 #[derive(Clone, Copy)]
-enum Late {
+enum DelayedAnswer {
     Read,
     Status,
     Other,
 }
 
 impl Fuzz {
-    fn new(seed: u64, server: Arc<Server>) -> Self {
-        let connection = Connection::new(server.clone());
+    fn new(seed: u64, server: Arc<NbdServer>) -> Self {
+        let connection = NbdConnection::new(server.clone());
         let rng = SplitMix::new(seed, "nbd");
         Self { rng, server, connection, waiting: Vec::new(), heap_max: 0, answered: 0 }
     }
@@ -160,17 +165,17 @@ impl Fuzz {
         let mut starts_tls = false;
         while let Some(event) = self.connection.poll() {
             match event {
-                Event::StartTls => starts_tls = true,
-                Event::Opened | Event::Ended(_) => {}
-                Event::Request(request) => {
-                    let late = match request.op {
-                        Op::Read => Late::Read,
-                        Op::Status { .. } => Late::Status,
-                        Op::Write { data, .. } => {
+                ConnectionEvent::StartTls => starts_tls = true,
+                ConnectionEvent::Opened | ConnectionEvent::Ended(_) => {}
+                ConnectionEvent::Request(request) => {
+                    let late = match request.command {
+                        NbdCommand::Read => DelayedAnswer::Read,
+                        NbdCommand::Status { .. } => DelayedAnswer::Status,
+                        NbdCommand::Write { data, .. } => {
                             assert_eq!(data.len() as u64, request.length.0);
-                            Late::Other
+                            DelayedAnswer::Other
                         }
-                        _ => Late::Other,
+                        _ => DelayedAnswer::Other,
                     };
                     let end = request.offset + request.length.0;
                     assert!(
@@ -200,15 +205,15 @@ impl Fuzz {
         }
         let half = (length / 2) as u32;
         match late {
-            Late::Other => self.connection.done(id),
-            Late::Read if self.hits(2) => self.connection.read(id, vec![1; length as usize]),
-            Late::Read => {
-                let parts = [Part::Zero(half), Part::Failed(half, ErrorCode::Io)];
+            DelayedAnswer::Other => self.connection.done(id),
+            DelayedAnswer::Read if self.hits(2) => self.connection.read(id, vec![1; length as usize]),
+            DelayedAnswer::Read => {
+                let parts = [ReadPart::Zero(half), ReadPart::Failed(half, ErrorCode::Io)];
                 self.connection.read_parts(id, &parts);
             }
-            Late::Status => {
-                let extents = [Extent { length: Bytes(length.min(512)), flags: 3 }];
-                let answers = outlast_nbd::Context::ALL.map(|context| (context, &extents[..]));
+            DelayedAnswer::Status => {
+                let extents = [StatusExtent { length: Bytes(length.min(512)), flags: 3 }];
+                let answers = outlast_nbd::MetaContext::ALL.map(|context| (context, &extents[..]));
                 self.connection.extents(id, &answers);
             }
         }
@@ -232,7 +237,7 @@ impl Fuzz {
 fn half_a_million_options_do_no_harm() {
     let (mut sent, mut sessions, mut opened) = (0, 0_u32, 0);
     while sent < MESSAGES {
-        let tls = [Tls::Off, Tls::Allowed, Tls::Required][sessions as usize % 3];
+        let tls = [TlsMode::Off, TlsMode::Allowed, TlsMode::Required][sessions as usize % 3];
         let mut fuzz = Fuzz::new(u64::from(sessions), server(tls));
         sessions += 1;
         let first = if fuzz.hits(50) { fuzz.rng.next_u64() as u32 } else { 3 };
@@ -254,7 +259,7 @@ fn half_a_million_requests_do_no_harm() {
     let (mut sent, mut sessions, mut answered, mut heap_max) = (0, 0_u32, 0, 0);
     while sent < MESSAGES {
         let form = FORMS[sessions as usize % 3];
-        let mut fuzz = Fuzz::new(u64::from(sessions), server(Tls::Off));
+        let mut fuzz = Fuzz::new(u64::from(sessions), server(TlsMode::Off));
         sessions += 1;
         assert!(fuzz.send(&open(form, "a")));
         for _ in 0..2000 {

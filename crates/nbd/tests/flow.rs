@@ -4,10 +4,10 @@
 
 use crate::support;
 
-use outlast_nbd::{Connection, End, ErrorCode, Failure, Limits, RequestId};
+use outlast_nbd::{ConnectionEnd, ConnectionLimits, ErrorCode, NbdConnection, ReplyFailure, RequestId};
 use outlast_units::Bytes;
 use support::client::*;
-use support::link::Got;
+use support::link::LinkEvent;
 use support::session::{ids, opened, opened_with, reaches, refused, said};
 
 const ESHUTDOWN: u32 = 108;
@@ -29,7 +29,7 @@ fn replies_may_come_in_any_order_and_leave_together() {
 }
 
 #[test]
-fn large_replies_are_sent_from_where_they_are() {
+fn large_replies_are_sent_without_copying() {
     let mut link = opened(Form::Simple, "disk");
     let (id, _) = reaches(&mut link, Form::Simple, &Ask::new(READ, 1, 0, 1 << 20));
     let data = vec![3; 1 << 20];
@@ -44,7 +44,7 @@ fn large_replies_are_sent_from_where_they_are() {
 
 #[test]
 fn requests_in_flight_are_bounded() {
-    let limits = Limits { requests: 3, bytes: Bytes::kib(8), ..Limits::default() };
+    let limits = ConnectionLimits { requests: 3, bytes: Bytes::kib(8), ..ConnectionLimits::default() };
     let mut link = opened_with(Form::Simple, "disk", limits);
     let ask = |length| Ask::new(READ, 1, 0, length).bytes(Form::Simple);
     assert_eq!(ids(&link.send(&ask(512).repeat(5))).len(), 3, "by number");
@@ -66,8 +66,8 @@ fn requests_in_flight_are_bounded() {
 }
 
 #[test]
-fn one_request_is_let_in_however_large() {
-    let limits = Limits { bytes: Bytes(1), ..Limits::default() };
+fn one_request_is_accepted_however_large() {
+    let limits = ConnectionLimits { bytes: Bytes(1), ..ConnectionLimits::default() };
     let mut link = opened_with(Form::Simple, "disk", limits);
     let ask = Ask::new(READ, 1, 0, 1 << 20).bytes(Form::Simple);
     assert_eq!(link.send(&ask.repeat(2)).len(), 1);
@@ -81,7 +81,7 @@ fn a_disconnect_lets_what_is_in_flight_end() {
         let mut link = opened(form, "disk");
         let (id, _) = reaches(&mut link, form, &Ask::write(form, 1, 0, vec![1; 512]));
         let bytes = [Ask::new(DISC, 2, 0, 0).bytes(form), Ask::new(READ, 3, 0, 512).bytes(form)].concat();
-        assert_eq!(link.send(&bytes), [Got::Ended(End::Disconnected)]);
+        assert_eq!(link.send(&bytes), [LinkEvent::Ended(ConnectionEnd::Disconnected)]);
         assert!(!link.connection.is_finished());
         link.connection.done(id);
         assert!(!link.connection.is_finished(), "the answer is not sent yet");
@@ -98,12 +98,15 @@ fn a_server_that_goes_down_refuses_what_comes() {
         assert_eq!(refused(&mut link, form, &Ask::write(form, 2, 0, vec![1; 512])), ESHUTDOWN);
         assert_eq!(refused(&mut link, form, &Ask::new(77, 2, 0, 0)), ESHUTDOWN);
         link.connection.fail(id, ErrorCode::Shutdown);
-        assert_eq!(link.send(&Ask::new(DISC, 3, 0, 0).bytes(form)), [Got::Ended(End::Disconnected)]);
+        assert_eq!(
+            link.send(&Ask::new(DISC, 3, 0, 0).bytes(form)),
+            [LinkEvent::Ended(ConnectionEnd::Disconnected)]
+        );
     }
 }
 
 /// Whether a misuse by the caller, who has read 512 bytes at 512 as request 0, is noticed.
-fn is_noticed(misuse: impl FnOnce(&mut Connection) + std::panic::UnwindSafe) -> bool {
+fn is_noticed(misuse: impl FnOnce(&mut NbdConnection) + std::panic::UnwindSafe) -> bool {
     std::panic::catch_unwind(|| {
         let mut link = opened(Form::Structured, "disk");
         reaches(&mut link, Form::Structured, &Ask::new(READ, 1, 512, 512));
@@ -113,7 +116,7 @@ fn is_noticed(misuse: impl FnOnce(&mut Connection) + std::panic::UnwindSafe) -> 
 }
 
 #[test]
-fn a_callers_mistakes_are_noticed() {
+fn mistakes_of_the_caller_panic() {
     let id = RequestId(0);
     assert!(!is_noticed(|connection| connection.read(id, vec![0; 512])));
     assert!(is_noticed(|connection| connection.read(id, vec![0; 511])), "a byte too few");
@@ -125,18 +128,18 @@ fn a_callers_mistakes_are_noticed() {
         connection.fail(id, ErrorCode::Io);
     }));
     assert!(is_noticed(
-        |connection| connection.fail(id, Failure { code: ErrorCode::Io, at: Some(1024), text: "" })
+        |connection| connection.fail(id, ReplyFailure { code: ErrorCode::Io, at: Some(1024), text: "" })
     ));
     assert!(is_noticed(|connection| connection.extents(id, &[])), "not a status");
     assert!(is_noticed(|connection| connection.sent(1)), "nothing to be sent");
     assert!(is_noticed(|connection| connection.filled(1 << 30)), "no such space");
-    assert!(is_noticed(Connection::tls_started), "TLS was not asked for");
+    assert!(is_noticed(NbdConnection::tls_started), "TLS was not asked for");
 }
 
 #[test]
-fn memory_follows_what_has_come_and_not_what_was_announced() {
+fn memory_grows_with_received_bytes_and_not_with_announced_lengths() {
     for form in FORMS {
-        let limits = Limits { read_ahead: Bytes::kib(4), ..Limits::default() };
+        let limits = ConnectionLimits { read_ahead: Bytes::kib(4), ..ConnectionLimits::default() };
         let mut link = opened_with(form, "disk", limits);
         let bytes = Ask::write(form, 1, 0, vec![1; 1 << 20]).bytes(form);
         for come in [32, 20_000, 300_000] {

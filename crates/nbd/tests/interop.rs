@@ -9,26 +9,26 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use outlast_nbd::{Limits, Server, Tls};
+use outlast_nbd::{ConnectionLimits, NbdServer, TlsMode};
 use serde_json::Value;
 use support::serve::{self, Disks};
 
 const MIB: u64 = 1 << 20;
 
 /// A server of `disk` (64 MiB), `fixed` (64 KiB, read-only) and `name with spaces`, in a directory of its own.
-struct Served {
+struct ServedDisk {
     folder: PathBuf,
     disks: Disks,
 }
 
-impl Served {
+impl ServedDisk {
     fn new(test: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("outlast-nbd-{test}-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
-        let mut exports = support::server(Tls::Off, Limits::default()).exports()[..2].to_vec();
+        let mut exports = support::server(TlsMode::Off, ConnectionLimits::default()).exports()[..2].to_vec();
         exports[0].size = outlast_units::Bytes(64 * MIB);
         exports.push(support::export("name with spaces", 4096));
-        let server = Arc::new(Server::new(exports, Tls::Off, Limits::default()).unwrap());
+        let server = Arc::new(NbdServer::new(exports, TlsMode::Off, ConnectionLimits::default()).unwrap());
         let disks = serve::disks(&server);
         serve::start(&folder.join("s"), server, disks.clone()).unwrap();
         Self { folder, disks }
@@ -62,7 +62,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServedDisk {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.folder).unwrap();
     }
@@ -82,7 +82,7 @@ fn nbdinfo_sees_what_is_offered() {
     if !has("nbdinfo", "--version") {
         return;
     }
-    let served = Served::new("nbdinfo");
+    let served = ServedDisk::new("nbdinfo");
     let found = served.json("nbdinfo", &["--json", "--list", &served.uri("")]);
     assert_eq!(found["protocol"], "newstyle-fixed");
     assert_eq!(found["structured"], true);
@@ -111,7 +111,7 @@ fn maps_show_holes_and_losses() {
     if !has("nbdinfo", "--version") || !has("qemu-io", "--version") {
         return;
     }
-    let served = Served::new("maps");
+    let served = ServedDisk::new("maps");
     let uri = served.uri("disk");
     served.run(
         "qemu-io",
@@ -146,7 +146,7 @@ fn libnbd_agrees_about_flags_and_errors() {
         eprintln!("skipped: Python's nbd module is absent");
         return;
     };
-    let served = Served::new("libnbd");
+    let served = ServedDisk::new("libnbd");
     served.disks[0].lock().unwrap().lose(8 * MIB, 1024);
     let (disk, fixed) = (served.uri("disk"), served.uri("fixed"));
     let said = served.run(python, &["-c", include_str!("interop.py"), &disk, &fixed]);
@@ -164,7 +164,7 @@ fn fio_reads_what_it_wrote() {
         return;
     }
     for jobs in ["1", "4"] {
-        let served = Served::new(&format!("fio{jobs}"));
+        let served = ServedDisk::new(&format!("fio{jobs}"));
         let uri = format!("--uri={}", served.uri("disk"));
         let jobs = format!("--numjobs={jobs}");
         let output = format!("--output={}", served.file("json"));
@@ -195,7 +195,7 @@ fn images_are_copied_there_and_back() {
     if !has("nbdcopy", "--version") {
         return;
     }
-    let served = Served::new("copy");
+    let served = ServedDisk::new("copy");
     let (uri, image, back) = (served.uri("disk"), served.file("image"), served.file("back"));
     // Neither periodic nor without holes.
     let mut bytes = vec![0; 64 << 20];
@@ -215,7 +215,7 @@ fn qemu_sees_the_same_image() {
     if !has("qemu-img", "--version") {
         return;
     }
-    let served = Served::new("qemu");
+    let served = ServedDisk::new("qemu");
     let (uri, image) = (served.uri("disk"), served.file("image"));
     let mut bytes = vec![0_u8; 64 << 20];
     bytes[5 << 20..][..3 << 20].fill(9);
@@ -240,7 +240,7 @@ fn nbdkit_passes_everything_on() {
     if !has("nbdkit", "--version") || !has("nbdcopy", "--version") {
         return;
     }
-    let served = Served::new("nbdkit");
+    let served = ServedDisk::new("nbdkit");
     let (uri, image) = (format!("uri={}", served.uri("disk")), served.file("image"));
     std::fs::write(&image, vec![5; 1 << 20]).unwrap();
     let run = format!("nbdcopy --flush {image} \"$uri\" && nbdinfo --map \"$uri\"");

@@ -4,16 +4,19 @@
 
 use crate::support;
 
-use outlast_nbd::{BlockSizes, End, Export, Features, Limits, Server, Tls, Violation};
+use outlast_nbd::{
+    BlockSizes, ConnectionEnd, ConnectionLimits, ExportFeatures, NbdExport, NbdServer, ProtocolViolation,
+    TlsMode,
+};
 use std::sync::Arc;
 use support::client::{self, *};
 use support::export;
 use support::handshake::{client, kinds, replies};
-use support::link::{Got, Link};
+use support::link::{LinkEvent, TestLink};
 
 #[test]
 fn exports_are_listed_with_their_descriptions() {
-    let replies = replies(&mut client(Tls::Off, 3), 3, &[]);
+    let replies = replies(&mut client(TlsMode::Off, 3), 3, &[]);
     let names: Vec<_> =
         replies.iter().map(|reply| String::from_utf8_lossy(&reply.data[..]).into_owned()).collect();
     assert_eq!(
@@ -29,7 +32,7 @@ fn exports_are_listed_with_their_descriptions() {
 
 #[test]
 fn info_tells_and_go_opens() {
-    let mut link = client(Tls::Off, 3);
+    let mut link = client(TlsMode::Off, 3);
     let told = replies(&mut link, 6, &info("fixed", &[0, 1, 2, 3, 77]));
     let data: Vec<_> = told.iter().map(|reply| (reply.kind, &reply.data[..])).collect();
     // Read-only: flags 0x107 and cache are there, trim and zeroes are not. Then name, description, acknowledgement.
@@ -38,7 +41,7 @@ fn info_tells_and_go_opens() {
     assert_eq!(data[2..], [(3, &b"\0\x01fixed"[..]), (3, &b"\0\x02the export fixed"[..]), (ACK, &[][..])]);
     assert_eq!(link.connection.export(), None);
 
-    assert_eq!(link.send(&option(7, &info("fixed", &[]))), [Got::Opened]);
+    assert_eq!(link.send(&option(7, &info("fixed", &[]))), [LinkEvent::Opened]);
     assert_eq!(
         option_replies(&mut &link.take()[..]).iter().map(|reply| reply.kind).collect::<Vec<_>>(),
         [3, 3, ACK]
@@ -47,12 +50,13 @@ fn info_tells_and_go_opens() {
 }
 
 #[test]
-fn no_name_is_the_first_export() {
-    let mut link = client(Tls::Off, 3);
+fn an_empty_name_opens_the_first_export() {
+    let mut link = client(TlsMode::Off, 3);
     link.send(&option(7, &info("", &[])));
     assert_eq!(link.connection.export().unwrap().0, 0);
-    let mut named = Link::new(Arc::new(
-        Server::new(vec![export("a", 512), export("", 512)], Tls::Off, Limits::default()).unwrap(),
+    let mut named = TestLink::new(Arc::new(
+        NbdServer::new(vec![export("a", 512), export("", 512)], TlsMode::Off, ConnectionLimits::default())
+            .unwrap(),
     ));
     named.send(&open(Form::Simple, ""));
     assert_eq!(named.connection.export().unwrap().0, 1);
@@ -61,8 +65,8 @@ fn no_name_is_the_first_export() {
 #[test]
 fn an_export_is_opened_by_its_name_alone() {
     for (flags, zeroes) in [(0, 124), (1, 124), (3, 0)] {
-        let mut link = client(Tls::Off, flags);
-        assert_eq!(link.send(&option(1, b"disk")), [Got::Opened]);
+        let mut link = client(TlsMode::Off, flags);
+        assert_eq!(link.send(&option(1, b"disk")), [LinkEvent::Opened]);
         let bytes = link.take();
         // 1 MiB; flags: has flags, flush, FUA, trim, zeroes, multi-conn, cache, fast zero.
         assert_eq!(bytes[..10], [0, 0, 0, 0, 0, 16, 0, 0, 0b1101, 0b0110_1101]);
@@ -72,7 +76,7 @@ fn an_export_is_opened_by_its_name_alone() {
 
 #[test]
 fn unknown_options_are_unsupported_whatever_their_data() {
-    let mut link = client(Tls::Off, 3);
+    let mut link = client(TlsMode::Off, 3);
     for length in [0, 1, 40_000, 1 << 20] {
         assert_eq!(kinds(&mut link, 4, &vec![7; length]).len(), 1);
         assert_eq!(kinds(&mut link, 1234, &vec![7; length]), [UNSUP]);
@@ -82,7 +86,7 @@ fn unknown_options_are_unsupported_whatever_their_data() {
 
 #[test]
 fn garbled_options_are_invalid_and_long_ones_too_big() {
-    let mut link = client(Tls::Off, 3);
+    let mut link = client(TlsMode::Off, 3);
     for number in [3, 8, 11] {
         assert_eq!(kinds(&mut link, number, b"data"), [INVALID]);
     }
@@ -103,7 +107,7 @@ fn garbled_options_are_invalid_and_long_ones_too_big() {
 
 #[test]
 fn contexts_are_listed_and_selected() {
-    let mut link = client(Tls::Off, 3);
+    let mut link = client(TlsMode::Off, 3);
     assert_eq!(kinds(&mut link, 9, &queries("disk", &[])), [INVALID], "structured replies come first");
     assert_eq!(kinds(&mut link, 10, &queries("disk", &[])), [INVALID], "structured replies come first");
     assert_eq!(kinds(&mut link, 8, &[]), [ACK]);
@@ -136,13 +140,13 @@ fn contexts_are_listed_and_selected() {
 
 #[test]
 fn headers_are_extended_in_place_of_structured_replies() {
-    let mut link = client(Tls::Off, 3);
+    let mut link = client(TlsMode::Off, 3);
     assert_eq!(kinds(&mut link, 8, &[]), [ACK]);
     assert_eq!(kinds(&mut link, 11, &[]), [ACK]);
     assert_eq!(kinds(&mut link, 11, &[]), [ACK]);
     assert_eq!(kinds(&mut link, 8, &[]), [EXT_HEADER_REQD]);
     assert_eq!(kinds(&mut link, 10, &queries("disk", &["base:allocation"])), [4, ACK]);
-    let flags = |link: &mut Link, name| {
+    let flags = |link: &mut TestLink, name| {
         let replies = replies(link, 6, &info(name, &[]));
         u16::from_be_bytes(replies[1].data[10..].try_into().unwrap())
     };
@@ -155,27 +159,31 @@ fn headers_are_extended_in_place_of_structured_replies() {
 #[test]
 fn an_export_may_insist_on_its_block_sizes() {
     let blocks = BlockSizes { required: true, ..BlockSizes::default() };
-    let strict = Export { blocks, ..export("strict", 4096) };
-    let server = Arc::new(Server::new(vec![strict], Tls::Off, Limits::default()).unwrap());
-    let mut link = Link::new(server.clone());
+    let strict = NbdExport { blocks, ..export("strict", 4096) };
+    let server = Arc::new(NbdServer::new(vec![strict], TlsMode::Off, ConnectionLimits::default()).unwrap());
+    let mut link = TestLink::new(server.clone());
     link.send(&client::flags(3));
     greeting(&mut &link.take()[..]);
     assert_eq!(kinds(&mut link, 6, &info("strict", &[])), [3, BLOCK_SIZE_REQD]);
     assert_eq!(kinds(&mut link, 7, &info("strict", &[1])), [3, BLOCK_SIZE_REQD]);
-    assert_eq!(link.send(&option(7, &info("strict", &[3]))), [Got::Opened]);
-    let mut link = Link::new(server);
+    assert_eq!(link.send(&option(7, &info("strict", &[3]))), [LinkEvent::Opened]);
+    let mut link = TestLink::new(server);
     link.send(&client::flags(3));
-    assert_eq!(link.send(&option(1, b"strict")), [Got::Ended(End::Violation(Violation::ExportName))]);
+    assert_eq!(
+        link.send(&option(1, b"strict")),
+        [LinkEvent::Ended(ConnectionEnd::Violation(ProtocolViolation::ExportName))]
+    );
 }
 
 #[test]
-fn what_the_protocol_has_no_place_for_is_refused_in_one_line() {
-    let refused =
-        |export: Export, tls| Server::new(vec![export], tls, Limits::default()).unwrap_err().to_string();
+fn settings_that_the_protocol_cannot_express_are_refused_in_one_line() {
+    let refused = |export: NbdExport, tls| {
+        NbdServer::new(vec![export], tls, ConnectionLimits::default()).unwrap_err().to_string()
+    };
     let good = export("e", 4096);
     let with = |minimum: u64, preferred: u64, maximum: u64| {
         let [minimum, preferred, maximum] = [minimum, preferred, maximum].map(outlast_units::Bytes);
-        Export { blocks: BlockSizes { minimum, preferred, maximum, required: false }, ..good.clone() }
+        NbdExport { blocks: BlockSizes { minimum, preferred, maximum, required: false }, ..good.clone() }
     };
     for (minimum, preferred, maximum) in [
         (0, 4096, 1 << 20),
@@ -187,21 +195,26 @@ fn what_the_protocol_has_no_place_for_is_refused_in_one_line() {
         (512, 512, 1000),
         (512, 4096, 1 << 27),
     ] {
-        assert!(refused(with(minimum, preferred, maximum), Tls::Off).contains("block sizes"));
+        assert!(refused(with(minimum, preferred, maximum), TlsMode::Off).contains("block sizes"));
     }
-    assert!(refused(export("e", 4095), Tls::Off).contains("size 4095 is not a multiple"));
-    assert!(refused(export("e", 1 << 63), Tls::Off).contains("below 2^63"));
-    assert!(refused(export(&"e".repeat(4097), 512), Tls::Off).contains("name has 4097 bytes"));
+    assert!(refused(export("e", 4095), TlsMode::Off).contains("size 4095 is not a multiple"));
+    assert!(refused(export("e", 1 << 63), TlsMode::Off).contains("below 2^63"));
+    assert!(refused(export(&"e".repeat(4097), 512), TlsMode::Off).contains("name has 4097 bytes"));
     assert!(
-        refused(Export { description: "\0".to_owned(), ..good.clone() }, Tls::Off)
+        refused(NbdExport { description: "\0".to_owned(), ..good.clone() }, TlsMode::Off)
             .contains("description has 1 bytes or a NUL")
     );
     assert!(
-        refused(Export { features: Features::FAST_ZERO, ..good.clone() }, Tls::Off).contains("fast zeroes")
+        refused(NbdExport { features: ExportFeatures::FAST_ZERO, ..good.clone() }, TlsMode::Off)
+            .contains("fast zeroes")
     );
-    assert!(refused(Export { tls_only: true, ..good.clone() }, Tls::Off).contains("needs TLS"));
-    let twice = Server::new(vec![good.clone(), good.clone()], Tls::Off, Limits::default());
+    assert!(refused(NbdExport { tls_only: true, ..good.clone() }, TlsMode::Off).contains("needs TLS"));
+    let twice = NbdServer::new(vec![good.clone(), good.clone()], TlsMode::Off, ConnectionLimits::default());
     assert_eq!(twice.unwrap_err().to_string(), "export \"e\" is there twice");
-    let none = Server::new(vec![good], Tls::Off, Limits { requests: 0, ..Limits::default() });
+    let none = NbdServer::new(
+        vec![good],
+        TlsMode::Off,
+        ConnectionLimits { requests: 0, ..ConnectionLimits::default() },
+    );
     assert_eq!(none.unwrap_err().to_string(), "limit requests is 0; at least 1");
 }

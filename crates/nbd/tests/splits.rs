@@ -4,14 +4,14 @@
 
 use crate::support;
 
-use outlast_nbd::{Connection, Limits, Op, Request, RequestId, Server, Tls};
+use outlast_nbd::{ConnectionLimits, NbdCommand, NbdConnection, NbdRequest, NbdServer, RequestId, TlsMode};
 use outlast_units::Bytes;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use support::client::*;
 use support::disk::{Disk, SECTOR};
-use support::link::{Got, GotOp, Link};
+use support::link::{LinkEvent, OwnedCommand, TestLink};
 
 /// Sectors of the export.
 const SECTORS: u64 = 64;
@@ -54,9 +54,14 @@ fn asks(form: Form) -> impl Strategy<Value = Vec<Ask>> {
     })
 }
 
-fn small() -> Arc<Server> {
-    let limits = Limits { requests: 5, bytes: Bytes::kib(20), read_ahead: Bytes(700), ..Limits::default() };
-    let server = Server::new(vec![support::export("small", SECTORS * SECTOR)], Tls::Off, limits);
+fn small() -> Arc<NbdServer> {
+    let limits = ConnectionLimits {
+        requests: 5,
+        bytes: Bytes::kib(20),
+        read_ahead: Bytes(700),
+        ..ConnectionLimits::default()
+    };
+    let server = NbdServer::new(vec![support::export("small", SECTORS * SECTOR)], TlsMode::Off, limits);
     Arc::new(server.unwrap())
 }
 
@@ -68,8 +73,8 @@ fn disk() -> Disk {
 }
 
 /// Sends all of `bytes` in pieces as long as `pieces` say, round and round; returns the events and the server's bytes.
-fn send(bytes: &[u8], pieces: &[usize], disk: &mut Disk) -> (Vec<Got>, Vec<u8>) {
-    let mut link = Link::new(small());
+fn send(bytes: &[u8], pieces: &[usize], disk: &mut Disk) -> (Vec<LinkEvent>, Vec<u8>) {
+    let mut link = TestLink::new(small());
     let mut events = Vec::new();
     let mut pieces = pieces.iter().cycle();
     let mut rest = bytes;
@@ -84,20 +89,20 @@ fn send(bytes: &[u8], pieces: &[usize], disk: &mut Disk) -> (Vec<Got>, Vec<u8>) 
     (events, link.take())
 }
 
-fn answer(connection: &mut Connection, got: &Got, disk: &mut Disk) {
-    let Got::Request { id, offset, length, op } = got else { return };
-    let op = match op {
-        GotOp::Read => Op::Read,
-        GotOp::Write { data, fua } => Op::Write { data, fua: *fua },
-        GotOp::Flush => Op::Flush,
-        GotOp::Trim { fua } => Op::Trim { fua: *fua },
-        GotOp::WriteZeroes { fua, may_punch, fast } => {
-            Op::WriteZeroes { fua: *fua, may_punch: *may_punch, fast: *fast }
+fn answer(connection: &mut NbdConnection, got: &LinkEvent, disk: &mut Disk) {
+    let LinkEvent::Request { id, offset, length, op } = got else { return };
+    let command = match op {
+        OwnedCommand::Read => NbdCommand::Read,
+        OwnedCommand::Write { data, fua } => NbdCommand::Write { data, fua: *fua },
+        OwnedCommand::Flush => NbdCommand::Flush,
+        OwnedCommand::Trim { fua } => NbdCommand::Trim { fua: *fua },
+        OwnedCommand::WriteZeroes { fua, may_punch, fast } => {
+            NbdCommand::WriteZeroes { fua: *fua, may_punch: *may_punch, fast: *fast }
         }
-        GotOp::Cache => Op::Cache,
-        GotOp::Status { contexts, one } => Op::Status { contexts: *contexts, one: *one },
+        OwnedCommand::Cache => NbdCommand::Cache,
+        OwnedCommand::Status { contexts, one } => NbdCommand::Status { contexts: *contexts, one: *one },
     };
-    let request = Request { id: *id, offset: *offset, length: Bytes(*length), op };
+    let request = NbdRequest { id: *id, offset: *offset, length: Bytes(*length), command };
     disk.answer(&request).give(connection, *id);
 }
 
@@ -112,7 +117,7 @@ fn transmitted(bytes: &[u8]) -> &[u8] {
 proptest! {
     /// One byte at a time, all at once, or anything between: the same events, the same bytes.
     #[test]
-    fn any_split_gives_the_same(
+    fn any_split_of_the_bytes_gives_the_same_events(
         (form, asks) in a_form().prop_flat_map(|form| (Just(form), asks(form))),
         pieces in prop::collection::vec(prop_oneof![1..40_usize, 1..3000_usize], 1..20),
     ) {
@@ -137,7 +142,7 @@ proptest! {
             |cookie| if asks[cookie as usize].command == READ { asks[cookie as usize].length as usize } else { 0 },
             |cookie| asks[cookie as usize].offset,
         );
-        let mut by_cookie: BTreeMap<u64, Vec<Message>> = BTreeMap::new();
+        let mut by_cookie: BTreeMap<u64, Vec<ServerMessage>> = BTreeMap::new();
         for message in messages {
             by_cookie.entry(message.cookie).or_default().push(message);
         }
@@ -152,10 +157,10 @@ proptest! {
 }
 
 /// Does what was asked on the model, and compares what was said. A write that was answered without an error counts.
-fn compare(model: &mut Disk, ask: &Ask, messages: &[Message]) {
+fn compare(model: &mut Disk, ask: &Ask, messages: &[ServerMessage]) {
     let errors = messages.iter().filter_map(|message| match &message.what {
-        What::Simple { error, .. } if *error != 0 => Some((*error, None)),
-        What::Error { error, at, .. } => Some((*error, *at)),
+        MessageContent::Simple { error, .. } if *error != 0 => Some((*error, None)),
+        MessageContent::Error { error, at, .. } => Some((*error, *at)),
         _ => None,
     });
     let errors: Vec<_> = errors.collect();
@@ -173,23 +178,23 @@ fn compare(model: &mut Disk, ask: &Ask, messages: &[Message]) {
         return;
     }
     let request = match ask.command {
-        WRITE => Op::Write { data: &ask.payload, fua: true },
-        TRIM => Op::Trim { fua: true },
-        ZEROES => Op::WriteZeroes { fua: true, may_punch: ask.flags & NO_HOLE == 0, fast: false },
+        WRITE => NbdCommand::Write { data: &ask.payload, fua: true },
+        TRIM => NbdCommand::Trim { fua: true },
+        ZEROES => NbdCommand::WriteZeroes { fua: true, may_punch: ask.flags & NO_HOLE == 0, fast: false },
         other => panic!("command {other} succeeded"),
     };
     let (offset, length) = (ask.offset, Bytes(ask.length));
-    model.answer(&Request { id: RequestId(0), offset, length, op: request });
+    model.answer(&NbdRequest { id: RequestId(0), offset, length, command: request });
 }
 
 /// Every byte is there once, or is behind an error.
-fn read(model: &Disk, ask: &Ask, messages: &[Message], errors: &[(u32, Option<u64>)]) {
+fn read(model: &Disk, ask: &Ask, messages: &[ServerMessage], errors: &[(u32, Option<u64>)]) {
     let mut seen = BTreeMap::new();
     for message in messages {
         let (offset, data) = match &message.what {
-            What::Data { offset, data } => (*offset, data.clone()),
-            What::Simple { error: 0, data } => (ask.offset, data.clone()),
-            What::Hole { offset, length } => (*offset, vec![0; *length as usize]),
+            MessageContent::Data { offset, data } => (*offset, data.clone()),
+            MessageContent::Simple { error: 0, data } => (ask.offset, data.clone()),
+            MessageContent::Hole { offset, length } => (*offset, vec![0; *length as usize]),
             _ => continue,
         };
         for (at, byte) in (offset..).zip(data) {

@@ -4,9 +4,11 @@
 
 use crate::support;
 
-use outlast_nbd::{Context, Contexts, End, ErrorCode, Limits, Tls, Violation};
+use outlast_nbd::{
+    ConnectionEnd, ConnectionLimits, ErrorCode, MetaContext, MetaContexts, ProtocolViolation, TlsMode,
+};
 use support::client::*;
-use support::link::{Got, GotOp, Link};
+use support::link::{LinkEvent, OwnedCommand, TestLink};
 use support::session::{opened, reaches, refused};
 
 const EPERM: u32 = 1;
@@ -20,39 +22,46 @@ fn requests_reach_the_device_with_their_flags() {
         let mut link = opened(form, "disk");
         let mut seen = |ask: Ask| {
             let events = link.send(&ask.bytes(form));
-            let [Got::Request { id, offset, length, op }] = &events[..] else { panic!("{events:?}") };
+            let [LinkEvent::Request { id, offset, length, op }] = &events[..] else { panic!("{events:?}") };
             let is_flush = ask.command == FLUSH;
             assert_eq!((*offset, *length), if is_flush { (0, 0) } else { (ask.offset, ask.length) });
-            let contexts = if let GotOp::Status { contexts, .. } = op { *contexts } else { Contexts::NONE };
+            let contexts =
+                if let OwnedCommand::Status { contexts, .. } = op { *contexts } else { MetaContexts::NONE };
             assert_eq!(link.connection.contexts(*id), contexts);
             link.connection.fail(*id, ErrorCode::Io);
-            assert_eq!(link.connection.contexts(*id), Contexts::NONE, "it is not in flight any more");
+            assert_eq!(link.connection.contexts(*id), MetaContexts::NONE, "it is not in flight any more");
             op.clone()
         };
-        assert_eq!(seen(Ask::new(READ, 1, 512, 1024)), GotOp::Read);
+        assert_eq!(seen(Ask::new(READ, 1, 512, 1024)), OwnedCommand::Read);
         let data: Vec<u8> = (0..=255).cycle().take(1536).collect();
         assert_eq!(
             seen(Ask::write(form, 2, 0, data.clone())),
-            GotOp::Write { data: data.clone(), fua: false }
+            OwnedCommand::Write { data: data.clone(), fua: false }
         );
-        assert_eq!(seen(Ask::write(form, 2, 0, data.clone()).flags(FUA)), GotOp::Write { data, fua: true });
-        assert_eq!(seen(Ask::new(FLUSH, 3, 0, 0)), GotOp::Flush);
-        assert_eq!(seen(Ask::new(TRIM, 4, 0, 1 << 20)), GotOp::Trim { fua: false });
-        assert_eq!(seen(Ask::new(TRIM, 4, 0, 512).flags(FUA)), GotOp::Trim { fua: true });
-        assert_eq!(seen(Ask::new(CACHE, 5, 0, 1 << 20)), GotOp::Cache);
+        assert_eq!(
+            seen(Ask::write(form, 2, 0, data.clone()).flags(FUA)),
+            OwnedCommand::Write { data, fua: true }
+        );
+        assert_eq!(seen(Ask::new(FLUSH, 3, 0, 0)), OwnedCommand::Flush);
+        assert_eq!(seen(Ask::new(TRIM, 4, 0, 1 << 20)), OwnedCommand::Trim { fua: false });
+        assert_eq!(seen(Ask::new(TRIM, 4, 0, 512).flags(FUA)), OwnedCommand::Trim { fua: true });
+        assert_eq!(seen(Ask::new(CACHE, 5, 0, 1 << 20)), OwnedCommand::Cache);
         let zeroes = |flags| Ask::new(ZEROES, 6, 512, 512).flags(flags);
-        let is = |fua, may_punch, fast| GotOp::WriteZeroes { fua, may_punch, fast };
+        let is = |fua, may_punch, fast| OwnedCommand::WriteZeroes { fua, may_punch, fast };
         assert_eq!(seen(zeroes(0)), is(false, true, false));
         assert_eq!(seen(zeroes(FUA | NO_HOLE)), is(true, false, false));
         assert_eq!(seen(zeroes(FAST)), is(false, true, true));
         // "Existing clients are known to set this bit on other commands."
-        assert_eq!(seen(Ask::new(READ, 1, 0, 512).flags(FUA)), GotOp::Read);
-        assert_eq!(seen(Ask::new(FLUSH, 1, 0, 0).flags(FUA)), GotOp::Flush);
+        assert_eq!(seen(Ask::new(READ, 1, 0, 512).flags(FUA)), OwnedCommand::Read);
+        assert_eq!(seen(Ask::new(FLUSH, 1, 0, 0).flags(FUA)), OwnedCommand::Flush);
         if form != Form::Simple {
-            let contexts = Contexts::NONE.with(Context::Allocation).with(Context::Health);
-            assert_eq!(seen(Ask::new(READ, 1, 0, 512).flags(DF)), GotOp::Read);
-            assert_eq!(seen(Ask::new(STATUS, 7, 0, 512)), GotOp::Status { contexts, one: false });
-            assert_eq!(seen(Ask::new(STATUS, 7, 0, 512).flags(ONE)), GotOp::Status { contexts, one: true });
+            let contexts = MetaContexts::NONE.with(MetaContext::Allocation).with(MetaContext::Health);
+            assert_eq!(seen(Ask::new(READ, 1, 0, 512).flags(DF)), OwnedCommand::Read);
+            assert_eq!(seen(Ask::new(STATUS, 7, 0, 512)), OwnedCommand::Status { contexts, one: false });
+            assert_eq!(
+                seen(Ask::new(STATUS, 7, 0, 512).flags(ONE)),
+                OwnedCommand::Status { contexts, one: true }
+            );
         }
     }
 }
@@ -108,7 +117,7 @@ fn what_is_wrong_is_refused_and_the_session_goes_on() {
 }
 
 #[test]
-fn what_is_read_only_is_not_written() {
+fn a_read_only_export_is_not_written() {
     for form in FORMS {
         let mut link = opened(form, "fixed");
         assert_eq!(refused(&mut link, form, &Ask::write(form, 1, 0, vec![0; 512])), EPERM);
@@ -121,11 +130,12 @@ fn what_is_read_only_is_not_written() {
 }
 
 #[test]
-fn what_was_not_advertised_is_refused() {
-    use outlast_nbd::{Export, Features, Server};
-    let bare = Export { features: Features::NONE, ..support::export("bare", 4096) };
-    let server = std::sync::Arc::new(Server::new(vec![bare], Tls::Off, Limits::default()).unwrap());
-    let mut link = Link::new(server);
+fn commands_that_were_not_advertised_are_refused() {
+    use outlast_nbd::{ExportFeatures, NbdExport, NbdServer};
+    let bare = NbdExport { features: ExportFeatures::NONE, ..support::export("bare", 4096) };
+    let server =
+        std::sync::Arc::new(NbdServer::new(vec![bare], TlsMode::Off, ConnectionLimits::default()).unwrap());
+    let mut link = TestLink::new(server);
     link.send(&open(Form::Structured, "bare"));
     link.take();
     for command in [FLUSH, TRIM, CACHE, ZEROES] {
@@ -138,10 +148,11 @@ fn what_was_not_advertised_is_refused() {
 }
 
 /// An export of 128 MiB with the default sizes: 32 MiB at once.
-fn large(form: Form) -> Link {
+fn large(form: Form) -> TestLink {
     let export = support::export("large", 128 << 20);
-    let server = outlast_nbd::Server::new(vec![export], Tls::Off, Limits::default()).unwrap();
-    let mut link = Link::new(std::sync::Arc::new(server));
+    let server =
+        outlast_nbd::NbdServer::new(vec![export], TlsMode::Off, ConnectionLimits::default()).unwrap();
+    let mut link = TestLink::new(std::sync::Arc::new(server));
     link.send(&open(form, "large"));
     link.take();
     link
@@ -157,10 +168,10 @@ fn what_is_too_long_is_refused_or_ends_the_session() {
             reaches(&mut link, form, &Ask::new(command, 1, 0, 128 << 20));
         }
         let (_, op) = reaches(&mut link, form, &Ask::write(form, 2, 0, vec![9; 32 << 20]));
-        assert!(matches!(op, GotOp::Write { data, .. } if data == vec![9; 32 << 20]));
+        assert!(matches!(op, OwnedCommand::Write { data, .. } if data == vec![9; 32 << 20]));
         let ask = Ask { length: (32 << 20) + 1, ..Ask::write(form, 3, 0, Vec::new()) };
-        let end = End::Violation(Violation::Payload((32 << 20) + 1));
-        assert_eq!(link.send(&ask.bytes(form)), [Got::Ended(end)]);
+        let end = ConnectionEnd::Violation(ProtocolViolation::Payload((32 << 20) + 1));
+        assert_eq!(link.send(&ask.bytes(form)), [LinkEvent::Ended(end)]);
     }
 }
 
@@ -171,7 +182,13 @@ fn a_request_that_does_not_begin_as_one_ends_the_session() {
         let other = if form == Form::Extended { Form::Simple } else { Form::Extended };
         let bytes = [Ask::new(READ, 1, 0, 512).bytes(other), vec![0; 8]].concat();
         let events = link.send(&bytes);
-        assert!(matches!(events[..], [Got::Ended(End::Violation(Violation::RequestMagic(_)))]), "{events:?}");
+        assert!(
+            matches!(
+                events[..],
+                [LinkEvent::Ended(ConnectionEnd::Violation(ProtocolViolation::RequestMagic(_)))]
+            ),
+            "{events:?}"
+        );
     }
 }
 
@@ -183,6 +200,6 @@ fn qemu_writes_without_the_flag_for_payloads() {
     let mut link = opened(form, "disk");
     let write = Ask { flags: FUA, ..Ask::write(form, 1, 0, vec![4; 512]) };
     let (_, op) = reaches(&mut link, form, &write);
-    assert_eq!(op, GotOp::Write { data: vec![4; 512], fua: true });
+    assert_eq!(op, OwnedCommand::Write { data: vec![4; 512], fua: true });
     reaches(&mut link, form, &Ask::new(READ, 2, 0, 512));
 }

@@ -4,8 +4,9 @@ use crate::errors::{OutlastError, of_engine, of_scenario};
 use crate::guard::{guarded, unlocked};
 use crate::scenario::{Override, RawLayer, load};
 use outlast_serve::{
-    ClockMode, ContentsIn, Facts, Image, ImageConfig, ImageError, ImageOptions, NoPlace, ServeConfig,
-    ServeError, Server, ServerHandle, Status, TlsConfig, TlsPolicy, Traced,
+    ClockMode, ContentsIn, DeviceImage, DeviceServer, ImageConfig, ImageError, ImageOptions, LogTraceSummary,
+    ServeConfig, ServeError, ServerFacts, ServerHandle, ServerStatus, TlsConfig, TlsPolicy,
+    UnknownContentsPlace,
 };
 use outlast_workload::WorkloadError;
 use pyo3::prelude::*;
@@ -31,7 +32,7 @@ impl Served {
         let own = handle.clone();
         let watch = move || loop {
             let status = own.wait(&own.status(), Duration::from_mins(1));
-            if let Status::Ended(error) = status {
+            if let ServerStatus::Ended(error) = status {
                 return error.map_or(Ok(()), |error| Err(OutlastError::new_err(error)));
             }
         };
@@ -71,14 +72,15 @@ impl Served {
         let timeout = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
         let status = py.detach(|| self.handle.wait(&self.handle.status(), timeout));
         match status {
-            Status::Preparing(percent) => Ok(("preparing", percent.into_pyobject(py)?.into_any())),
-            Status::Serving(facts) => {
-                let Facts { model, capacity, dies_it_can_lose, data_survives, is_array, uris, found } = facts;
-                let found = found.map(|found| (found.made, found.clean, found.inputs, found.torn));
-                let facts = (model, capacity, dies_it_can_lose, data_survives, is_array, uris, found);
+            ServerStatus::Preparing(percent) => Ok(("preparing", percent.into_pyobject(py)?.into_any())),
+            ServerStatus::Serving(facts) => {
+                let ServerFacts { model, capacity, dies_it_can_lose, data_survives, is_array, uris, opening } =
+                    facts;
+                let opening = opening.map(|report| (report.made, report.clean, report.inputs, report.torn));
+                let facts = (model, capacity, dies_it_can_lose, data_survives, is_array, uris, opening);
                 Ok(("serving", facts.into_pyobject(py)?.into_any()))
             }
-            Status::Ended(_) => {
+            ServerStatus::Ended(_) => {
                 let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
                 if let Some(thread) = thread {
                     py.detach(|| thread.join()).unwrap_or(Ok(()))?;
@@ -140,7 +142,7 @@ fn serve(
         let clock = speed.map_or(ClockMode::Virtual, |speed| ClockMode::Wall { speed });
         let tls = encryption(tls_cert, tls_key, tls_ca, tls)?;
         let config = ServeConfig { scenario, image, contents, listen, insecure, tls, clock, spin, export };
-        let (server, handle) = Server::new(config).map_err(of_serving)?;
+        let (server, handle) = DeviceServer::new(config).map_err(of_serving)?;
         let own = handle.clone();
         let work = move || {
             let done = guarded(|| {
@@ -165,7 +167,7 @@ fn serve(
 
 /// Where `contents` says that bytes are.
 pub(crate) fn contents_in(contents: &str) -> PyResult<ContentsIn> {
-    contents.parse().map_err(|error: NoPlace| OutlastError::new_err(error.to_string()))
+    contents.parse().map_err(|error: UnknownContentsPlace| OutlastError::new_err(error.to_string()))
 }
 
 /// What sessions are encrypted with; a certificate and its key come together, and all else with them.
@@ -200,8 +202,8 @@ fn image_trace(py: Python<'_>, folder: PathBuf, output: &str) -> PyResult<(u64, 
     unlocked(py, || {
         #[allow(clippy::disallowed_methods, reason = "the Python front names the file to write")]
         let mut out = BufWriter::new(File::create(output)?);
-        let Traced { requests, remarks, is_whole } =
-            Image::trace(&folder, &mut out).map_err(|error| match error {
+        let LogTraceSummary { requests, remarks, is_whole } =
+            DeviceImage::trace(&folder, &mut out).map_err(|error| match error {
                 // The front knows which file was asked for.
                 ImageError::Trace(WorkloadError::Write(error)) => error.into(),
                 other => of_serving(ServeError::Image(other)),

@@ -8,7 +8,7 @@ use crate::scenario::{Override, RawLayer};
 use crate::tables;
 use outlast_device::{Command, Op};
 use outlast_engine::{LegGoal, Provenance, RunResult, RunStatus, Simulation as Core};
-use outlast_serve::fault_of;
+use outlast_serve::parse_fault;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -94,7 +94,7 @@ impl Simulation {
     /// Something breaks: an entry of `[[faults]]` as JSON, without its time.
     fn inject(&self, py: Python<'_>, entry: &str) -> PyResult<()> {
         let entry = serde_json::from_str(entry).map_err(|error| DeviceError::new_err(error.to_string()))?;
-        let fault = fault_of(&entry).map_err(DeviceError::new_err)?;
+        let fault = parse_fault(&entry).map_err(DeviceError::new_err)?;
         self.step(py, None, |core, watch| core.inject(&fault, &mut |now| watch.borrow_mut().look(now)))
     }
 

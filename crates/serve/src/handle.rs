@@ -1,4 +1,4 @@
-//! A server seen from other threads.
+//! A server, as other threads see it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -7,160 +7,162 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::image::Found;
-use crate::net::Waker;
+use crate::image::OpeningReport;
+use crate::net::LoopWaker;
 
-/// What the loop has found, to be put into JSON by whoever has asked: the loop has other things to do.
-pub(crate) type Told = Box<dyn FnOnce() -> Value + Send>;
+/// Answer of the loop, turned into JSON by the thread that asked, since the loop must not be held up.
+pub(crate) type DeferredReply = Box<dyn FnOnce() -> Value + Send>;
 
-/// A question to the loop, and where its answer goes.
+/// A request to the loop, with the way back for its answer.
 #[derive(Debug)]
-pub(crate) struct Message {
+pub(crate) struct ControlMessage {
     pub(crate) request: Value,
-    /// Whether the program itself asks, for a reason of its own.
-    pub(crate) is_own: bool,
-    pub(crate) reply: Sender<Told>,
+    /// Set for requests of the program itself, which may do more than those of users.
+    pub(crate) is_internal: bool,
+    pub(crate) reply: Sender<DeferredReply>,
 }
 
-/// What a server is doing.
+/// Stage of a server.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Status {
-    /// The machine is being built and prepared, of which so many percent are done; clients that connect wait.
+pub enum ServerStatus {
+    /// The device is being built and prepared, done to this percentage; clients that connect wait.
     Preparing(u8),
     /// Clients are served.
-    Serving(Facts),
-    /// It has ended: as it was asked to, or because of an error, which is told in one line.
+    Serving(ServerFacts),
+    /// The server has ended: as requested, or with this error of one line.
     Ended(Option<String>),
 }
 
-/// What is served.
+/// Facts about the main device.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
-    /// The model of the machine.
+pub struct ServerFacts {
+    /// Model name.
     pub model: String,
-    /// Bytes that clients see.
+    /// Capacity that clients see, in bytes.
     pub capacity: u64,
-    /// Dies that a drive, or of an array the member that bears least, may still lose before it takes no more writes.
+    /// Number of dies that a drive, or the worst member of an array, may still lose before it becomes read-only.
     pub dies_it_can_lose: u32,
-    /// Dies that may fail before data is lost, by the parity of the drives; of an array, of the member that bears least. Absent for what is no
-    /// drive.
+    /// Number of dies that may fail before data is lost, by the parity of the drive, or of the worst member of an array. Absent for a server without
+    /// a drive.
     pub data_survives: Option<u32>,
-    /// Whether it is an array, which brings data back beside that.
+    /// True for an array, which has redundancy beyond that of its drives.
     pub is_array: bool,
-    /// URIs of the machine, one for each place where clients come in.
+    /// URIs of the device, one for each listener.
     pub uris: Vec<String>,
-    /// What was found in the image, if there is one.
-    pub found: Option<Found>,
+    /// Facts about the image when it was opened, if there is one.
+    pub opening: Option<OpeningReport>,
 }
 
-/// What the loop's thread says to others.
+/// Status of the loop for other threads.
 #[derive(Debug)]
-pub(crate) struct Board {
-    said: Mutex<Said>,
+pub(crate) struct StatusBoard {
+    posted: Mutex<PostedStatus>,
     changed: Condvar,
-    /// Whether somebody wants the server to end.
-    is_asked: AtomicBool,
+    /// Set once the server is asked to end.
+    stop_requested: AtomicBool,
 }
 
 #[derive(Debug)]
-struct Said {
-    status: Status,
+struct PostedStatus {
+    status: ServerStatus,
     warnings: Vec<String>,
 }
 
-impl Board {
+impl StatusBoard {
     pub(crate) fn new() -> Self {
-        let said = Said { status: Status::Preparing(0), warnings: Vec::new() };
-        Self { said: Mutex::new(said), changed: Condvar::new(), is_asked: AtomicBool::new(false) }
+        let posted = PostedStatus { status: ServerStatus::Preparing(0), warnings: Vec::new() };
+        Self { posted: Mutex::new(posted), changed: Condvar::new(), stop_requested: AtomicBool::new(false) }
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    fn posted(&self) -> MutexGuard<'_, PostedStatus> {
+        self.posted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn set(&self, status: Status) {
-        self.said().status = status;
+    pub(crate) fn set(&self, status: ServerStatus) {
+        self.posted().status = status;
         self.changed.notify_all();
     }
 
-    /// Whether somebody wants the server to end.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.is_asked.load(Ordering::Relaxed)
+    /// True if the server is asked to end.
+    pub(crate) fn is_stop_requested(&self) -> bool {
+        self.stop_requested.load(Ordering::Relaxed)
     }
 
     pub(crate) fn warn(&self, warning: String) {
-        self.said().warnings.push(warning);
+        self.posted().warnings.push(warning);
         self.changed.notify_all();
     }
 }
 
-/// Speaks to a server from any thread. Cheap to copy; the server goes on without it.
+/// Access to a server from any thread. Cheap to clone; dropping it does not stop the server.
 #[derive(Clone, Debug)]
 pub struct ServerHandle {
-    pub(crate) messages: Sender<Message>,
-    pub(crate) waker: Waker,
-    pub(crate) board: Arc<Board>,
+    pub(crate) messages: Sender<ControlMessage>,
+    pub(crate) waker: LoopWaker,
+    pub(crate) board: Arc<StatusBoard>,
     pub(crate) uri: Arc<str>,
 }
 
 impl ServerHandle {
-    /// Asks the server, and waits for its answer: `{"ok": …}`, or `{"error": "one line"}`. It is carried out between two turns of the
-    /// loop, at the simulated time of the next. While the machine is being prepared, it waits for that.
+    /// Sends a request and waits for the answer, `{"ok": …}` or `{"error": "one line"}`. The loop carries it out between two turns, at the simulated
+    /// time of the next; while the device is being prepared, the request waits.
     pub fn request(&self, request: Value) -> Value {
         self.ask(request, false)
     }
 
-    /// Notes a mark of a program's own, such as where a recording begins: clients cannot make one that begins as these do.
+    /// Records a mark of the program itself, such as the start of a recording. Users cannot record marks with the same prefix.
     pub fn note(&self, text: &str) -> Value {
         self.ask(json!({ "do": "mark", "text": text }), true)
     }
 
-    fn ask(&self, request: Value, is_own: bool) -> Value {
-        let gone = || json!({ "error": "the server has ended" });
+    fn ask(&self, request: Value, is_internal: bool) -> Value {
+        let ended_reply = || json!({ "error": "the server has ended" });
         let (reply, answer) = channel();
-        if self.messages.send(Message { request, is_own, reply }).is_err() {
-            return gone();
+        if self.messages.send(ControlMessage { request, is_internal, reply }).is_err() {
+            return ended_reply();
         }
         self.waker.wake();
-        answer.recv().map_or_else(|_| gone(), |said| said())
+        answer.recv().map_or_else(|_| ended_reply(), |reply| reply())
     }
 
-    /// The URI of the machine.
+    /// URI of the main device.
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// Has the server end: what is under way is answered, and the drive is told as by a host that shuts down. Returns at once.
+    /// Asks the server to end: requests under way are answered, and the device is shut down as by a host. Returns at once.
     pub fn stop(&self) {
-        self.board.is_asked.store(true, Ordering::Relaxed);
+        // The flag stops a preparation, the message a running loop.
+        self.board.stop_requested.store(true, Ordering::Relaxed);
         let (reply, _) = channel();
-        // If it has ended, all is done.
-        let _ = self.messages.send(Message { request: json!({ "do": "stop" }), is_own: true, reply });
+        // Sending fails if the server has ended, which is what was asked for.
+        let _ =
+            self.messages.send(ControlMessage { request: json!({ "do": "stop" }), is_internal: true, reply });
         self.waker.wake();
     }
 
-    /// For whoever runs a [`crate::Server`]: it has ended, also where it could not say so itself.
+    /// Reports the end of a server that could not do so itself, such as after a panic. Called by the thread that runs a [`crate::DeviceServer`].
     pub fn ended(&self, error: Option<String>) {
-        if !matches!(self.status(), Status::Ended(_)) {
-            self.board.set(Status::Ended(error));
+        if !matches!(self.status(), ServerStatus::Ended(_)) {
+            self.board.set(ServerStatus::Ended(error));
         }
     }
 
-    /// What the server is doing.
-    pub fn status(&self) -> Status {
-        self.board.said().status.clone()
+    /// Stage of the server.
+    pub fn status(&self) -> ServerStatus {
+        self.board.posted().status.clone()
     }
 
-    /// Waits until the server is doing something else than `status`, has a warning, or `timeout` is over; what it does then.
-    pub fn wait(&self, status: &Status, timeout: Duration) -> Status {
-        let said = self.board.said();
-        let is_same = |said: &mut Said| said.status == *status && said.warnings.is_empty();
-        let waited = self.board.changed.wait_timeout_while(said, timeout, is_same);
+    /// Waits until the stage differs from `status`, there is a warning, or `timeout` has passed; returns the stage.
+    pub fn wait(&self, status: &ServerStatus, timeout: Duration) -> ServerStatus {
+        let posted = self.board.posted();
+        let is_same = |posted: &mut PostedStatus| posted.status == *status && posted.warnings.is_empty();
+        let waited = self.board.changed.wait_timeout_while(posted, timeout, is_same);
         waited.unwrap_or_else(PoisonError::into_inner).0.status.clone()
     }
 
-    /// What a person should know and has not been told yet.
+    /// New warnings for the user, each once.
     pub fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut self.board.said().warnings)
+        std::mem::take(&mut self.board.posted().warnings)
     }
 }

@@ -1,76 +1,76 @@
-//! What changes a machine in service.
+//! Inputs of a device in service.
 
 use outlast_device::{Command, Tag};
 use outlast_media::{FaultSpec, Tear};
 use outlast_units::Lba;
 use serde::Deserialize;
 
-/// All that changes a machine in service, except for the time, which comes with it.
+/// Everything that changes a device in service. Its time comes separately.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Input<'a> {
-    /// A command of a host, with the bytes of a write. It comes through queue 0: clients share one.
+pub enum DeviceInput<'a> {
+    /// A command of a host. All clients share submission queue 0.
     Command {
-        /// The caller's name for it, free again when it has completed.
+        /// Name of the command, chosen by the caller, free again once it has completed.
         tag: Tag,
         /// The command.
         command: Command,
-        /// The bytes of a write, a sector for each of its sectors; else empty.
+        /// Data of a write, 512 bytes for each of its sectors; else empty.
         data: &'a [u8],
     },
-    /// A member of an array is read as it is, beside all that the array asks of it.
+    /// A read of one member of an array, beside the array's own commands.
     ReadMember {
-        /// As of a command; the two share their names.
+        /// Name of the read; shares its range with the tags of commands.
         tag: Tag,
-        /// The member, counted from 0; there are at most 64.
+        /// Column of the member, 0 to 63.
         member: u8,
-        /// The first sector of the member.
+        /// First sector, counted on the member.
         lba: Lba,
-        /// Sectors.
+        /// Number of sectors.
         sectors: u32,
     },
-    /// Something breaks, as an entry of `[[faults]]` has it; its own time does not count.
+    /// A failure, as in an entry of `[[faults]]`; the time of the entry is ignored.
     Fault(&'a FaultSpec),
-    /// The power goes or comes.
-    Power(Power),
-    /// The next loss of power leaves this of what is being programmed then.
+    /// A loss or return of power.
+    Power(PowerChange),
+    /// Damage that the next loss of power does to data being programmed.
     Tear(Tear),
-    /// A member of an array is exchanged for a new drive.
+    /// Replacement of a member of an array by a new drive.
     Replace {
-        /// The member, counted from 0.
+        /// Column of the member, counted from 0.
         member: u16,
-        /// Even where data is lost with the old one.
+        /// Replaces the member even if data is lost with it.
         force: bool,
     },
-    /// An array reads all of itself and makes redundancy fit.
+    /// Scrub of an array: all of it is read, and redundancy corrected.
     Repair,
-    /// A remark: changes nothing, and is in the log.
+    /// A remark in the log. Changes nothing.
     Mark(&'a str),
-    /// Time has come so far.
+    /// Passage of time, without another input.
     Advance,
 }
 
-/// The power of a machine.
+/// A change of a device's power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Power {
-    /// It fails and is back at once. With `force` an array starts although a missing member's data may come back wrong.
+pub enum PowerChange {
+    /// Power fails and returns at once. With `force` an array starts although data of a missing member may be wrong.
     Cut {
-        /// See [`Power::On`].
+        /// See [`PowerChange::On`].
         force: bool,
     },
-    /// It fails.
+    /// Power fails.
     Off,
-    /// It is back, or an array that did not start is to start now.
+    /// Power returns, or an array that did not start is to start now.
     On {
-        /// An array starts although parity is in doubt and a member missing.
+        /// Starts an array although parity is in doubt and a member is missing.
         force: bool,
     },
 }
 
-/// Reads an entry of `[[faults]]` that has no time: it strikes when it is applied.
+/// Reads a fault from JSON: an entry of `[[faults]]` without its time, since it strikes when it is applied.
 ///
 /// # Errors
-/// What is wrong with it, in one line.
-pub fn fault_of(entry: &serde_json::Value) -> Result<FaultSpec, String> {
+/// Reason for which the entry is refused, in one line.
+pub fn parse_fault(entry: &serde_json::Value) -> Result<FaultSpec, String> {
     let Some(fields) = entry.as_object() else {
         return Err(format!("fault = {entry}: must be an object, such as {{\"kind\": \"die\", \"die\": 3}}"));
     };

@@ -1,113 +1,114 @@
-//! Commands that a machine has, and for whom.
+//! Commands under way on a device, with their clients.
 
 use outlast_device::Command;
 use outlast_units::Nanos;
 
-use crate::session::Origin;
-use crate::zeroing::Zeroing;
+use crate::session::RequestOrigin;
+use crate::zeroing::RangeZeroing;
 
-/// What a command is a part of.
+/// Role of a command in the request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// A read: its bytes are the answer.
+pub(crate) enum CommandPurpose {
+    /// Read, answered with its bytes.
     Read,
-    /// A read of a member of the array, which is none of the array's own.
-    Member,
-    /// A request of one command: that it is done is the answer.
-    Other,
-    /// A piece of a longer piece of work, by number.
-    Piece(u32),
+    /// Read of one member of an array, not counted among the commands of the array.
+    MemberRead,
+    /// Any other request of one command, answered when the command ends.
+    Single,
+    /// One of the commands of a [`RangeZeroing`], by its index in the [`ZeroingPool`].
+    Zeroing(u32),
 }
 
 /// A command under way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pending {
-    pub(crate) from: Origin,
-    pub(crate) work: Work,
+pub(crate) struct PendingCommand {
+    pub(crate) origin: RequestOrigin,
+    pub(crate) purpose: CommandPurpose,
     pub(crate) command: Command,
-    /// When it was given to the machine.
-    pub(crate) since: Nanos,
+    /// Simulated time at which the device was given the command.
+    pub(crate) submitted_at: Nanos,
 }
 
-/// Numbered places, used again: the lowest numbers that were ever needed.
+/// Values by index. Free indices are used again, so that they stay as small as the largest number of values at a time.
 #[derive(Clone, Debug)]
-pub(crate) struct Places<T> {
+pub(crate) struct IndexedPool<T> {
     slots: Vec<Option<T>>,
     free: Vec<u32>,
-    /// Places that are not given out.
-    closed: usize,
+    /// Number of indices that are never used.
+    reserved: usize,
 }
 
-impl<T> Default for Places<T> {
+impl<T> Default for IndexedPool<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), closed: 0 }
+        Self { slots: Vec::new(), free: Vec::new(), reserved: 0 }
     }
 }
 
-impl<T> Places<T> {
-    /// New ones, of which those of the numbers `closed`, which are in order, are never given out.
-    pub(crate) fn without(closed: impl Iterator<Item = u32>) -> Self {
-        let mut own = Self::default();
-        for place in closed {
-            own.free.extend(own.slots.len() as u32..place);
-            own.slots.resize_with(place as usize + 1, || None);
-            own.closed += 1;
+impl<T> IndexedPool<T> {
+    /// An empty pool that never uses the indices `reserved`, which must ascend.
+    pub(crate) fn with_reserved(reserved: impl Iterator<Item = u32>) -> Self {
+        let mut pool = Self::default();
+        for index in reserved {
+            // The gap before each reserved index is free; the reserved slot itself stays empty and is in no list.
+            pool.free.extend(pool.slots.len() as u32..index);
+            pool.slots.resize_with(index as usize + 1, || None);
+            pool.reserved += 1;
         }
-        own
+        pool
     }
 
-    /// How many are taken.
+    /// Number of values.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len() - self.closed
+        self.slots.len() - self.free.len() - self.reserved
     }
 
-    /// Takes a place.
+    /// Stores `value`; returns its index.
     #[inline]
-    pub(crate) fn put(&mut self, value: T) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.slots[place as usize] = Some(value);
-            return place;
+    pub(crate) fn insert(&mut self, value: T) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.slots[index as usize] = Some(value);
+            return index;
         }
         self.slots.push(Some(value));
         self.slots.len() as u32 - 1
     }
 
-    /// All that is there.
+    /// All values, by ascending index.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.slots.iter_mut().flatten()
     }
 
-    /// What is at a place, if anything is.
-    pub(crate) fn get_mut(&mut self, place: u32) -> Option<&mut T> {
-        self.slots.get_mut(place as usize)?.as_mut()
+    /// The value at `index`, if there is one.
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        self.slots.get_mut(index as usize)?.as_mut()
     }
 
-    /// Gives a place back.
+    /// Removes the value at `index`, if there is one, and frees the index.
     #[inline]
-    pub(crate) fn take(&mut self, place: u32) -> Option<T> {
-        let value = self.slots.get_mut(place as usize)?.take()?;
-        self.free.push(place);
+    pub(crate) fn remove(&mut self, index: u32) -> Option<T> {
+        let value = self.slots.get_mut(index as usize)?.take()?;
+        self.free.push(index);
         Some(value)
     }
 }
 
-/// Pieces of trims and zeroes that follow each other.
-pub(crate) type Jobs = Places<Zeroing>;
+/// Trims and zeroes of more than one command that are under way.
+pub(crate) type ZeroingPool = IndexedPool<RangeZeroing>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn places_that_are_closed_are_not_given_out() {
-        let mut places = Places::without([1, 4, 5].into_iter());
-        assert_eq!(places.len(), 0);
-        let mut given: Vec<u32> = (0..5).map(|own| places.put(own)).collect();
-        given.sort_unstable();
-        assert_eq!((given, places.len()), (vec![0, 2, 3, 6, 7], 5));
-        assert!(places.take(4).is_none(), "nobody took it");
-        assert!(places.take(6).is_some());
-        assert_eq!((places.len(), places.put(9)), (4, 6));
+    fn reserved_indices_are_never_used() {
+        let mut pool = IndexedPool::with_reserved([1, 4, 5].into_iter());
+        assert_eq!(pool.len(), 0);
+        let mut indices: Vec<u32> = (0..5).map(|value| pool.insert(value)).collect();
+        indices.sort_unstable();
+        assert_eq!((indices, pool.len()), (vec![0, 2, 3, 6, 7], 5));
+        assert!(pool.remove(4).is_none(), "a reserved index holds no value");
+        assert!(pool.remove(6).is_some());
+        assert_eq!((pool.len(), pool.insert(9)), (4, 6));
     }
 }

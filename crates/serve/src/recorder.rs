@@ -1,47 +1,47 @@
-//! Who writes down what a machine in service is given.
+//! Recording of inputs.
 
-use crate::input::Input;
-use crate::machine::Machine;
+use crate::device::ServedDevice;
+use crate::input::DeviceInput;
 use outlast_units::Nanos;
 use std::io;
 
-/// Keeps inputs, so that there can be the same machine again after its process has been killed.
+/// Recorder of inputs, from which the same device can be built again after its process was killed.
 ///
-/// **Order.** Of one turn of a loop: `record` each input and give it to the machine; at the end of the turn `commit` once, and before any
-/// reply leaves, `acknowledge`. Only replies are seen from outside, so a machine that ends before the commit has promised nothing.
-pub trait Recorder {
-    /// Notes an input that the machine will be given at `at`.
-    fn record(&mut self, at: Nanos, input: &Input<'_>);
+/// **Order.** In each turn of the loop: `record` each input, then give it to the device; at the end of the turn `commit` once; before any reply
+/// leaves, `acknowledge`. Only replies are visible from outside, so a process that ends before the commit has promised nothing.
+pub trait InputRecorder {
+    /// Adds an input that the device will be given at `at`.
+    fn record(&mut self, at: Nanos, input: &DeviceInput<'_>);
 
-    /// Writes what has been noted.
+    /// Writes the inputs added so far.
     ///
     /// # Errors
-    /// It cannot be written; nothing that followed from the inputs may be told.
+    /// Inputs cannot be written; no reply that depends on them may leave.
     fn commit(&mut self) -> io::Result<()>;
 
-    /// Notes that time has come to `now`: replies that leave after this call are never taken back. `durable` says that one of them ends a
-    /// flush or a write with forced unit access.
+    /// Notes that time has reached `now`. Replies that leave after this call are final. `durable` is set if one of them ends a flush or a write with
+    /// forced unit access.
     ///
     /// # Errors
-    /// It cannot be written; the replies must not leave.
+    /// The time cannot be written; the replies must not leave.
     fn acknowledge(&mut self, now: Nanos, durable: bool) -> io::Result<()>;
 
-    /// Keeps what has been written within bounds: now and then, the state of `machine`, which has been given all that was recorded, takes the
-    /// place of it. To be called at the end of a turn.
+    /// Bounds the size of the recording: if it has grown enough, a checkpoint of `device` replaces it. Called at the end of a turn, when `device`
+    /// has been given all recorded inputs.
     ///
     /// # Errors
-    /// That could not be done; nothing is lost, and it will be tried again.
-    fn tend(&mut self, _machine: &Machine) -> io::Result<()> {
+    /// The checkpoint could not be written; nothing is lost, and the next call tries again.
+    fn checkpoint_if_due(&mut self, _device: &ServedDevice) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Keeps nothing: the machine ends with its process.
+/// Records nothing: the device ends with its process.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Forgetful;
+pub struct NoRecorder;
 
-impl Recorder for Forgetful {
-    fn record(&mut self, _at: Nanos, _input: &Input<'_>) {}
+impl InputRecorder for NoRecorder {
+    fn record(&mut self, _at: Nanos, _input: &DeviceInput<'_>) {}
 
     fn commit(&mut self) -> io::Result<()> {
         Ok(())

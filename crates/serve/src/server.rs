@@ -1,4 +1,4 @@
-//! A server from its settings to its end.
+//! A server, from its settings to its end.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,195 +9,202 @@ use outlast_engine::{EngineError, RunControl, RunProgress, Scenario, check_name}
 use outlast_units::Nanos;
 use thiserror::Error;
 
-use crate::clock::{Clock, ClockMode};
-use crate::handle::{Board, Facts, Message, ServerHandle, Status};
-use crate::image::{Image, ImageError, ImageOptions};
-use crate::machine::Machine;
-use crate::nbd::Nbd;
-use crate::net::{Listen, ListenError, Listener, Poller};
+use crate::clock::{ClockMode, ServiceClock};
+use crate::device::ServedDevice;
+use crate::handle::{ControlMessage, ServerFacts, ServerHandle, ServerStatus, StatusBoard};
+use crate::image::{DeviceImage, ImageError, ImageOptions};
+use crate::nbd::NbdProtocol;
+use crate::net::{ClientListener, ListenAddress, ListenError, SocketPoller};
 use crate::protocol::{OfferError, WireProtocol};
-use crate::service::Service;
-use crate::session::{Backend, Door, Front};
+use crate::service::DeviceService;
+use crate::service_loop::ServiceLoop;
+use crate::session::{ClientSessions, ProtocolListener, SessionBackend};
 use crate::store::ContentsIn;
-use crate::tls::{Encryption, TlsConfig, TlsError, TlsPolicy};
-use crate::turns::Turns;
+use crate::tls::{SessionEncryption, TlsConfig, TlsError, TlsPolicy};
 
-/// What to serve and how.
+/// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServeConfig {
-    /// The drive or array, and how it is prepared. What its workload asks is not run. May be absent where the image is there already.
+    /// Drive or array, and its preparation. Its workload is not run. Optional if the image exists.
     pub scenario: Option<Scenario>,
-    /// Where the machine is kept beyond the server's end; absent: nowhere.
+    /// Image in which the device is kept beyond the end of the server; absent if it is not.
     pub image: Option<ImageConfig>,
-    /// Where the machine's bytes are: if on disk, in the folder of its image, or of the system's temporary files.
+    /// Storage of the device's bytes: memory, or a file in the folder of the image or of temporary files.
     pub contents: ContentsIn,
-    /// Where clients come in.
-    pub listen: Listen,
-    /// Whether others than this machine may come in although they need not encrypt.
+    /// Address at which the server listens.
+    pub listen: ListenAddress,
+    /// Allows clients of other computers without encryption.
     pub insecure: bool,
-    /// What sessions are encrypted with, if they may be.
+    /// Certificates, if sessions may be encrypted.
     pub tls: Option<TlsConfig>,
-    /// How time goes.
+    /// Course of simulated time.
     pub clock: ClockMode,
-    /// Whether the loop stays awake for the last microseconds before something is due: later by less, at the cost of a processor.
+    /// Keeps the loop awake for the last microseconds before a deadline: replies are more punctual, and a processor is busy.
     pub spin: bool,
-    /// The name of the export, by default the scenario's; clients that give none get it, too.
+    /// Name of the export, by default that of the scenario. Also the default export of clients.
     pub export: Option<String>,
 }
 
-/// Where a machine is kept, and how.
+/// Image in which a device is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageConfig {
-    /// The folder of the image, which is made if there is none.
+    /// Folder of the image, created if absent.
     pub folder: PathBuf,
-    /// How it is opened.
+    /// Options of the image.
     pub options: ImageOptions,
-    /// Serves the machine as it was then, with what was under way; nothing is kept of what becomes of it, and the image stays as it is.
+    /// Serves the device as it was at this time, with the commands that were under way; changes are not kept.
     pub at: Option<Nanos>,
 }
 
-/// Why nothing can be served.
+/// Reason for which nothing can be served.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// Nobody can listen there.
+    /// The address cannot be used.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// Nothing can be encrypted.
+    /// Sessions cannot be encrypted.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// What the system says.
+    /// Failure of a system call.
     #[error("serving: {0}")]
     System(#[from] io::Error),
-    /// The machine cannot be built.
+    /// The device cannot be built.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The image cannot be opened.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// Neither a scenario nor an image.
+    /// Neither a scenario nor an image is given.
     #[error("name a scenario, or an image that is there already")]
     Nothing,
-    /// The export cannot be one.
+    /// The export cannot be offered.
     #[error("--export: {0}")]
     Export(#[from] OfferError),
 }
 
-/// A server that listens and does not serve yet.
+/// A server that listens, and does not serve yet.
 #[derive(Debug)]
-pub struct Server {
+pub struct DeviceServer {
     config: ServeConfig,
     export: String,
-    doors: Vec<Door>,
-    tls: Option<Encryption>,
-    poller: Poller,
-    messages: Receiver<Message>,
-    board: Arc<Board>,
+    listeners: Vec<ProtocolListener>,
+    tls: Option<SessionEncryption>,
+    poller: SocketPoller,
+    messages: Receiver<ControlMessage>,
+    board: Arc<StatusBoard>,
 }
 
-impl Server {
-    /// Listens: who connects waits until [`Server::run`] has a machine to serve.
+impl DeviceServer {
+    /// Begins to listen. Clients that connect wait until [`DeviceServer::run`] has a device to serve.
     ///
     /// # Errors
-    /// Nobody can listen there.
+    /// The address cannot be used, or a setting is wrong.
     pub fn new(config: ServeConfig) -> Result<(Self, ServerHandle), ServeError> {
         let policy = config.tls.as_ref().map(|tls| tls.policy);
-        let protocol: Box<dyn WireProtocol> = Box::new(Nbd::new(policy));
-        let doors = vec![(config.listen.clone(), protocol)];
-        Self::with_doors(config, doors)
+        let protocol: Box<dyn WireProtocol> = Box::new(NbdProtocol::new(policy));
+        let listeners = vec![(config.listen.clone(), protocol)];
+        Self::with_listeners(config, listeners)
     }
 
-    /// Listens as [`Server::new`] does, at these places in these protocols, at least one.
-    pub(crate) fn with_doors(
+    /// Listens as [`DeviceServer::new`] does, at these addresses in these protocols, of which there must be at least one.
+    pub(crate) fn with_listeners(
         config: ServeConfig,
-        doors: Vec<(Listen, Box<dyn WireProtocol>)>,
+        listeners: Vec<(ListenAddress, Box<dyn WireProtocol>)>,
     ) -> Result<(Self, ServerHandle), ServeError> {
         let is_secure = config.tls.as_ref().is_some_and(|tls| tls.policy == TlsPolicy::Require);
-        for (listen, _) in &doors {
+        for (listen, _) in &listeners {
             listen.check(config.insecure || is_secure)?;
         }
-        let tls = config.tls.as_ref().map(Encryption::load).transpose()?;
+        let tls = config.tls.as_ref().map(SessionEncryption::load).transpose()?;
+        // The name must be known before the image is opened, which happens when the server runs.
         let export = match (&config.export, &config.scenario, &config.image) {
             (Some(name), _, _) => name.clone(),
             (None, Some(scenario), _) => scenario.name.clone(),
-            (None, None, Some(image)) => Image::scenario(&image.folder)?.name,
+            (None, None, Some(image)) => DeviceImage::scenario(&image.folder)?.name,
             (None, None, None) => return Err(ServeError::Nothing),
         };
         check_name("export", &export).map_err(EngineError::from)?;
-        let bind = |(listen, protocol)| Ok(Door { listener: Listener::bind(&listen)?, protocol });
-        let doors = doors.into_iter().map(bind).collect::<Result<Vec<Door>, ListenError>>()?;
-        let poller = Poller::new()?;
+        let bind =
+            |(listen, protocol)| Ok(ProtocolListener { socket: ClientListener::bind(&listen)?, protocol });
+        let listeners =
+            listeners.into_iter().map(bind).collect::<Result<Vec<ProtocolListener>, ListenError>>()?;
+        let poller = SocketPoller::new()?;
         let (sender, messages) = channel();
-        let board = Arc::new(Board::new());
+        let board = Arc::new(StatusBoard::new());
         let handle = ServerHandle {
             messages: sender,
             waker: poller.waker(),
             board: board.clone(),
-            uri: doors[0].uri(&export).into(),
+            uri: listeners[0].uri(&export).into(),
         };
-        Ok((Self { config, export, doors, tls, poller, messages, board }, handle))
+        Ok((Self { config, export, listeners, tls, poller, messages, board }, handle))
     }
 
-    /// Serves until it is told to stop, on this thread.
+    /// Serves on this thread until a message asks to stop.
     ///
     /// # Errors
-    /// The machine cannot be built, or the system fails.
+    /// The device cannot be built, or a system call fails.
     pub fn run(self) -> Result<(), ServeError> {
         let board = self.board.clone();
         let done = self.serve();
-        board.set(Status::Ended(done.as_ref().err().map(ToString::to_string)));
+        board.set(ServerStatus::Ended(done.as_ref().err().map(ToString::to_string)));
         done
     }
 
     fn serve(self) -> Result<(), ServeError> {
-        let Self { config, export, doors, tls, poller, messages, board } = self;
+        let Self { config, export, listeners, tls, poller, messages, board } = self;
         let mut progress = |now: &RunProgress| {
-            board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
-            if board.is_asked() { RunControl::Stop } else { RunControl::Continue }
+            board.set(ServerStatus::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
+            if board.is_stop_requested() { RunControl::Stop } else { RunControl::Continue }
         };
         let scenario = config.scenario.as_ref();
+        // Three origins of the device: an image at an earlier time, an image to be continued, or the scenario
+        // alone.
         let opened = match &config.image {
             Some(ImageConfig { folder, at: Some(at), .. }) => {
-                Image::as_it_was(folder, *at, config.contents, &mut progress)?.map(|machine| (None, machine))
+                DeviceImage::device_at(folder, *at, config.contents, &mut progress)?
+                    .map(|device| (None, device))
             }
             Some(ImageConfig { folder, options, at: None }) => {
                 let options = ImageOptions { contents: config.contents, ..*options };
-                let opened = Image::open(folder, scenario, options, &mut progress)?;
-                opened.map(|(image, machine)| (Some(Box::new(image)), machine))
+                let opened = DeviceImage::open(folder, scenario, options, &mut progress)?;
+                opened.map(|(image, device)| (Some(Box::new(image)), device))
             }
             None => {
                 let store = config.contents.store(&std::env::temp_dir())?;
-                let mut machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
-                if let (Some(machine), Some(store)) = (&mut machine, store) {
-                    machine.keep_contents_in(store);
+                let mut device = ServedDevice::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+                if let (Some(device), Some(store)) = (&mut device, store) {
+                    device.keep_contents_in(store);
                 }
-                machine.map(|machine| (None, machine))
+                device.map(|device| (None, device))
             }
         };
-        let Some((image, machine)) = opened else { return Ok(()) };
-        let found = image.as_ref().map(|image| image.found());
-        let start = machine.now();
-        let facts = Facts {
-            model: machine.identify().model,
-            capacity: machine.identify().capacity.0,
-            dies_it_can_lose: machine.dies_it_can_lose(),
-            data_survives: Some(machine.data_survives()),
-            is_array: machine.scenario().array.is_some(),
-            uris: doors.iter().map(|door| door.uri(&export)).collect(),
-            found,
+        let Some((image, device)) = opened else { return Ok(()) };
+        let opening = image.as_ref().map(|image| image.opening_report());
+        let start = device.now();
+        let facts = ServerFacts {
+            model: device.identify().model,
+            capacity: device.identify().capacity.0,
+            dies_it_can_lose: device.dies_it_can_lose(),
+            data_survives: Some(device.data_survives()),
+            is_array: device.scenario().array.is_some(),
+            uris: listeners.iter().map(|door| door.uri(&export)).collect(),
+            opening,
         };
-        let clock = Clock::new(config.clock, start);
-        let work = Service::new(export, machine, image, clock)?;
-        let mut front = Front::new(doors, tls, &poller)?;
-        front.offer(work.offer())?;
-        board.set(Status::Serving(facts));
-        Turns { work, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;
+        let clock = ServiceClock::new(config.clock, start);
+        let service = DeviceService::new(export, device, image, clock)?;
+        let mut clients = ClientSessions::new(listeners, tls, &poller)?;
+        clients.offer(service.offer())?;
+        board.set(ServerStatus::Serving(facts));
+        ServiceLoop { service, clients, poller, messages, spins: config.spin }
+            .run(|warning| board.warn(warning))?;
         Ok(())
     }
 
-    /// As [`Server::new`] and [`Server::run`] on a thread of its own.
+    /// Starts [`DeviceServer::new`] and [`DeviceServer::run`] on a thread of its own.
     ///
     /// # Errors
-    /// Those of [`Server::new`]; what comes later is in the handle's status.
+    /// Those of [`DeviceServer::new`]; later errors are in the status of the handle.
     pub fn start(config: ServeConfig) -> Result<ServerHandle, ServeError> {
         let (server, handle) = Self::new(config)?;
         let thread = std::thread::Builder::new().name("serve".to_owned());

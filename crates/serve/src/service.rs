@@ -1,4 +1,4 @@
-//! All that is served: the machine, its forks, and the clock that they share.
+//! The devices that a server serves: the main device, its forks, and the clock that they share.
 
 use std::io;
 use std::sync::Arc;
@@ -8,236 +8,241 @@ use outlast_device::Completion;
 use outlast_units::{Bytes, Nanos};
 use serde_json::Value;
 
-use crate::clock::{Clock, monotonic};
-use crate::control::{self, Outcome};
-use crate::heap::Heap;
-use crate::image::Image;
-use crate::input::{Input, Power};
-use crate::lateness::Lateness;
-use crate::machine::{Machine, Refused};
-use crate::protocol::{Abilities, BlockOp, BlockRequest, ExportFacts, ExportSizes, Offer, OfferError};
-use crate::served::{Answers, Served};
-use crate::session::{Backend, Front, Origin, Target};
-use crate::work::Work;
+use crate::clock::{ServiceClock, monotonic};
+use crate::control::{self, ControlReply};
+use crate::device::{RefusedInput, ServedDevice};
+use crate::exported::{ExportedDevice, ReadyReplies};
+use crate::heap::HeapReserve;
+use crate::image::DeviceImage;
+use crate::input::{DeviceInput, PowerChange};
+use crate::lateness::ReplyLateness;
+use crate::loop_service::LoopService;
+use crate::protocol::{
+    BlockOp, BlockRequest, ExportAbilities, ExportFacts, ExportOffer, ExportSizes, OfferError,
+};
+use crate::session::{ClientSessions, ExportTarget, RequestOrigin, SessionBackend};
 
-/// What is served.
-pub(crate) struct Service {
-    /// The machine, which targets and the log call number 0, and its forks.
-    pub(crate) machines: Vec<Served>,
-    /// What is offered to a client that connects now.
-    offer: Arc<Offer>,
-    pub(crate) clock: Clock,
-    /// The time of the turn.
+/// Devices, their clock, and their replies.
+pub(crate) struct DeviceService {
+    /// The main device, whose inputs are recorded, at index 0; then its forks.
+    pub(crate) devices: Vec<ExportedDevice>,
+    /// Exports that are offered to a client that connects now.
+    offer: Arc<ExportOffer>,
+    pub(crate) clock: ServiceClock,
+    /// Simulated time of the current turn.
     pub(crate) now: Nanos,
-    pub(crate) answers: Answers,
-    pub(crate) lateness: Lateness,
-    /// Whether completions have been late for so long that somebody should know.
+    pub(crate) replies: ReadyReplies,
+    pub(crate) lateness: ReplyLateness,
+    /// Set once replies have been late for so long that the user is to be warned.
     is_overloaded: bool,
-    /// When the power comes back, with force or without.
-    pub(crate) power_on: Option<(Nanos, bool)>,
+    /// Time at which a power cut of limited length ends, and its `force` flag.
+    pub(crate) power_returns: Option<(Nanos, bool)>,
     completions: Vec<Completion>,
-    heap: Heap,
+    heap: HeapReserve,
 }
 
-impl Service {
+impl DeviceService {
     pub(crate) fn new(
         name: String,
-        machine: Machine,
-        image: Option<Box<Image>>,
-        clock: Clock,
+        device: ServedDevice,
+        image: Option<Box<DeviceImage>>,
+        clock: ServiceClock,
     ) -> Result<Self, OfferError> {
-        let machines = vec![Served::new(name, machine, image)];
-        let offer = offered(&machines)?;
-        let now = machines[0].machine.now();
+        let devices = vec![ExportedDevice::new(name, device, image)];
+        let offer = offer_of(&devices)?;
+        let now = devices[0].device.now();
         Ok(Self {
-            machines,
+            devices,
             offer,
             clock,
             now,
-            answers: Vec::new(),
-            lateness: Lateness::new(),
+            replies: Vec::new(),
+            lateness: ReplyLateness::new(),
             is_overloaded: false,
-            power_on: None,
+            power_returns: None,
             completions: Vec::new(),
-            heap: Heap::new(),
+            heap: HeapReserve::new(),
         })
     }
 
-    /// The machine whose inputs are recorded.
-    pub(crate) fn main(&mut self) -> &mut Served {
-        &mut self.machines[0]
+    /// The device whose inputs are recorded.
+    pub(crate) fn main_device(&mut self) -> &mut ExportedDevice {
+        &mut self.devices[0]
     }
 
-    /// Does all that is due now.
-    fn do_due(&mut self) {
-        if let Some((at, force)) = self.power_on
+    /// Advances all devices to the time of the turn, power that returns included.
+    fn advance_devices(&mut self) {
+        if let Some((at, force)) = self.power_returns
             && at <= self.now
         {
-            self.power_on = None;
-            // An array that does not start says so in its state, and may be started with force.
-            let _ = self.power(at, Power::On { force });
+            self.power_returns = None;
+            // An array that does not start shows so in its state, and can be started with force.
+            let _ = self.change_power(at, PowerChange::On { force });
         }
         let (clock, lateness, overloaded) = (&self.clock, &mut self.lateness, &mut self.is_overloaded);
-        // Looked at once for all that is done in this turn, when something is.
+        // The system's clock is read once for all completions of a turn, and only if there is one.
         let mut wall = None;
-        for served in &mut self.machines {
-            served.advance(self.now, &mut self.completions, &mut self.answers, |at| {
+        for exported in &mut self.devices {
+            exported.advance(self.now, &mut self.completions, &mut self.replies, |at| {
                 if let Some(due) = clock.wall_of(at) {
                     let wall = *wall.get_or_insert_with(monotonic);
                     let late = wall.saturating_sub(due);
-                    *overloaded |= lateness.note(Nanos(late.as_nanos() as u64), wall);
+                    *overloaded |= lateness.record(Nanos(late.as_nanos() as u64), wall);
                 }
             });
         }
     }
 
-    /// When something happens next by itself.
-    fn next_at(&self) -> Option<Nanos> {
-        let machines = self.machines.iter().filter_map(|served| served.machine.next_deadline());
-        machines.chain(self.power_on.map(|(at, _)| at)).min()
+    /// Simulated time of the next event; `None` if nothing happens by itself.
+    fn next_event(&self) -> Option<Nanos> {
+        let devices = self.devices.iter().filter_map(|exported| exported.device.next_deadline());
+        devices.chain(self.power_returns.map(|(at, _)| at)).min()
     }
 
-    /// Time leaps by `span`, and all that is due meanwhile is done.
-    pub(crate) fn skip(&mut self, span: Nanos) {
-        let end = Nanos(self.now.0.saturating_add(span.0)).min(self.main().machine.latest());
+    /// Moves time forward by `span`, with everything that is due meanwhile.
+    pub(crate) fn leap_by(&mut self, span: Nanos) {
+        let end = Nanos(self.now.0.saturating_add(span.0)).min(self.main_device().device.latest());
         self.clock.leap(end);
         self.now = self.clock.now();
-        self.do_due();
+        self.advance_devices();
     }
 
-    /// The power of the machine goes or comes; what it is offered as goes with it.
+    /// Changes the power of the main device; exports appear and disappear with it.
     ///
     /// # Errors
-    /// It cannot.
-    pub(crate) fn power(&mut self, now: Nanos, power: Power) -> Result<(), Refused> {
-        let done = self.main().apply(now, &Input::Power(power));
-        self.renew_offer();
-        done
+    /// The device refuses the change.
+    pub(crate) fn change_power(&mut self, now: Nanos, power: PowerChange) -> Result<(), RefusedInput> {
+        let outcome = self.main_device().apply(now, &DeviceInput::Power(power));
+        self.refresh_offer();
+        outcome
     }
 
-    /// A copy of the machine as it is now becomes an export of its own, if whoever has the clients can `accept` it.
+    /// Exports a copy of the main device as it is now, if `accept` can offer it to clients.
     ///
     /// # Errors
-    /// Why the name cannot be one.
+    /// The name is taken, or a protocol cannot express it.
     pub(crate) fn fork(
         &mut self,
         name: &str,
         cut: bool,
-        accept: impl FnOnce(&Arc<Offer>) -> Result<(), OfferError>,
+        accept: impl FnOnce(&Arc<ExportOffer>) -> Result<(), OfferError>,
     ) -> Result<(), String> {
         let now = self.now;
-        let fork = self.main().fork(name.to_owned(), now, cut).map_err(|refused| refused.to_string())?;
-        self.machines.push(fork);
-        match offered(&self.machines).and_then(|offer| accept(&offer).map(|()| offer)) {
+        let fork =
+            self.main_device().fork(name.to_owned(), now, cut).map_err(|refused| refused.to_string())?;
+        // The offer is computed from the list, so the fork is added first, and removed if the offer is refused.
+        self.devices.push(fork);
+        match offer_of(&self.devices).and_then(|offer| accept(&offer).map(|()| offer)) {
             Ok(offer) => self.offer = offer,
             Err(error) => {
-                self.machines.pop();
+                self.devices.pop();
                 return Err(error.to_string());
             }
         }
         Ok(())
     }
 
-    /// What there is to be opened may have changed.
-    fn renew_offer(&mut self) {
-        if let Ok(offer) = offered(&self.machines) {
+    /// Recomputes the offer after devices have gained or lost power.
+    fn refresh_offer(&mut self) {
+        if let Ok(offer) = offer_of(&self.devices) {
             self.offer = offer;
         }
     }
 
-    /// All that can be opened while it has power: machines, then the members of the first.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = Target> + use<> {
-        targets(&self.machines)
+    /// All exports while their devices have power: devices, then the members of the main device.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = ExportTarget> + use<> {
+        targets(&self.devices)
     }
 
-    /// What an export is called.
-    pub(crate) fn name_of(&self, target: Target) -> String {
-        name_of(&self.machines, target)
+    /// Name of an export.
+    pub(crate) fn export_name(&self, target: ExportTarget) -> String {
+        export_name(&self.devices, target)
     }
 }
 
-impl Backend for Service {
-    fn offer(&self) -> &Arc<Offer> {
+impl SessionBackend for DeviceService {
+    fn offer(&self) -> &Arc<ExportOffer> {
         &self.offer
     }
 
-    fn open(&mut self, export: &str) -> Option<Target> {
-        let target = self.targets().find(|&target| self.name_of(target) == export)?;
-        self.machines[target.machine as usize].machine.is_up().then_some(target)
+    fn open(&mut self, export: &str) -> Option<ExportTarget> {
+        let target = self.targets().find(|&target| self.export_name(target) == export)?;
+        self.devices[target.device as usize].device.is_up().then_some(target)
     }
 
-    fn request(&mut self, target: Target, from: Origin, request: &BlockRequest<'_>) {
+    fn request(&mut self, target: ExportTarget, origin: RequestOrigin, request: &BlockRequest<'_>) {
         if let BlockOp::Write { data, .. } = request.op {
-            self.heap.keep(data.len());
+            self.heap.reserve(data.len());
         }
-        let served = &mut self.machines[target.machine as usize];
+        let exported = &mut self.devices[target.device as usize];
         match target.member {
-            None => served.request(self.now, from, request, &mut self.answers),
-            Some(member) => served.ask_member(self.now, from, member, request, &mut self.answers),
+            None => exported.request(self.now, origin, request, &mut self.replies),
+            Some(member) => exported.request_member(self.now, origin, member, request, &mut self.replies),
         }
     }
 }
 
-/// Machines, then the members of the first: who opens none by name gets the first.
-fn targets(machines: &[Served]) -> impl Iterator<Item = Target> + use<> {
+/// Devices, then the members of the main device. The first is the default: a client that names no export gets it.
+fn targets(devices: &[ExportedDevice]) -> impl Iterator<Item = ExportTarget> + use<> {
     let members =
-        (0..machines[0].machine.members()).map(|member| Target { machine: 0, member: Some(member) });
-    (0..machines.len() as u32).map(Target::machine).chain(members)
+        (0..devices[0].device.members()).map(|member| ExportTarget { device: 0, member: Some(member) });
+    (0..devices.len() as u32).map(ExportTarget::device).chain(members)
 }
 
-fn name_of(machines: &[Served], target: Target) -> String {
+fn export_name(devices: &[ExportedDevice], target: ExportTarget) -> String {
     match target.member {
-        None => machines[target.machine as usize].name.clone(),
+        None => devices[target.device as usize].name.clone(),
         Some(member) => format!("member-{member}"),
     }
 }
 
-impl Work for Service {
-    fn turn(&mut self) {
+impl LoopService for DeviceService {
+    fn begin_turn(&mut self) {
         self.now = self.clock.now();
-        self.do_due();
+        self.advance_devices();
     }
 
-    fn settle(&mut self) {
-        self.do_due();
+    fn do_due(&mut self) {
+        self.advance_devices();
     }
 
     fn leap(&mut self) {
-        while self.answers.is_empty() && self.is_to_leap() {
-            let Some(next) = self.next_at() else { return };
+        // Stops at the first reply: its client may send more before time moves on.
+        while self.replies.is_empty() && self.needs_leap() {
+            let Some(next) = self.next_event() else { return };
             self.clock.leap(next);
             self.now = next.max(self.now);
-            self.do_due();
+            self.advance_devices();
         }
     }
 
-    fn is_to_leap(&self) -> bool {
-        self.clock.leaps() && (self.power_on.is_some() || self.is_busy())
+    fn needs_leap(&self) -> bool {
+        self.clock.leaps() && (self.power_returns.is_some() || self.is_busy())
     }
 
-    fn next(&self) -> Option<Duration> {
-        self.next_at().and_then(|next| self.clock.wall_of(next))
+    fn next_deadline(&self) -> Option<Duration> {
+        self.next_event().and_then(|next| self.clock.wall_of(next))
     }
 
     fn is_busy(&self) -> bool {
-        self.machines.iter().any(Served::is_busy)
+        self.devices.iter().any(ExportedDevice::is_busy)
     }
 
-    fn answers(&mut self) -> &mut Answers {
-        &mut self.answers
+    fn replies(&mut self) -> &mut ReadyReplies {
+        &mut self.replies
     }
 
-    fn commit(&mut self, tells: bool) -> io::Result<()> {
+    fn commit(&mut self, has_replies: bool) -> io::Result<()> {
         let now = self.now;
-        self.main().commit(now, tells)
+        self.main_device().commit(now, has_replies)
     }
 
-    fn hear(&mut self, request: Value, is_own: bool, front: &mut Front) -> Outcome {
-        control::answer(request, is_own, self, front)
+    fn carry_out(&mut self, request: Value, is_internal: bool, clients: &mut ClientSessions) -> ControlReply {
+        control::handle_request(request, is_internal, self, clients)
     }
 
-    fn tend(&mut self) -> Option<String> {
-        if let Err(error) = self.main().tend() {
+    fn maintain(&mut self) -> Option<String> {
+        if let Err(error) = self.main_device().checkpoint_if_due() {
             return Some(format!(
                 "no checkpoint could be made, and the log of the image goes on growing: {error}"
             ));
@@ -251,34 +256,34 @@ impl Work for Service {
         })
     }
 
-    fn hurry(&mut self) {
+    fn resume_time(&mut self) {
         self.clock.pause(false);
     }
 
-    fn end(&mut self) -> io::Result<()> {
+    fn shut_down(&mut self) -> io::Result<()> {
         let now = self.clock.now();
-        self.main().shut_down(now)
+        self.main_device().shut_down(now)
     }
 }
 
-/// The exports of machines that have power.
-fn offered(machines: &[Served]) -> Result<Arc<Offer>, OfferError> {
-    let up = targets(machines).filter(|target| machines[target.machine as usize].machine.is_up());
-    let exports = up.map(|target| export(machines, target)).collect();
-    Offer::new(exports).map(Arc::new)
+/// The exports of devices that have power.
+fn offer_of(devices: &[ExportedDevice]) -> Result<Arc<ExportOffer>, OfferError> {
+    let up = targets(devices).filter(|target| devices[target.device as usize].device.is_up());
+    let exports = up.map(|target| export(devices, target)).collect();
+    ExportOffer::new(exports).map(Arc::new)
 }
 
-fn export(machines: &[Served], target: Target) -> ExportFacts {
-    let machine = &machines[target.machine as usize].machine;
-    let identity = machine.identify();
-    let reading = Abilities::PREFETCH | Abilities::STATUS;
-    let writing = Abilities::WRITE | Abilities::TRIM | Abilities::ZEROES;
+fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
+    let device = &devices[target.device as usize].device;
+    let identity = device.identify();
+    let reading = ExportAbilities::PREFETCH | ExportAbilities::STATUS;
+    let writing = ExportAbilities::WRITE | ExportAbilities::TRIM | ExportAbilities::ZEROES;
     let (description, size, abilities) = match target.member {
         None => (identity.model, identity.capacity, reading | writing),
-        Some(member) => (format!("member {member}, as it is"), machine.member_capacity(), reading),
+        Some(member) => (format!("member {member}, as it is"), device.member_capacity(), reading),
     };
     ExportFacts {
-        name: name_of(machines, target),
+        name: export_name(devices, target),
         description,
         size,
         sizes: ExportSizes {

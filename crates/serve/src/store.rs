@@ -1,4 +1,4 @@
-//! Contents on disk: an extension of memory, in a file without a name.
+//! Contents of devices on disk, in an unnamed file that extends memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,38 +12,38 @@ use outlast_media::{Place, Store};
 use outlast_units::SECTOR_BYTES;
 use thiserror::Error;
 
-/// Where the bytes of a machine in service are kept.
+/// Storage of the bytes of a device in service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentsIn {
-    /// In memory.
+    /// Memory.
     #[default]
     Memory,
-    /// In a file without a name, which is gone when the last machine is that uses it.
+    /// An unnamed file, which is deleted with the last device that uses it.
     Disk,
 }
 
-/// A place for contents that is none.
+/// A name of a storage that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("contents = \"{0}\": must be memory or disk")]
-pub struct NoPlace(String);
+pub struct UnknownContentsPlace(String);
 
 impl FromStr for ContentsIn {
-    type Err = NoPlace;
+    type Err = UnknownContentsPlace;
 
-    fn from_str(text: &str) -> Result<Self, NoPlace> {
+    fn from_str(text: &str) -> Result<Self, UnknownContentsPlace> {
         match text {
             "memory" => Ok(Self::Memory),
             "disk" => Ok(Self::Disk),
-            _ => Err(NoPlace(text.to_owned())),
+            _ => Err(UnknownContentsPlace(text.to_owned())),
         }
     }
 }
 
 impl ContentsIn {
-    /// A new store, with its file in `folder`; `None` where memory is to be used.
+    /// A new store, with its file in `folder`; `None` for memory.
     ///
     /// # Errors
-    /// No file can be made there.
+    /// The file cannot be created.
     pub fn store(self, folder: &Path) -> io::Result<Option<Arc<FileStore>>> {
         match self {
             Self::Memory => Ok(None),
@@ -52,34 +52,34 @@ impl ContentsIn {
     }
 }
 
-/// Bytes in slots of a file that no folder lists. What is given up is written again, so that the file is as large as the most that was held at a
-/// time; the host writes it back as it does other files, and what it has of it in its page cache it can give up.
+/// Bytes in slots of an unnamed file. Free slots are used again, so the file is as long as the most that was held at a time. The file goes through
+/// the page cache of the host, which writes it back and drops it as it does other files.
 ///
-/// After a failure nothing is to be believed that depends on its contents: see [`FileStore::check`].
+/// After a failure, data that depends on the store must not be trusted: see [`FileStore::check`].
 #[derive(Debug)]
 pub struct FileStore {
     folder: PathBuf,
     file: File,
-    slots: Mutex<Slots>,
+    slots: Mutex<FileSlots>,
 }
 
 #[derive(Debug, Default)]
-struct Slots {
-    /// Where the file ends, in sectors.
+struct FileSlots {
+    /// Length of the file in sectors.
     end: u32,
-    /// Slots that nobody refers to, by their lengths in sectors.
+    /// Free slots, by their length in sectors.
     free: BTreeMap<u32, Vec<Place>>,
-    /// Sectors that somebody refers to.
+    /// Sectors in use.
     held: u64,
-    /// What first went wrong.
+    /// First failure.
     failure: Option<String>,
 }
 
 impl FileStore {
-    /// A file in `folder`, which has no name there.
+    /// An unnamed file in `folder`.
     ///
     /// # Errors
-    /// None can be made.
+    /// The file cannot be created.
     pub fn new(folder: &Path) -> io::Result<Self> {
         match tempfile::tempfile_in(folder) {
             Ok(file) => Ok(Self::over(file, folder)),
@@ -91,10 +91,11 @@ impl FileStore {
         Self { folder: folder.to_owned(), file, slots: Mutex::default() }
     }
 
-    /// Whether all has been kept and read.
+    /// Checks that everything could be written and read.
     ///
     /// # Errors
-    /// What went wrong first, in one line with the folder. Machines that use it are still whole where nothing but room was lacking, and may not be otherwise.
+    /// The first failure, in one line with the folder. If it is a lack of space, devices that use the store are still intact; otherwise they may not
+    /// be.
     pub fn check(&self) -> io::Result<()> {
         match &self.slots().failure {
             None => Ok(()),
@@ -102,13 +103,13 @@ impl FileStore {
         }
     }
 
-    /// How long the file is, and how much of it somebody refers to, in bytes.
+    /// Length of the file, and bytes of it that are in use.
     pub fn bytes(&self) -> (u64, u64) {
         let slots = self.slots();
         (u64::from(slots.end) * SECTOR_BYTES, slots.held * SECTOR_BYTES)
     }
 
-    fn slots(&self) -> MutexGuard<'_, Slots> {
+    fn slots(&self) -> MutexGuard<'_, FileSlots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,18 +120,18 @@ impl FileStore {
     }
 }
 
-/// How many sectors `length` bytes take.
+/// Sectors for `length` bytes, rounded up.
 fn sectors(length: usize) -> u32 {
     length.div_ceil(SECTOR_BYTES as usize) as u32
 }
 
-/// Where a place is in the file, in bytes.
+/// Offset of a place in the file, in bytes.
 fn offset(place: Place) -> u64 {
     u64::from(place.0) * SECTOR_BYTES
 }
 
-impl Slots {
-    /// A slot of `length` sectors; `None` where the file would have more than can be numbered.
+impl FileSlots {
+    /// Takes a slot of `length` sectors; `None` if the file would have more sectors than can be numbered.
     fn take(&mut self, length: u32) -> Option<Place> {
         let free = self.free.get_mut(&length).and_then(Vec::pop);
         let place = if let Some(place) = free {
@@ -169,6 +170,7 @@ impl Store for FileStore {
     fn get(&self, place: Place, from: usize, to: &mut [u8]) {
         if let Err(error) = self.file.read_exact_at(to, offset(place) + from as u64) {
             self.fail(&error);
+            // No stale bytes; the failure itself is reported by `check`.
             to.fill(0);
         }
     }
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_written_again_and_the_file_is_as_long_as_the_most_that_was_held() {
+    fn slots_are_reused_and_the_file_is_as_long_as_the_most_that_was_held() {
         let store = store();
         let put = |value: u8, length: usize| store.put(&vec![value; length]).unwrap();
         let (first, other) = (put(1, 4096), put(2, 1000));
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_zeroes_and_a_failure() {
+    fn unreadable_contents_read_as_zeroes_and_are_reported() {
         let store = store();
         let place = store.put(&[1; 512]).unwrap();
         store.file.set_len(0).unwrap();
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn places_for_contents_are_two() {
+    fn contents_are_in_memory_or_on_disk() {
         assert_eq!("disk".parse(), Ok(ContentsIn::Disk));
         let refused = "ram".parse::<ContentsIn>().unwrap_err().to_string();
         assert_eq!(refused, "contents = \"ram\": must be memory or disk");

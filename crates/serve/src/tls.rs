@@ -1,4 +1,4 @@
-//! The encryption of what is served.
+//! Encryption of sessions.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,63 +10,63 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use thiserror::Error;
 
-/// Which certificates encrypt what is served, and for whom.
+/// Certificates of a server, and the clients that must encrypt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsConfig {
-    /// A PEM file of the server's certificate, and of those between it and an authority that clients trust.
+    /// PEM file with the server's certificate, and those between it and an authority that clients trust.
     pub cert: PathBuf,
-    /// A PEM file of its private key.
+    /// PEM file with the server's private key.
     pub key: PathBuf,
-    /// A PEM file of authorities: a client has to show a certificate of one of them. Absent: clients show none.
+    /// PEM file with authorities. If present, a client must show a certificate of one of them.
     pub ca: Option<PathBuf>,
-    /// Who goes without.
+    /// Clients that may go without encryption.
     pub policy: TlsPolicy,
 }
 
-/// Who goes without encryption.
+/// Clients that may go without encryption.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TlsPolicy {
-    /// Nobody: a client that does not encrypt is told nothing, not even what there is.
+    /// None: a client that does not encrypt learns nothing, not even the names of exports.
     #[default]
     Require,
-    /// Whoever wants to.
+    /// Any that wants to.
     Offer,
 }
 
-/// Why nothing can be encrypted.
+/// Reason for which sessions cannot be encrypted.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("{option} \"{path}\": {error}")]
     File {
-        /// The option that names it.
+        /// Option that names the file.
         option: &'static str,
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
-    /// A file without what it should have.
-    #[error("{option} \"{path}\": {what}")]
+    /// A file lacks what it must contain.
+    #[error("{option} \"{path}\": {fault}")]
     Content {
-        /// The option that names it.
+        /// Option that names the file.
         option: &'static str,
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What is wrong with it.
-        what: String,
+        /// Description of the fault.
+        fault: String,
     },
 }
 
-/// The certificates that sessions are encrypted with, and who goes without.
+/// Loaded certificates, and the clients that must encrypt.
 #[derive(Clone, Debug)]
-pub(crate) struct Encryption {
+pub(crate) struct SessionEncryption {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) policy: TlsPolicy,
 }
 
-impl Encryption {
-    /// Reads the files of `config`.
+impl SessionEncryption {
+    /// Reads the files that `config` names.
     pub(crate) fn load(config: &TlsConfig) -> Result<Self, TlsError> {
         Ok(Self { config: load(config)?, policy: config.policy })
     }
@@ -76,6 +76,7 @@ fn load(config: &TlsConfig) -> Result<Arc<ServerConfig>, TlsError> {
     let chain = certificates("--tls-cert", &config.cert)?;
     let key = PrivateKeyDer::from_pem_slice(&read("--tls-key", &config.key)?)
         .map_err(|error| content("--tls-key", &config.key, format!("has no private key: {error}")))?;
+    // Named explicitly: the process-wide default may be set by nobody.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let wrong = |error: rustls::Error| content("--tls-cert", &config.cert, error.to_string());
     let builder = ServerConfig::builder_with_provider(provider.clone())
@@ -84,7 +85,7 @@ fn load(config: &TlsConfig) -> Result<Arc<ServerConfig>, TlsError> {
     let builder = match &config.ca {
         None => builder.with_no_client_auth(),
         Some(ca) => {
-            let wrong = |what: String| content("--tls-ca", ca, what);
+            let wrong = |fault: String| content("--tls-ca", ca, fault);
             let mut roots = RootCertStore::empty();
             for authority in certificates("--tls-ca", ca)? {
                 roots.add(authority).map_err(|error| wrong(error.to_string()))?;
@@ -96,16 +97,20 @@ fn load(config: &TlsConfig) -> Result<Arc<ServerConfig>, TlsError> {
     let mut made = builder
         .with_single_cert(chain, key)
         .map_err(|error| content("--tls-key", &config.key, format!("does not fit --tls-cert: {error}")))?;
-    // A client comes once and stays: nothing is gained by sessions that can be resumed.
+    // Clients connect once and stay, so tickets to resume a session would gain nothing.
     made.send_tls13_tickets = 0;
     Ok(Arc::new(made))
 }
 
 fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let bytes = read(option, path)?;
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-    let found = found.map_err(|error| content(option, path, error.to_string()))?;
-    if found.is_empty() { Err(content(option, path, "has no certificate".to_owned())) } else { Ok(found) }
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    let certificates = certificates.map_err(|error| content(option, path, error.to_string()))?;
+    if certificates.is_empty() {
+        Err(content(option, path, "has no certificate".to_owned()))
+    } else {
+        Ok(certificates)
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "certificates are in files")]
@@ -113,6 +118,6 @@ fn read(option: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
     std::fs::read(path).map_err(|error| TlsError::File { option, path: path.display().to_string(), error })
 }
 
-fn content(option: &'static str, path: &Path, what: String) -> TlsError {
-    TlsError::Content { option, path: path.display().to_string(), what }
+fn content(option: &'static str, path: &Path, fault: String) -> TlsError {
+    TlsError::Content { option, path: path.display().to_string(), fault }
 }

@@ -1,38 +1,38 @@
-//! A server with nothing behind it, which answers at once: what the loop and the protocol cost by themselves.
+//! A server without a device, which replies at once: measures the cost of the loop and of the protocol.
 
 use std::io;
 
 use outlast_units::Bytes;
 
-use crate::at_once::{self, AtOnce};
 use crate::handle::ServerHandle;
-use crate::net::Listen;
-use crate::protocol::{Abilities, Answer, BlockOp, BlockRequest, ExportFacts, ExportSizes};
+use crate::instant::{self, InstantDevice};
+use crate::net::ListenAddress;
+use crate::protocol::{BlockOp, BlockReply, BlockRequest, ExportAbilities, ExportFacts, ExportSizes};
 use crate::server::ServeError;
 
-/// Serves `size` bytes of zeroes, which forget what is written, on a thread of its own: for measurements.
+/// Serves `size` bytes that read as zeroes and ignore writes, on a thread of its own. For measurements.
 ///
 /// # Errors
-/// Nobody can listen there.
-pub fn serve_without_device(listen: &Listen, size: Bytes) -> Result<ServerHandle, ServeError> {
+/// Nothing can listen at the address.
+pub fn serve_without_device(listen: &ListenAddress, size: Bytes) -> Result<ServerHandle, ServeError> {
     let export = ExportFacts {
         name: String::new(),
         description: "nothing".to_owned(),
         size,
         sizes: ExportSizes::default(),
-        abilities: Abilities::WRITE | Abilities::TRIM,
+        abilities: ExportAbilities::WRITE | ExportAbilities::TRIM,
     };
-    at_once::serve(listen, export, Nothing)
+    instant::serve(listen, export, ZeroDevice)
 }
 
-/// What is behind the loop then.
-struct Nothing;
+/// A device of zeroes.
+struct ZeroDevice;
 
-impl AtOnce for Nothing {
-    fn answer(&mut self, request: &BlockRequest<'_>) -> Answer {
+impl InstantDevice for ZeroDevice {
+    fn reply_to(&mut self, request: &BlockRequest<'_>) -> BlockReply {
         match request.op {
-            BlockOp::Read => Answer::Data(vec![0; request.length.0 as usize]),
-            _ => Answer::Done,
+            BlockOp::Read => BlockReply::Data(vec![0; request.length.0 as usize]),
+            _ => BlockReply::Done,
         }
     }
 
@@ -40,7 +40,7 @@ impl AtOnce for Nothing {
         Ok(())
     }
 
-    fn end(&mut self) -> io::Result<()> {
+    fn shut_down(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

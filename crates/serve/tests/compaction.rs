@@ -1,4 +1,4 @@
-//! Is the log of a machine bounded while it is served, and what is there instead the same?
+//! Is the log of a device bounded while it is served, and what is there instead the same?
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -8,19 +8,20 @@
 use crate::support;
 
 use outlast_engine::RunControl;
-use outlast_serve::{ContentsIn, Image};
+use outlast_serve::{ContentsIn, DeviceImage};
 use outlast_units::Nanos;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 use support::DRIVE;
-use support::kept::{EVERY, TURN, UNITS, bytes_of, copy, machines, names, options, refusal, state, turns};
-use support::load::{Load, contents, folder, open};
+use support::kept::{EVERY, TURN, UNITS, bytes_of, copy, devices, names, options, refusal, state, turns};
+use support::load::{RecordedLoad, contents, folder, open};
 
 #[test]
 fn log_and_checkpoints_are_bounded() {
-    for (name, text) in machines() {
-        let mut load = Load::with(folder(&format!("bounded-{name}")), &text, UNITS, 4, options(false));
+    for (name, text) in devices() {
+        let mut load =
+            RecordedLoad::with(folder(&format!("bounded-{name}")), &text, UNITS, 4, options(false));
         let (log, checkpoints) = (load.folder.join("log"), load.folder.join("checkpoints"));
         turns(&mut load, 4, |load, name| {
             assert_eq!(names(&checkpoints), [name], "the one before is gone");
@@ -36,8 +37,8 @@ fn log_and_checkpoints_are_bounded() {
         drop(load);
         for _ in 0..6 {
             assert!(bytes_of(&log) <= most, "{} bytes of log", bytes_of(&log));
-            let (machine, sizes) = (folder.clone(), bytes_of(&checkpoints));
-            let mut load = Load::again(machine, UNITS, 5, options(false));
+            let (device, sizes) = (folder.clone(), bytes_of(&checkpoints));
+            let mut load = RecordedLoad::again(device, UNITS, 5, options(false));
             while load.written() < EVERY / 4 {
                 load.turn();
             }
@@ -47,11 +48,11 @@ fn log_and_checkpoints_are_bounded() {
     }
 }
 
-/// A start from a checkpoint gives the machine that the whole log gives, after a kill and after a shutdown that was announced.
+/// A start from a checkpoint gives the device that the whole log gives, after a kill and after a shutdown that was announced.
 #[test]
-fn a_checkpoint_and_the_rest_of_the_log_are_the_machine() {
-    for (name, text) in machines() {
-        let mut load = Load::with(folder(&format!("whole-{name}")), &text, UNITS, 6, options(true));
+fn a_checkpoint_and_the_later_log_give_the_same_device() {
+    for (name, text) in devices() {
+        let mut load = RecordedLoad::with(folder(&format!("whole-{name}")), &text, UNITS, 6, options(true));
         turns(&mut load, 3, |_, _| {});
         for _ in 0..60 {
             load.turn();
@@ -72,35 +73,36 @@ fn a_checkpoint_and_the_rest_of_the_log_are_the_machine() {
             for segment in names(&tail.join("log")).iter().filter(|&segment| *segment < newest) {
                 fs::remove_file(tail.join("log").join(segment)).unwrap();
             }
-            let ([all, rest], machines): ([_; 2], Vec<_>) = {
+            let ([all, rest], devices): ([_; 2], Vec<_>) = {
                 let opened = [whole, tail].map(|folder| open(&folder, None));
-                let inputs = [opened[0].0.found().inputs, opened[1].0.found().inputs];
-                (inputs, opened.into_iter().map(|(_, machine)| state(&machine)).collect())
+                let inputs = [opened[0].0.opening_report().inputs, opened[1].0.opening_report().inputs];
+                (inputs, opened.into_iter().map(|(_, device)| state(&device)).collect())
             };
             assert!(rest < all / 2, "{rest} of {all} inputs are repeated");
-            assert!(machines[0] == machines[1], "{name}: the checkpoint's machine is another");
-            assert!(!is_clean || machines[0] == before, "{name}: it is not the machine that was shut down");
+            assert!(devices[0] == devices[1], "{name}: the checkpoint's machine is another");
+            assert!(!is_clean || devices[0] == before, "{name}: it is not the machine that was shut down");
         }
     }
 }
 
 #[test]
-fn the_past_is_there_as_far_as_the_log_is() {
-    let at =
-        |image: &PathBuf, at| Image::as_it_was(image, at, ContentsIn::Memory, &mut |_| RunControl::Continue);
+fn earlier_states_are_available_as_far_back_as_the_log() {
+    let at = |image: &PathBuf, at| {
+        DeviceImage::device_at(image, at, ContentsIn::Memory, &mut |_| RunControl::Continue)
+    };
     for keep_log in [true, false] {
         let to = folder(&format!("past-{keep_log}"));
-        let mut load = Load::with(to.clone(), DRIVE, UNITS, 8, options(keep_log));
+        let mut load = RecordedLoad::with(to.clone(), DRIVE, UNITS, 8, options(keep_log));
         for _ in 0..50 {
             load.turn();
         }
-        let (early, then) = (load.machine.now(), load.now_as_replayed());
+        let (early, then) = (load.device.now(), load.now_as_replayed());
         turns(&mut load, 2, |_, _| {});
-        let oldest = load.machine.now();
+        let oldest = load.device.now();
         for _ in 0..50 {
             load.turn();
         }
-        let (late, now) = (load.machine.now(), load.now_as_replayed());
+        let (late, now) = (load.device.now(), load.now_as_replayed());
         assert!(state(&at(&to, late).unwrap().unwrap()) == state(&now));
         let beyond = at(&to, late + Nanos(1)).unwrap_err().to_string();
         let log = to.join("log").display().to_string();
@@ -119,7 +121,7 @@ fn the_past_is_there_as_far_as_the_log_is() {
 #[test]
 fn a_checkpoint_of_another_version_says_what_to_do() {
     let to = folder("version");
-    let mut load = Load::with(to.clone(), DRIVE, UNITS, 9, options(false));
+    let mut load = RecordedLoad::with(to.clone(), DRIVE, UNITS, 9, options(false));
     turns(&mut load, 1, |_, _| {});
     drop(load);
     let name = names(&to.join("checkpoints")).pop().unwrap();
@@ -134,11 +136,11 @@ fn a_checkpoint_of_another_version_says_what_to_do() {
     assert_eq!(refusal(&to), format!("{}: is no checkpoint", to.join("checkpoints/notes").display()));
 }
 
-/// A disk that takes no checkpoint: it is told, the machine goes on, and nothing is lost.
+/// A disk that takes no checkpoint: it is told, the device goes on, and nothing is lost.
 #[test]
 fn a_checkpoint_that_cannot_be_written_loses_nothing() {
     let to = folder("full");
-    let mut load = Load::with(to.clone(), DRIVE, UNITS, 10, options(false));
+    let mut load = RecordedLoad::with(to.clone(), DRIVE, UNITS, 10, options(false));
     // No file can be written there.
     for segment in 2..10 {
         fs::create_dir_all(to.join(format!("checkpoints/{segment:08}.new"))).unwrap();
@@ -153,7 +155,7 @@ fn a_checkpoint_that_cannot_be_written_loses_nothing() {
     assert!(told[0].starts_with(&expected), "{told:?}");
     let killed = folder("full-killed");
     let may = load.killed_now(&killed);
-    let (image, mut machine) = open(&killed, None);
-    assert!(names(&killed.join("log"))[0] == "00000001" && image.found().inputs > 100);
-    contents(&mut machine, &may);
+    let (image, mut device) = open(&killed, None);
+    assert!(names(&killed.join("log"))[0] == "00000001" && image.opening_report().inputs > 100);
+    contents(&mut device, &may);
 }

@@ -1,4 +1,4 @@
-//! Is the same machine there whenever a server is killed that makes checkpoints?
+//! Is the same device there whenever a server is killed that makes checkpoints?
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -8,14 +8,14 @@
 use crate::support;
 
 use std::fs;
-use support::kept::{UNITS, copy, machines, names, options, refusal, state, turns};
-use support::load::{Load, contents, folder, open};
+use support::kept::{UNITS, copy, devices, names, options, refusal, state, turns};
+use support::load::{RecordedLoad, contents, folder, open};
 
-/// What a kill leaves at each step of making a checkpoint, and a crash of the host that tears it: always the same machine.
+/// What a kill leaves at each step of making a checkpoint, and a crash of the host that tears it: always the same device.
 #[test]
-fn a_kill_at_any_step_of_a_checkpoint_leaves_the_same_machine() {
-    for (name, text) in machines() {
-        let mut load = Load::with(folder(&format!("steps-{name}")), &text, UNITS, 7, options(true));
+fn a_kill_at_any_step_of_a_checkpoint_leaves_the_same_device() {
+    for (name, text) in devices() {
+        let mut load = RecordedLoad::with(folder(&format!("steps-{name}")), &text, UNITS, 7, options(true));
         // Checkpoints that the next one removes.
         let kept = folder(&format!("steps-{name}-kept"));
         fs::create_dir_all(&kept).unwrap();
@@ -66,8 +66,8 @@ fn a_kill_at_any_step_of_a_checkpoint_leaves_the_same_machine() {
         }
         for (files, first) in cases {
             leave(&files, first);
-            let (image, machine) = open(&to, None);
-            assert!(state(&machine) == expected, "{name}: {files:?}, log from {first}");
+            let (image, device) = open(&to, None);
+            assert!(state(&device) == expected, "{name}: {files:?}, log from {first}");
             drop(image);
             let left = names(&to.join("checkpoints"));
             assert!(left.len() <= 1 && !left.contains(&unfinished), "{files:?} has left {left:?}");
@@ -85,17 +85,17 @@ fn a_kill_at_any_step_of_a_checkpoint_leaves_the_same_machine() {
 /// Kills while checkpoints are being written, as the threads happen to be: what was promised is there.
 #[test]
 fn kills_while_checkpoints_are_written() {
-    for (name, text) in machines() {
-        let mut load = Load::with(folder(&format!("while-{name}")), &text, UNITS, 4, options(false));
+    for (name, text) in devices() {
+        let mut load = RecordedLoad::with(folder(&format!("while-{name}")), &text, UNITS, 4, options(false));
         let to = folder(&format!("while-{name}-killed"));
         for turn in 0..2000 {
             load.turn();
             if turn % 40 == 0 {
                 let may = load.killed_now(&to);
-                let (image, mut machine) = open(&to, None);
-                assert!(!image.found().clean);
-                machine.self_check().unwrap();
-                contents(&mut machine, &may);
+                let (image, mut device) = open(&to, None);
+                assert!(!image.opening_report().clean);
+                device.self_check().unwrap();
+                contents(&mut device, &may);
             }
         }
         assert!(load.segment() > 3, "checkpoints have been made");

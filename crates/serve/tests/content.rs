@@ -10,24 +10,24 @@ use std::ops::Range;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use outlast_serve::{Content, Journal, Listen, Status, serve_content};
+use outlast_serve::{BaseContent, ContentJournal, ListenAddress, ServerStatus, serve_content};
 use outlast_units::Bytes;
 use outlast_units::rng::SplitMix;
 use support::client::{Client, FLUSH, FUA, NO_HOLE, READ, TRIM, WRITE, ZEROES};
 use support::patience::wait_until;
-use support::raw::{Served, socket};
+use support::raw::{StartedServer, socket};
 
 /// No whole number of blocks.
 const SIZE: u64 = 66 * 4096 + 1536;
 const SECTOR: u64 = 512;
 
-/// A content of which some cannot be read.
-struct Plain {
+/// A content in memory with unreadable ranges.
+struct MemoryContent {
     bytes: Vec<u8>,
     bad: Vec<Range<u64>>,
 }
 
-impl Content for Plain {
+impl BaseContent for MemoryContent {
     fn size(&self) -> Bytes {
         Bytes(self.bytes.len() as u64)
     }
@@ -42,9 +42,9 @@ impl Content for Plain {
     }
 }
 
-/// What a journal was told.
+/// One call to a journal.
 #[derive(Clone, Debug, PartialEq)]
-enum Told {
+enum JournalEntry {
     Write(u64, Vec<u8>, bool),
     Zero(Range<u64>, bool),
     Flush,
@@ -52,14 +52,14 @@ enum Told {
 }
 
 #[derive(Clone, Default)]
-struct Notes {
-    told: Arc<Mutex<Vec<Told>>>,
+struct SharedJournal {
+    told: Arc<Mutex<Vec<JournalEntry>>>,
     /// From this many on, nothing can be kept.
     full: Option<usize>,
 }
 
-impl Notes {
-    fn note(&self, told: Told) -> io::Result<()> {
+impl SharedJournal {
+    fn note(&self, told: JournalEntry) -> io::Result<()> {
         let mut all = self.told.lock().unwrap();
         if self.full.is_some_and(|full| all.len() >= full) {
             return Err(io::Error::other("no room"));
@@ -69,21 +69,21 @@ impl Notes {
     }
 }
 
-impl Journal for Notes {
+impl ContentJournal for SharedJournal {
     fn write(&mut self, offset: u64, data: &[u8], fua: bool) -> io::Result<()> {
-        self.note(Told::Write(offset, data.to_vec(), fua))
+        self.note(JournalEntry::Write(offset, data.to_vec(), fua))
     }
 
     fn zero(&mut self, range: Range<u64>, fua: bool) -> io::Result<()> {
-        self.note(Told::Zero(range, fua))
+        self.note(JournalEntry::Zero(range, fua))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.note(Told::Flush)
+        self.note(JournalEntry::Flush)
     }
 
     fn end(&mut self) -> io::Result<()> {
-        self.note(Told::End)
+        self.note(JournalEntry::End)
     }
 }
 
@@ -100,25 +100,25 @@ fn random_range(rng: &mut SplitMix) -> Range<u64> {
     first * SECTOR..last * SECTOR
 }
 
-fn serve(test: &str, content: Plain, notes: Option<&Notes>) -> Served {
+fn serve(test: &str, content: MemoryContent, notes: Option<&SharedJournal>) -> StartedServer {
     let socket = socket(test);
-    let journal = notes.map(|notes| Box::new(notes.clone()) as Box<dyn Journal>);
-    let handle = serve_content(&Listen::Unix(socket.clone()), Box::new(content), journal).unwrap();
-    Served::of(handle, socket)
+    let journal = notes.map(|notes| Box::new(notes.clone()) as Box<dyn ContentJournal>);
+    let handle = serve_content(&ListenAddress::Unix(socket.clone()), Box::new(content), journal).unwrap();
+    StartedServer::of(handle, socket)
 }
 
 /// Has the server end, and waits until it has.
-fn ended(served: &Served) -> Option<String> {
+fn ended(served: &StartedServer) -> Option<String> {
     served.handle.stop();
-    wait_until("at its end", || matches!(served.handle.status(), Status::Ended(_)));
+    wait_until("at its end", || matches!(served.handle.status(), ServerStatus::Ended(_)));
     match served.handle.status() {
-        Status::Ended(error) => error,
+        ServerStatus::Ended(error) => error,
         other => panic!("it has ended, and then {other:?}"),
     }
 }
 
 /// What a client does to a plain map, and to the server; the sectors that cannot be read are kept by number.
-fn step(client: &mut Client, rng: &mut SplitMix, plain: &mut [u8], bad: &mut [bool]) -> Option<Told> {
+fn step(client: &mut Client, rng: &mut SplitMix, plain: &mut [u8], bad: &mut [bool]) -> Option<JournalEntry> {
     let range = random_range(rng);
     let (offset, length) = (range.start, (range.end - range.start) as u32);
     let bytes = range.start as usize..range.end as usize;
@@ -126,10 +126,10 @@ fn step(client: &mut Client, rng: &mut SplitMix, plain: &mut [u8], bad: &mut [bo
     let fua = rng.next_u64().is_multiple_of(3);
     let flags = if fua { FUA } else { 0 };
     let told = match rng.next_u64() % 8 {
-        0 => (FLUSH, 0, Told::Flush),
-        1 => (TRIM, flags, Told::Zero(range, fua)),
-        2 => (ZEROES, flags | NO_HOLE, Told::Zero(range, fua)),
-        3 | 4 => (WRITE, flags, Told::Write(offset, random_bytes(rng, bytes.len()), fua)),
+        0 => (FLUSH, 0, JournalEntry::Flush),
+        1 => (TRIM, flags, JournalEntry::Zero(range, fua)),
+        2 => (ZEROES, flags | NO_HOLE, JournalEntry::Zero(range, fua)),
+        3 | 4 => (WRITE, flags, JournalEntry::Write(offset, random_bytes(rng, bytes.len()), fua)),
         _ => {
             let cookie = client.ask(READ, 0, offset, length, &[]);
             client.drain();
@@ -141,12 +141,12 @@ fn step(client: &mut Client, rng: &mut SplitMix, plain: &mut [u8], bad: &mut [bo
     };
     let (command, flags, told) = told;
     let cookie = match &told {
-        Told::Write(_, data, _) => {
+        JournalEntry::Write(_, data, _) => {
             plain[bytes].copy_from_slice(data);
             bad[sectors].fill(false);
             client.ask(command, flags, offset, length, data)
         }
-        Told::Zero(..) => {
+        JournalEntry::Zero(..) => {
             plain[bytes].fill(0);
             bad[sectors].fill(false);
             client.ask(command, flags, offset, length, &[])
@@ -169,22 +169,22 @@ fn a_content_that_is_served_is_a_plain_map_and_its_recording_is_what_was_done() 
         for range in &bad {
             is_bad[(range.start / SECTOR) as usize] = true;
         }
-        let notes = Notes::default();
-        let served = serve(&format!("map-{seed}"), Plain { bytes: plain.clone(), bad }, Some(&notes));
+        let notes = SharedJournal::default();
+        let served = serve(&format!("map-{seed}"), MemoryContent { bytes: plain.clone(), bad }, Some(&notes));
         let mut client = Client::open(&served.socket, "");
         assert_eq!(client.size, SIZE);
-        let mut expected: Vec<Told> =
+        let mut expected: Vec<JournalEntry> =
             (0..150).filter_map(|_| step(&mut client, &mut rng, &mut plain, &mut is_bad)).collect();
         drop(client);
         assert_eq!(ended(&served), None);
-        expected.push(Told::End);
+        expected.push(JournalEntry::End);
         assert!(*notes.told.lock().unwrap() == expected, "seed {seed}");
     }
 }
 
 #[test]
 fn a_sector_that_cannot_be_read_is_bad_until_it_is_written() {
-    let content = Plain { bytes: vec![7; 16384], bad: vec![4096..4608, 5120..6144] };
+    let content = MemoryContent { bytes: vec![7; 16384], bad: vec![4096..4608, 5120..6144] };
     let served = serve("bad", content, None);
     let mut client = Client::open(&served.socket, "");
     let read = |client: &mut Client, offset: u64, length: u32| {
@@ -205,8 +205,8 @@ fn a_sector_that_cannot_be_read_is_bad_until_it_is_written() {
 
 #[test]
 fn a_recording_that_cannot_be_kept_ends_the_server_before_the_answer() {
-    let notes = Notes { full: Some(1), ..Notes::default() };
-    let served = serve("full", Plain { bytes: vec![0; 8192], bad: Vec::new() }, Some(&notes));
+    let notes = SharedJournal { full: Some(1), ..SharedJournal::default() };
+    let served = serve("full", MemoryContent { bytes: vec![0; 8192], bad: Vec::new() }, Some(&notes));
     let mut client = Client::open(&served.socket, "");
     client.ask(WRITE, 0, 0, 512, &[1; 512]);
     client.drain();
@@ -223,7 +223,7 @@ fn nbdcopy_has_the_content() {
         return;
     }
     let bytes = random_bytes(&mut SplitMix::new(1, "copy"), SIZE as usize);
-    let served = serve("copy", Plain { bytes: bytes.clone(), bad: Vec::new() }, None);
+    let served = serve("copy", MemoryContent { bytes: bytes.clone(), bad: Vec::new() }, None);
     let copy = served.socket.with_file_name("copy");
     let uri = format!("nbd+unix:///?socket={}", served.socket.display());
     let done = Command::new("nbdcopy").args([&uri, copy.to_str().unwrap()]).output().unwrap();

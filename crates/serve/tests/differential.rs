@@ -11,9 +11,10 @@ use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome};
 use outlast_engine::{InService, RunControl};
-use outlast_serve::log::Reader;
+use outlast_serve::log::SegmentReader;
 use outlast_serve::{
-    ClockMode, ImageConfig, ImageOptions, Input, Listen, ServeConfig, Server, ServerHandle, Status,
+    ClockMode, DeviceInput, DeviceServer, ImageConfig, ImageOptions, ListenAddress, ServeConfig,
+    ServerHandle, ServerStatus,
 };
 use outlast_units::rng::SplitMix;
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
-use support::client::{Answer, Client, FLUSH, FUA, NO_HOLE, READ, TRIM, WRITE, ZEROES};
+use support::client::{Client, FLUSH, FUA, NO_HOLE, NbdReply, READ, TRIM, WRITE, ZEROES};
 use support::load::folder;
 use support::{ARRAY, DRIVE, bytes, scenario};
 
@@ -35,7 +36,7 @@ const UNIT: u64 = 8;
 
 /// A read or a write as the client sees it.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct ClientResult {
     op: Op,
     lba: u64,
     sectors: u32,
@@ -57,8 +58,8 @@ fn ask(server: &ServerHandle, request: Value) -> Value {
     answer.get("ok").unwrap_or_else(|| panic!("{answer}")).clone()
 }
 
-/// Random requests, and what befalls the machine in between; at last everything is read. Returns reads and writes in the order of asking.
-fn load(server: &ServerHandle, socket: &Path, faults: &[(u64, Value)], seed: u64) -> Vec<Seen> {
+/// Random requests, and what befalls the device in between; at last everything is read. Returns reads and writes in the order of asking.
+fn load(server: &ServerHandle, socket: &Path, faults: &[(u64, Value)], seed: u64) -> Vec<ClientResult> {
     let mut client = Client::open(socket, "served");
     let mut rng = SplitMix::new(seed, "differential");
     let sectors = ask(server, json!({"do": "state"}))["exports"][0]["size"].as_u64().unwrap() / SECTOR_BYTES;
@@ -98,29 +99,29 @@ fn load(server: &ServerHandle, socket: &Path, faults: &[(u64, Value)], seed: u64
         client.drain();
     }
     let seen = |(number, op, lba, sectors): (u64, Op, u64, u32)| {
-        let (error, data): Answer = client.answers.remove(&number).unwrap();
-        Seen { op, lba, sectors, outcome: outcome(error), data }
+        let (error, data): NbdReply = client.answers.remove(&number).unwrap();
+        ClientResult { op, lba, sectors, outcome: outcome(error), data }
     };
     asked.into_iter().map(seen).collect()
 }
 
 /// A twin that has never been served.
-struct Twin {
-    machine: InService,
+struct UnservedTwin {
+    device: InService,
     /// Its commands, in the order in which they came, and what came of them.
     commands: Vec<(Command, bool, Option<Outcome>, Vec<u8>)>,
     /// Places among them, by tag, of those that are under way.
     flying: BTreeMap<u32, usize>,
 }
 
-impl Twin {
+impl UnservedTwin {
     fn advance(&mut self, now: Nanos) {
         let mut done: Vec<Completion> = Vec::new();
-        self.machine.advance(now, &mut done);
+        self.device.advance(now, &mut done);
         for done in done {
             let command = &mut self.commands[self.flying.remove(&done.tag.0).unwrap()];
             command.2 = Some(done.outcome);
-            command.3 = self.machine.take_data(done.tag).unwrap_or_default();
+            command.3 = self.device.take_data(done.tag).unwrap_or_default();
         }
     }
 
@@ -129,20 +130,20 @@ impl Twin {
         let text = fs::read_to_string(folder.join("image")).unwrap();
         let number = u64::from_str_radix(text.split(' ').nth(3).unwrap(), 16).unwrap();
         let log = File::open(folder.join("log/00000001")).unwrap();
-        let mut reader = Reader::new(std::io::BufReader::new(log), number, 1).unwrap();
+        let mut reader = SegmentReader::new(std::io::BufReader::new(log), number, 1).unwrap();
         while let Some(record) = reader.next().unwrap() {
             let at = record.at;
             self.advance(at);
             match record.input() {
-                Input::Command { tag, command, data } => {
+                DeviceInput::Command { tag, command, data } => {
                     self.flying.insert(tag.0, self.commands.len());
                     let is_zero = data.iter().all(|&byte| byte == 0);
                     self.commands.push((command, is_zero, None, Vec::new()));
-                    self.machine.submit_data(at, command, tag, data);
+                    self.device.submit_data(at, command, tag, data);
                 }
-                Input::Fault(fault) => self.machine.strike(at, fault).unwrap(),
-                Input::Replace { member, force } => self.machine.replace(at, member, force).unwrap(),
-                Input::Mark(_) => return at,
+                DeviceInput::Fault(fault) => self.device.strike(at, fault).unwrap(),
+                DeviceInput::Replace { member, force } => self.device.replace(at, member, force).unwrap(),
+                DeviceInput::Mark(_) => return at,
                 other => panic!("{other:?}"),
             }
         }
@@ -150,7 +151,7 @@ impl Twin {
     }
 
     /// Reads and writes that a client has asked for: zeroes are written for it, too, but it writes none itself.
-    fn seen(self) -> Vec<Seen> {
+    fn seen(self) -> Vec<ClientResult> {
         let of_client = |command: &Command, is_zero: bool| match command.op {
             Op::Read => true,
             Op::Write => !is_zero,
@@ -158,7 +159,7 @@ impl Twin {
         };
         let commands =
             self.commands.into_iter().filter(|(command, is_zero, ..)| of_client(command, *is_zero));
-        let seen = |(command, _, outcome, data): (Command, bool, Option<Outcome>, Vec<u8>)| Seen {
+        let seen = |(command, _, outcome, data): (Command, bool, Option<Outcome>, Vec<u8>)| ClientResult {
             op: command.op,
             lba: command.lba.0,
             sectors: command.sectors,
@@ -181,7 +182,7 @@ impl Twin {
                 "lost_units": ssd.lost_units(),
             })
         };
-        let drives: Vec<Value> = self.machine.drives().iter().map(drive).collect();
+        let drives: Vec<Value> = self.device.drives().iter().map(drive).collect();
         json!(drives)
     }
 }
@@ -205,29 +206,29 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
         contents: outlast_serve::ContentsIn::Memory,
         scenario: Some(scenario.clone()),
         image: Some(ImageConfig { folder: image.clone(), options, at: None }),
-        listen: Listen::Unix(socket.clone()),
+        listen: ListenAddress::Unix(socket.clone()),
         insecure: false,
         tls: None,
         clock,
         spin: false,
         export: None,
     };
-    let server = Server::start(config).unwrap();
+    let server = DeviceServer::start(config).unwrap();
     let mut seen = load(&server, &socket, faults, 17);
     ask(&server, json!({"do": "clock", "pause": true}));
     ask(&server, json!({"do": "mark", "text": "end"}));
     let state = ask(&server, json!({"do": "state"}));
     server.stop();
-    while !matches!(server.status(), Status::Ended(_)) {
+    while !matches!(server.status(), ServerStatus::Ended(_)) {
         server.wait(&server.status(), Duration::from_millis(50));
     }
     scenario.device.bytes = true;
-    let machine = InService::new(scenario, &mut |_| RunControl::Continue).unwrap().unwrap();
-    let mut twin = Twin { machine, commands: Vec::new(), flying: BTreeMap::new() };
+    let device = InService::new(scenario, &mut |_| RunControl::Continue).unwrap().unwrap();
+    let mut twin = UnservedTwin { device, commands: Vec::new(), flying: BTreeMap::new() };
     let at = twin.follow(&image);
     assert_eq!(at.0, state["machine"]["now_ns"].as_u64().unwrap());
     assert_eq!(twin.figures(), figures(&state));
-    if let Some(array) = twin.machine.array() {
+    if let Some(array) = twin.device.array() {
         let told = &state["machine"]["array"];
         let status = array.status(at);
         assert_eq!(told["lost_sectors"], json!(status.lost_sectors));
@@ -244,7 +245,7 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
     assert!(failed > 0 || text.contains("[array]"), "some of a dead die's data is lost");
 }
 
-fn short(seen: &Seen) -> (Op, u64, u32, Outcome, u64) {
+fn short(seen: &ClientResult) -> (Op, u64, u32, Outcome, u64) {
     let sum = seen.data.iter().fold(0u64, |sum, &byte| outlast_units::rng::mix(sum ^ u64::from(byte)));
     (seen.op, seen.lba, seen.sectors, seen.outcome, sum)
 }

@@ -1,4 +1,4 @@
-//! Does a checkpoint that somebody has forged, with its checksums made right, ever end a machine by a panic? Drives and arrays in the middle of their
+//! Does a checkpoint that somebody has forged, with its checksums made right, ever end a device by a panic? Drives and arrays in the middle of their
 //! service are written; a number of that is changed; what reads it refuses it in one line, or goes on to serve.
 
 #![allow(
@@ -7,15 +7,15 @@
     reason = "a test fails by panicking, and says of what"
 )]
 
-use crate::checkpoint::Life;
+use crate::checkpoint::RandomHost;
 use crate::support::{ARRAY, DRIVE, scenario};
 use fuzzed::forged::{HEAD, blocks, content, forge, places};
-use outlast_serve::Machine;
+use outlast_serve::ServedDevice;
 use outlast_units::Lba;
 use outlast_units::rng::SplitMix;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Forgeries of each kind of machine at each moment, and moments.
+/// Forgeries of each kind of device at each moment, and moments.
 const FORGERIES: u64 = 16;
 const MOMENTS: u32 = 3;
 
@@ -51,21 +51,21 @@ fn a_forged_checkpoint_is_refused_in_one_line_or_serves() {
     let (mut refused, mut went_on) = (0, 0);
     for (seed, (name, text)) in (1..).zip(kinds()) {
         let scenario = scenario(&text);
-        let mut machine = Machine::new(&scenario).unwrap();
-        let (mut life, mut rng) = (Life::new(seed), SplitMix::new(seed, "forgeries"));
+        let mut device = ServedDevice::new(&scenario).unwrap();
+        let (mut life, mut rng) = (RandomHost::new(seed), SplitMix::new(seed, "forgeries"));
         for moment in 0..MOMENTS {
-            life.go_on(&mut machine, 60 + 70 * moment);
+            life.go_on(&mut device, 60 + 70 * moment);
             let mut file = Vec::new();
-            machine.write(&mut file).unwrap();
+            device.write(&mut file).unwrap();
             let (head, state) = (&file[..HEAD], content(&file[HEAD..]));
             let places = places(&state);
             for _ in 0..FORGERIES {
                 let mut forged = state.clone();
                 let what = forge(&mut forged, &places, &mut rng);
                 let bytes = [head, &blocks(&forged)].concat();
-                let try_it = || match Machine::read(&scenario, &mut &bytes[..], None) {
-                    Ok(machine) => {
-                        serves(machine, life.clone());
+                let try_it = || match ServedDevice::read(&scenario, &mut &bytes[..], None) {
+                    Ok(device) => {
+                        serves(device, life.clone());
                         true
                     }
                     Err(error) => {
@@ -84,12 +84,12 @@ fn a_forged_checkpoint_is_refused_in_one_line_or_serves() {
     assert!(refused > 50 && went_on > 50, "{refused} refused, {went_on} went on");
 }
 
-fn serves(mut machine: Machine, mut life: Life) {
-    life.go_on(&mut machine, 250);
-    let capacity = machine.identify().capacity.0;
-    drop((machine.state(), machine.extents(Lba(0), capacity / 512)));
-    machine.peek(Lba(0), capacity / 512, &mut Vec::new());
-    machine.fork().mount_at_once();
+fn serves(mut device: ServedDevice, mut life: RandomHost) {
+    life.go_on(&mut device, 250);
+    let capacity = device.identify().capacity.0;
+    drop((device.state(), device.extents(Lba(0), capacity / 512)));
+    device.peek(Lba(0), capacity / 512, &mut Vec::new());
+    device.fork().mount_at_once();
     let mut again = Vec::new();
-    machine.write(&mut again).unwrap();
+    device.write(&mut again).unwrap();
 }

@@ -11,16 +11,18 @@ use crate::support;
 use outlast_device::{Op, Tag};
 use outlast_engine::RunControl;
 use outlast_serve::log::VERSION;
-use outlast_serve::{ContentsIn, Image, ImageError, ImageOptions, Input, Power, Recorder};
+use outlast_serve::{
+    ContentsIn, DeviceImage, DeviceInput, ImageError, ImageOptions, InputRecorder, PowerChange,
+};
 use outlast_units::Nanos;
 use std::fs;
 use std::path::Path;
-use support::load::{Load, contents, folder, open};
+use support::load::{RecordedLoad, contents, folder, open};
 use support::{DRIVE, scenario};
 
-fn reopen(folder: &Path, salvage: bool) -> Result<Image, ImageError> {
+fn reopen(folder: &Path, salvage: bool) -> Result<DeviceImage, ImageError> {
     let options = ImageOptions { salvage, ..ImageOptions::default() };
-    Image::open(folder, None, options, &mut |_| RunControl::Continue).map(|opened| opened.unwrap().0)
+    DeviceImage::open(folder, None, options, &mut |_| RunControl::Continue).map(|opened| opened.unwrap().0)
 }
 
 /// Why the image in `folder` is refused, without its path.
@@ -30,15 +32,15 @@ fn refusal(folder: &Path) -> String {
 }
 
 /// An image with some records, killed.
-fn used(name: &str) -> Load {
-    let mut load = Load::new(folder(&format!("{name}-used")), DRIVE, 8, 2);
+fn used(name: &str) -> RecordedLoad {
+    let mut load = RecordedLoad::new(folder(&format!("{name}-used")), DRIVE, 8, 2);
     for _ in 0..40 {
         load.turn();
     }
     load
 }
 
-fn killed(name: &str) -> (Load, std::path::PathBuf) {
+fn killed(name: &str) -> (RecordedLoad, std::path::PathBuf) {
     let (load, to) = (used(name), folder(name));
     load.killed_at(load.moments.last().unwrap().offset, &to, 0);
     (load, to)
@@ -47,25 +49,25 @@ fn killed(name: &str) -> (Load, std::path::PathBuf) {
 #[test]
 fn a_shutdown_that_was_announced_loses_nothing() {
     let to = folder("clean");
-    let (mut image, mut machine) = open(&to, Some(DRIVE));
+    let (mut image, mut device) = open(&to, Some(DRIVE));
     let data = support::bytes(8, 1);
     let write = support::command(Op::Write, 0, 8);
-    let input = Input::Command { tag: Tag(0), command: write, data: &data };
+    let input = DeviceInput::Command { tag: Tag(0), command: write, data: &data };
     image.record(Nanos(1000), &input);
     image.commit().unwrap();
-    machine.apply(Nanos(1000), &input).unwrap();
-    image.shut_down(&mut machine, Nanos(1000)).unwrap();
-    let now = machine.now();
-    let before = format!("{machine:?}");
-    let (image, mut machine) = open(&to, None);
-    assert!(image.found().clean && machine.now() == now);
-    assert_eq!(format!("{machine:?}"), before, "it is as it was");
-    assert_eq!(machine.state().drives[0].power_cuts, 0);
-    assert_eq!(contents(&mut machine, &[vec![1]]), [1]);
+    device.apply(Nanos(1000), &input).unwrap();
+    image.shut_down(&mut device, Nanos(1000)).unwrap();
+    let now = device.now();
+    let before = format!("{device:?}");
+    let (image, mut device) = open(&to, None);
+    assert!(image.opening_report().clean && device.now() == now);
+    assert_eq!(format!("{device:?}"), before, "it is as it was");
+    assert_eq!(device.state().drives[0].power_cuts, 0);
+    assert_eq!(contents(&mut device, &[vec![1]]), [1]);
     drop(image);
-    let (image, machine) = open(&to, None);
+    let (image, device) = open(&to, None);
     assert!(
-        !image.found().clean && machine.state().drives[0].power_cuts == 1,
+        !image.opening_report().clean && device.state().drives[0].power_cuts == 1,
         "this time nobody announced it"
     );
 }
@@ -88,15 +90,15 @@ fn what_is_damaged_before_a_promise_is_refused_and_behind_it_cut_off() {
     let expected = format!("log/00000001: ends at byte {last}, but replies that depend");
     assert!(text.starts_with(&expected), "{text}");
     let image = reopen(&to, true).unwrap();
-    assert_eq!(image.found().inputs as usize, load.records.len() - 1, "what is left can be had");
+    assert_eq!(image.opening_report().inputs as usize, load.records.len() - 1, "what is left can be had");
     drop(image);
     // Behind what replies have promised.
     load.killed_at(log.len() as u64, &to, 0);
     fs::write(&path, [log.as_slice(), &[7; 50]].concat()).unwrap();
     let image = reopen(&to, false).unwrap();
-    assert!(image.found().torn && image.found().inputs as usize == load.records.len());
+    assert!(image.opening_report().torn && image.opening_report().inputs as usize == load.records.len());
     drop(image);
-    assert!(!reopen(&to, false).unwrap().found().torn, "what was no record has been taken away");
+    assert!(!reopen(&to, false).unwrap().opening_report().torn, "what was no record has been taken away");
 }
 
 #[test]
@@ -146,10 +148,11 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
     assert_eq!(refusal(&to), ": is in use by another server");
     drop(image);
     let other = scenario(&DRIVE.replace("seed = 7", "seed = 8"));
-    let refused = Image::open(&to, Some(&other), ImageOptions::default(), &mut |_| RunControl::Continue);
+    let refused =
+        DeviceImage::open(&to, Some(&other), ImageOptions::default(), &mut |_| RunControl::Continue);
     assert!(refused.unwrap_err().to_string().contains("made from another scenario"));
     open(&to, Some(DRIVE));
-    assert!(Image::scenario(&to).unwrap().device.bytes);
+    assert!(DeviceImage::scenario(&to).unwrap().device.bytes);
     let none = folder("none");
     assert_eq!(
         refusal(&none),
@@ -157,7 +160,8 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
     );
     fs::create_dir_all(&none).unwrap();
     fs::write(none.join("thesis.tex"), "").unwrap();
-    let refused = Image::open(&none, Some(&other), ImageOptions::default(), &mut |_| RunControl::Continue);
+    let refused =
+        DeviceImage::open(&none, Some(&other), ImageOptions::default(), &mut |_| RunControl::Continue);
     assert!(
         refused
             .unwrap_err()
@@ -166,12 +170,12 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
     );
 }
 
-/// The machine at a moment of the past is that of a server that was killed then, without its loss of power.
+/// The device at a moment of the past is that of a server that was killed then, without its loss of power.
 #[test]
-fn the_past_can_be_looked_at() {
+fn an_earlier_state_can_be_served() {
     let (_, to) = killed("past");
     let at = |at: Nanos| {
-        Image::as_it_was(&to, at, ContentsIn::Memory, &mut |_| RunControl::Continue).unwrap().unwrap()
+        DeviceImage::device_at(&to, at, ContentsIn::Memory, &mut |_| RunControl::Continue).unwrap().unwrap()
     };
     let before = fs::read(to.join("log/00000001")).unwrap();
     assert_eq!(at(Nanos(0)).in_flight(), 0);
@@ -185,7 +189,7 @@ fn the_past_can_be_looked_at() {
 #[test]
 fn the_same_log_gives_what_it_always_gave() {
     let to = folder("golden");
-    let (mut image, mut machine) = open(&to, Some(DRIVE));
+    let (mut image, mut device) = open(&to, Some(DRIVE));
     let mut now = Nanos::ZERO;
     for turn in 0..400u64 {
         now = Nanos(turn * 30_000);
@@ -196,22 +200,22 @@ fn the_same_log_gives_what_it_always_gave() {
         let data = if op == Op::Write { support::bytes(8, turn + 1) } else { Vec::new() };
         let command = if op == Op::Flush { support::command(op, 0, 0) } else { command };
         let input = match turn {
-            150 => Input::Power(Power::Off),
-            151 => Input::Power(Power::On { force: false }),
-            250 => Input::Power(Power::Cut { force: false }),
-            _ => Input::Command { tag: Tag(turn as u32), command, data: &data },
+            150 => DeviceInput::Power(PowerChange::Off),
+            151 => DeviceInput::Power(PowerChange::On { force: false }),
+            250 => DeviceInput::Power(PowerChange::Cut { force: false }),
+            _ => DeviceInput::Command { tag: Tag(turn as u32), command, data: &data },
         };
         image.record(now, &input);
-        machine.apply(now, &input).unwrap();
+        device.apply(now, &input).unwrap();
     }
     image.acknowledge(now, false).unwrap();
-    drop((image, machine));
-    let (_, mut machine) = open(&to, None);
-    let drive = machine.state().drives.remove(0);
+    drop((image, device));
+    let (_, mut device) = open(&to, None);
+    let drive = device.state().drives.remove(0);
     let causes = drive.units.iter().chain(&drive.reads).filter(|(_, count)| **count > 0).collect::<Vec<_>>();
     let told = format!("{causes:?} {} {}", drive.erases, drive.power_cuts);
     let any: Vec<u64> = (0..=400).collect();
-    let held = contents(&mut machine, &vec![any; 64]);
+    let held = contents(&mut device, &vec![any; 64]);
     let sum = crc32c::crc32c(format!("{told} {held:?}").as_bytes());
     assert_eq!((VERSION, sum), (2, 392_578_401), "{told} {held:?}");
 }

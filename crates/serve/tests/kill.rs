@@ -9,10 +9,10 @@
 use crate::support;
 
 use outlast_engine::RunControl;
-use outlast_serve::{ContentsIn, Image, Input, Power, fault_of};
+use outlast_serve::{ContentsIn, DeviceImage, DeviceInput, PowerChange, parse_fault};
 use outlast_units::rng::SplitMix;
 use std::path::Path;
-use support::load::{Load, contents, folder, open};
+use support::load::{RecordedLoad, contents, folder, open};
 use support::{ARRAY, DRIVE};
 
 /// Units written to: few, so that they are written often.
@@ -22,35 +22,35 @@ const UNITS: usize = 24;
 const JOURNAL: &str = "consistency = \"journal\"\n[array.log]\nsize = \"64KiB\"\n";
 
 /// Kills a server at byte `length` of its log, and looks at what the next two find.
-fn kill(load: &Load, length: u64, to: &Path, pick: u64) {
+fn kill(load: &RecordedLoad, length: u64, to: &Path, pick: u64) {
     let may = load.killed_at(length, to, pick);
-    let (image, machine) = open(to, None);
-    let (boundary, found) = (load.records.contains(&length), image.found());
+    let (image, device) = open(to, None);
+    let (boundary, found) = (load.records.contains(&length), image.opening_report());
     assert!(!found.made && !found.clean);
     assert_eq!(
         found.torn,
         !boundary && load.moments.iter().all(|moment| moment.offset != length),
         "at {length}"
     );
-    machine.self_check().unwrap();
-    let first = contents(&mut machine.fork(), &may);
-    let printed = pick.is_multiple_of(8).then(|| format!("{machine:?}"));
-    drop((image, machine));
+    device.self_check().unwrap();
+    let first = contents(&mut device.fork(), &may);
+    let printed = pick.is_multiple_of(8).then(|| format!("{device:?}"));
+    drop((image, device));
     // The same again, and killed before it was asked anything.
     load.killed_at(length, to, pick);
-    let (image, machine) = open(to, None);
+    let (image, device) = open(to, None);
     assert!(
-        printed.is_none_or(|printed| printed == format!("{machine:?}")),
+        printed.is_none_or(|printed| printed == format!("{device:?}")),
         "the same log gives the same machine"
     );
-    drop((image, machine));
-    let (_, mut machine) = open(to, None);
-    assert_eq!(contents(&mut machine, &may), first, "a second loss of power takes no more");
+    drop((image, device));
+    let (_, mut device) = open(to, None);
+    assert_eq!(contents(&mut device, &may), first, "a second loss of power takes no more");
 }
 
 /// Turns of a load, and 200 kills at random bytes of its log.
-fn random_kills(name: &str, text: &str, turns: u64, disturb: impl Fn(&mut Load, u64)) {
-    let mut load = Load::new(folder(name), text, UNITS, 3);
+fn random_kills(name: &str, text: &str, turns: u64, disturb: impl Fn(&mut RecordedLoad, u64)) {
+    let mut load = RecordedLoad::new(folder(name), text, UNITS, 3);
     for turn in 0..turns {
         load.turn();
         disturb(&mut load, turn);
@@ -70,7 +70,7 @@ fn random_kills(name: &str, text: &str, turns: u64, disturb: impl Fn(&mut Load, 
 
 #[test]
 fn every_record_boundary_and_some_bytes_within() {
-    let mut load = Load::new(folder("every"), DRIVE, UNITS, 1);
+    let mut load = RecordedLoad::new(folder("every"), DRIVE, UNITS, 1);
     while load.records.len() < 60 {
         load.turn();
     }
@@ -88,7 +88,7 @@ fn every_record_boundary_and_some_bytes_within() {
 fn two_hundred_kills_of_a_drive() {
     random_kills("drive", DRIVE, 1500, |load, turn| {
         if turn == 700 {
-            load.give(&Input::Power(Power::Cut { force: false }));
+            load.give(&DeviceInput::Power(PowerChange::Cut { force: false }));
         }
     });
 }
@@ -98,22 +98,22 @@ fn two_hundred_kills_of_a_drive() {
 fn two_hundred_kills_of_an_array() {
     random_kills("array", &format!("{DRIVE}{ARRAY}{JOURNAL}"), 1500, |load, turn| {
         if turn == 600 {
-            let fault = fault_of(&serde_json::json!({"kind": "die", "die": 2, "device": 1})).unwrap();
-            load.give(&Input::Fault(&fault));
+            let fault = parse_fault(&serde_json::json!({"kind": "die", "die": 2, "device": 1})).unwrap();
+            load.give(&DeviceInput::Fault(&fault));
         }
     });
 }
 
-/// The log gives the machine that is, at any time while it is served.
+/// The log gives the device that is, at any time while it is served.
 #[test]
-fn the_log_gives_the_machine_that_is() {
+fn the_log_gives_the_served_device() {
     for (name, text) in [("is-drive", DRIVE.to_owned()), ("is-array", format!("{DRIVE}{ARRAY}"))] {
-        let mut load = Load::new(folder(name), &text, UNITS, 9);
+        let mut load = RecordedLoad::new(folder(name), &text, UNITS, 9);
         for turn in 1..=300 {
             load.turn();
             if turn % 20 == 0 {
                 let again =
-                    Image::as_it_was(&load.folder, load.machine.now(), ContentsIn::Memory, &mut |_| {
+                    DeviceImage::device_at(&load.folder, load.device.now(), ContentsIn::Memory, &mut |_| {
                         RunControl::Continue
                     });
                 let is = load.now_as_replayed();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use outlast_serve::ClockMode;
 use support::DRIVE;
 use support::patience::PATIENCE;
-use support::raw::{Client, READ, Served, request};
+use support::raw::{READ, RawClient, StartedServer, request};
 
 /// Clients at a time.
 const CLIENTS: usize = 64;
@@ -23,7 +23,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
-fn reads(client: &mut Client, times: u64) {
+fn reads(client: &mut RawClient, times: u64) {
     for cookie in 0..times {
         client.0.write_all(&request(READ, cookie, 4096, 4096)).unwrap();
         assert_eq!(client.reply(4096).0, cookie);
@@ -32,9 +32,9 @@ fn reads(client: &mut Client, times: u64) {
 
 #[test]
 fn one_client_more_than_there_may_be_waits_until_another_goes() {
-    let served = Served::new("clients", DRIVE, ClockMode::Virtual, false);
-    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::open(&served.socket)).collect();
-    let mut late = Client::connect(&served.socket);
+    let served = StartedServer::new("clients", DRIVE, ClockMode::Virtual, false);
+    let mut clients: Vec<RawClient> = (0..CLIENTS).map(|_| RawClient::open(&served.socket)).collect();
+    let mut late = RawClient::connect(&served.socket);
     assert!(!late.is_greeted(Duration::from_millis(300)), "{CLIENTS} is the limit");
     assert_eq!(served.ask("metrics")["clients"], CLIENTS);
     reads(&mut clients[0], 10);
@@ -45,14 +45,14 @@ fn one_client_more_than_there_may_be_waits_until_another_goes() {
 /// The client that has negotiated longest gives up its place to one that waits; clients that have opened an export keep theirs.
 #[test]
 fn who_negotiates_for_ever_makes_room_for_others_and_holds_nobody_up() {
-    let served = Served::new("slow", DRIVE, ClockMode::Virtual, false);
-    let mut good = Client::open(&served.socket);
-    let mut silent: Vec<Client> = (1..CLIENTS).map(|_| Client::connect(&served.socket)).collect();
+    let served = StartedServer::new("slow", DRIVE, ClockMode::Virtual, false);
+    let mut good = RawClient::open(&served.socket);
+    let mut silent: Vec<RawClient> = (1..CLIENTS).map(|_| RawClient::connect(&served.socket)).collect();
     assert!(silent.iter_mut().all(|client| client.is_greeted(PATIENCE)));
     assert_eq!(served.ask("metrics")["turned_away"], 0);
     // A hundred others that say nothing come in one after the other, and an honest one behind them.
-    let crowd: Vec<Client> = (0..100).map(|_| Client::connect(&served.socket)).collect();
-    let mut late = Client::open(&served.socket);
+    let crowd: Vec<RawClient> = (0..100).map(|_| RawClient::connect(&served.socket)).collect();
+    let mut late = RawClient::open(&served.socket);
     reads(&mut late, 10);
     reads(&mut good, 10);
     assert!(silent[0].is_hung_up(), "it was the first to come");
@@ -67,9 +67,9 @@ fn who_negotiates_for_ever_makes_room_for_others_and_holds_nobody_up() {
 fn all_clients_together_take_no_more_memory_than_was_said() {
     /// The whole drive, nearly.
     const LENGTH: u32 = 4 << 20;
-    let served = Served::new("together", DRIVE, ClockMode::Virtual, false);
-    let mut good = Client::open(&served.socket);
-    let mut deaf: Vec<Client> = (1..CLIENTS).map(|_| Client::open(&served.socket)).collect();
+    let served = StartedServer::new("together", DRIVE, ClockMode::Virtual, false);
+    let mut good = RawClient::open(&served.socket);
+    let mut deaf: Vec<RawClient> = (1..CLIENTS).map(|_| RawClient::open(&served.socket)).collect();
     // Each asks for as much as one may, 4 GiB together, and reads nothing.
     for client in &mut deaf {
         let requests: Vec<u8> = (0..16).flat_map(|cookie| request(READ, cookie, 0, LENGTH)).collect();
@@ -94,8 +94,8 @@ fn all_clients_together_take_no_more_memory_than_was_said() {
 #[test]
 fn a_client_that_never_reads_its_replies_is_not_read_from_either() {
     const LENGTH: u32 = 1 << 20;
-    let served = Served::new("deaf", DRIVE, ClockMode::Virtual, false);
-    let (mut deaf, mut good) = (Client::open(&served.socket), Client::open(&served.socket));
+    let served = StartedServer::new("deaf", DRIVE, ClockMode::Virtual, false);
+    let (mut deaf, mut good) = (RawClient::open(&served.socket), RawClient::open(&served.socket));
     reads(&mut good, 10);
     let before = resident();
     let requests: Vec<u8> = (0..1000).flat_map(|cookie| request(READ, cookie, 0, LENGTH)).collect();

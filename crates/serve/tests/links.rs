@@ -17,11 +17,13 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use outlast_engine::RunControl;
-use outlast_serve::{ContentsIn, Image, ImageOptions, Input, Power, Recorder, Records};
+use outlast_serve::{
+    ContentsIn, DeviceImage, DeviceInput, ImageOptions, InputRecorder, LogRecords, PowerChange,
+};
 use outlast_units::{Bytes, Nanos};
 use support::DRIVE;
 use support::kept::{copy, turns};
-use support::load::{Load, folder, open};
+use support::load::{RecordedLoad, folder, open};
 
 /// All files below a folder with their bytes, and links with what they lead to.
 fn all(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -40,7 +42,8 @@ fn all(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// An image with a checkpoint and some log, and the name of its newest segment.
 fn used(name: &str) -> (PathBuf, String) {
-    let mut load = Load::with(folder(&format!("{name}-used")), DRIVE, 8, 2, support::kept::options(true));
+    let mut load =
+        RecordedLoad::with(folder(&format!("{name}-used")), DRIVE, 8, 2, support::kept::options(true));
     let mut segment = String::new();
     turns(&mut load, 1, |_, name| name.clone_into(&mut segment));
     (0..20).for_each(|_| load.turn());
@@ -55,16 +58,18 @@ fn options(every: u64) -> ImageOptions {
 fn uses(image: &Path) -> Vec<Option<String>> {
     let go_on = &mut |_: &_| RunControl::Continue;
     let records = || -> Result<(), outlast_serve::ImageError> {
-        let mut records = Records::of(image)?;
+        let mut records = LogRecords::open(image)?;
         while records.next()?.is_some() {}
         records.open_segments().map(|_| ())
     };
     vec![
         records().err().map(|error| error.to_string()),
-        Image::trace(image, &mut Vec::new()).err().map(|error| error.to_string()),
-        Image::as_it_was(image, Nanos(1), ContentsIn::Memory, go_on).err().map(|error| error.to_string()),
-        Image::scenario(image).err().map(|error| error.to_string()),
-        Image::open(image, None, options(64 << 10), go_on).err().map(|error| error.to_string()),
+        DeviceImage::trace(image, &mut Vec::new()).err().map(|error| error.to_string()),
+        DeviceImage::device_at(image, Nanos(1), ContentsIn::Memory, go_on)
+            .err()
+            .map(|error| error.to_string()),
+        DeviceImage::scenario(image).err().map(|error| error.to_string()),
+        DeviceImage::open(image, None, options(64 << 10), go_on).err().map(|error| error.to_string()),
     ]
 }
 
@@ -130,7 +135,7 @@ fn no_entry_of_an_image_leads_out_of_it() {
 
 /// Copies of backup programs (`cp -al`) share files: what one writes the other has.
 #[test]
-fn what_has_a_second_name_is_not_written() {
+fn a_file_with_a_hard_link_is_not_written() {
     let (good, segment) = used("hard");
     let link = |entry: &str| {
         let (victim, evil) = (folder("hard-victim"), folder("hard-evil"));
@@ -143,7 +148,7 @@ fn what_has_a_second_name_is_not_written() {
     for entry in ["clock", &format!("log/{segment}")] {
         let (victim, evil) = link(entry);
         let before = all(&victim);
-        let refused = Image::open(&evil, None, options(64 << 10), &mut |_| RunControl::Continue);
+        let refused = DeviceImage::open(&evil, None, options(64 << 10), &mut |_| RunControl::Continue);
         let refused = refused.err().unwrap_or_else(|| panic!("{entry} is written")).to_string();
         assert!(refused.contains("a hard link") && !refused.contains('\n'), "{refused}");
         assert_eq!(all(&victim), before, "{entry}");
@@ -151,16 +156,16 @@ fn what_has_a_second_name_is_not_written() {
     for entry in ["image", "scenario.toml", "lock", "log/00000001", &format!("checkpoints/{segment}")] {
         let (victim, evil) = link(entry);
         let before = all(&victim);
-        let opened = Image::open(&evil, None, options(64 << 10), &mut |_| RunControl::Continue);
-        let (mut image, mut machine) = opened.unwrap().unwrap();
-        let now = machine.now();
-        image.record(now, &Input::Mark("here"));
+        let opened = DeviceImage::open(&evil, None, options(64 << 10), &mut |_| RunControl::Continue);
+        let (mut image, mut device) = opened.unwrap().unwrap();
+        let now = device.now();
+        image.record(now, &DeviceInput::Mark("here"));
         image.acknowledge(now, true).unwrap();
-        for power in [Power::Off, Power::On { force: false }] {
-            image.record(now, &Input::Power(power));
-            machine.apply(now, &Input::Power(power)).unwrap();
+        for power in [PowerChange::Off, PowerChange::On { force: false }] {
+            image.record(now, &DeviceInput::Power(power));
+            device.apply(now, &DeviceInput::Power(power)).unwrap();
         }
-        image.shut_down(&mut machine, now).unwrap();
+        image.shut_down(&mut device, now).unwrap();
         assert_eq!(all(&victim), before, "{entry}");
     }
 }
@@ -187,7 +192,7 @@ fn a_new_image_is_not_made_over_links() {
         symlink(victim.join(entry), evil.join(entry)).unwrap();
         let scenario = support::scenario(DRIVE);
         let refused =
-            Image::open(&evil, Some(&scenario), ImageOptions::default(), &mut |_| RunControl::Continue);
+            DeviceImage::open(&evil, Some(&scenario), ImageOptions::default(), &mut |_| RunControl::Continue);
         let refused = refused.err().unwrap_or_else(|| panic!("{entry} is followed")).to_string();
         assert!(refused.contains("is a symbolic link"), "{refused}");
         assert_eq!(all(&victim), before, "{entry}");
@@ -201,16 +206,18 @@ fn what_is_refused_has_made_nothing() {
     let parent = folder("refused");
     let image = parent.join("deep/image");
     let own = DRIVE.to_owned() + "\n[policies]\ngc = \"/nowhere/p.py:choose\"\n";
-    let refused = Image::open(&image, Some(&support::scenario(&own)), ImageOptions::default(), &mut |_| {
-        RunControl::Continue
-    });
+    let refused =
+        DeviceImage::open(&image, Some(&support::scenario(&own)), ImageOptions::default(), &mut |_| {
+            RunControl::Continue
+        });
     assert!(refused.unwrap_err().to_string().contains("policies.gc"));
     assert!(!parent.exists(), "neither the image nor the folders above it");
     fs::create_dir_all(&image).unwrap();
     fs::write(image.join("thesis.tex"), "").unwrap();
-    let refused = Image::open(&image, Some(&support::scenario(DRIVE)), ImageOptions::default(), &mut |_| {
-        RunControl::Continue
-    });
+    let refused =
+        DeviceImage::open(&image, Some(&support::scenario(DRIVE)), ImageOptions::default(), &mut |_| {
+            RunControl::Continue
+        });
     assert!(refused.unwrap_err().to_string().contains("holds thesis.tex"));
     assert_eq!(fs::read_dir(&image).unwrap().count(), 1);
 }

@@ -5,42 +5,48 @@ use crate::support;
 
 use outlast_device::{Command, Op, StreamId, Tag};
 use outlast_media::{Share, Tear};
-use outlast_serve::log::{Damage, Reader, SEGMENT_HEADER};
-use outlast_serve::{Image, ImageOptions, Input, Power, Recorder, fault_of};
+use outlast_serve::log::{LogDamage, SEGMENT_HEADER, SegmentReader};
+use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, PowerChange, parse_fault};
 use outlast_units::{Lba, Nanos};
 use proptest::prelude::*;
 use std::fs::{self, File};
 use support::load::{folder, open};
 use support::{DRIVE, bytes};
 
-/// What an input is made of, owned.
+/// An input that owns its parts.
 #[derive(Clone, Debug)]
-enum Given {
+enum OwnedInput {
     Command(u32, Command),
     Mark(String),
     Die(u16),
-    Other(Input<'static>),
+    Other(DeviceInput<'static>),
 }
 
-fn given() -> impl Strategy<Value = Given> {
+fn given() -> impl Strategy<Value = OwnedInput> {
     let op = prop::sample::select(vec![Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus]);
     let command = (any::<u32>(), op, any::<u64>(), 0u32..20, any::<u8>(), any::<bool>());
     let command = command.prop_map(|(tag, op, lba, sectors, stream, fua)| {
-        Given::Command(tag, Command { stream: StreamId(stream), fua, ..Command::new(op, Lba(lba), sectors) })
+        OwnedInput::Command(
+            tag,
+            Command { stream: StreamId(stream), fua, ..Command::new(op, Lba(lba), sectors) },
+        )
     });
-    let power =
-        prop::sample::select(vec![Power::Cut { force: true }, Power::Off, Power::On { force: false }]);
+    let power = prop::sample::select(vec![
+        PowerChange::Cut { force: true },
+        PowerChange::Off,
+        PowerChange::On { force: false },
+    ]);
     prop_oneof![
         6 => command,
-        1 => ".*".prop_map(Given::Mark),
-        1 => any::<u16>().prop_map(Given::Die),
-        1 => power.prop_map(|power| Given::Other(Input::Power(power))),
-        1 => (any::<u16>(), any::<bool>()).prop_map(|(member, force)| Given::Other(Input::Replace { member, force })),
-        1 => prop::sample::select(vec![Input::Repair, Input::Advance]).prop_map(Given::Other),
+        1 => ".*".prop_map(OwnedInput::Mark),
+        1 => any::<u16>().prop_map(OwnedInput::Die),
+        1 => power.prop_map(|power| OwnedInput::Other(DeviceInput::Power(power))),
+        1 => (any::<u16>(), any::<bool>()).prop_map(|(member, force)| OwnedInput::Other(DeviceInput::Replace { member, force })),
+        1 => prop::sample::select(vec![DeviceInput::Repair, DeviceInput::Advance]).prop_map(OwnedInput::Other),
         1 => (any::<u32>(), any::<u8>(), any::<u64>(), any::<u32>()).prop_map(|(tag, member, lba, sectors)| {
-            Given::Other(Input::ReadMember { tag: Tag(tag), member, lba: Lba(lba), sectors })
+            OwnedInput::Other(DeviceInput::ReadMember { tag: Tag(tag), member, lba: Lba(lba), sectors })
         }),
-        1 => tear().prop_map(|tear| Given::Other(Input::Tear(tear))),
+        1 => tear().prop_map(|tear| OwnedInput::Other(DeviceInput::Tear(tear))),
     ]
 }
 
@@ -53,25 +59,25 @@ fn tear() -> impl Strategy<Value = Tear> {
     ]
 }
 
-fn with<R>(given: &Given, use_it: impl FnOnce(&Input<'_>) -> R) -> R {
+fn with<R>(given: &OwnedInput, use_it: impl FnOnce(&DeviceInput<'_>) -> R) -> R {
     match given {
-        Given::Command(tag, command) => {
+        OwnedInput::Command(tag, command) => {
             let data =
                 if command.op == Op::Write { bytes(command.sectors, (*tag).into()) } else { Vec::new() };
-            use_it(&Input::Command { tag: Tag(*tag), command: *command, data: &data })
+            use_it(&DeviceInput::Command { tag: Tag(*tag), command: *command, data: &data })
         }
-        Given::Mark(text) => use_it(&Input::Mark(text)),
-        Given::Die(die) => {
-            let fault = fault_of(&serde_json::json!({"kind": "die", "die": die})).unwrap();
-            use_it(&Input::Fault(&fault))
+        OwnedInput::Mark(text) => use_it(&DeviceInput::Mark(text)),
+        OwnedInput::Die(die) => {
+            let fault = parse_fault(&serde_json::json!({"kind": "die", "die": die})).unwrap();
+            use_it(&DeviceInput::Fault(&fault))
         }
-        Given::Other(input) => use_it(input),
+        OwnedInput::Other(input) => use_it(input),
     }
 }
 
 /// The inputs that can be read from a segment, and how that ended.
-fn read(log: &[u8], image: u64, given: &[(u64, Given)]) -> (usize, Result<(), Damage>) {
-    let mut reader = Reader::new(log, image, 1).unwrap();
+fn read(log: &[u8], image: u64, given: &[(u64, OwnedInput)]) -> (usize, Result<(), LogDamage>) {
+    let mut reader = SegmentReader::new(log, image, 1).unwrap();
     let mut count = 0;
     loop {
         match reader.next() {
@@ -90,7 +96,7 @@ fn read(log: &[u8], image: u64, given: &[(u64, Given)]) -> (usize, Result<(), Da
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn what_was_recorded_is_read(
+    fn recorded_inputs_are_read_back(
         given in prop::collection::vec((any::<u64>(), given()), 0..30),
         cut in any::<prop::sample::Index>(),
         flip in any::<(prop::sample::Index, u8)>(),
@@ -122,7 +128,7 @@ proptest! {
             let (count, ended) = read(&damaged, number, &given);
             let sound = ends.iter().filter(|&&end| end <= at as u64).count() - 1;
             prop_assert_eq!(count, sound);
-            let is_told = matches!(ended, Err(Damage::Record { offset }) if offset == ends[sound]);
+            let is_told = matches!(ended, Err(LogDamage::Record { offset }) if offset == ends[sound]);
             prop_assert!(is_told, "the damaged record is named");
         }
     }
@@ -134,50 +140,50 @@ fn a_record_within_a_record_does_not_count() {
     let to = folder("within");
     let (mut image, _) = open(&to, Some(DRIVE));
     let number = image.place().image;
-    image.record(Nanos(1), &Input::Mark("inner"));
+    image.record(Nanos(1), &DeviceInput::Mark("inner"));
     image.commit().unwrap();
     #[allow(clippy::disallowed_methods, reason = "a test looks into files")]
     let inner = fs::read(to.join("log/00000001")).unwrap();
     let record = &inner[SEGMENT_HEADER..];
     let moved = [&inner[..], record].concat();
-    let mut reader = Reader::new(moved.as_slice(), number, 1).unwrap();
+    let mut reader = SegmentReader::new(moved.as_slice(), number, 1).unwrap();
     assert!(reader.next().unwrap().is_some());
-    assert!(matches!(reader.next(), Err(Damage::Record { .. })), "the same record elsewhere is none");
+    assert!(matches!(reader.next(), Err(LogDamage::Record { .. })), "the same record elsewhere is none");
 }
 
 /// Segments follow each other, and replay goes through all of them.
 #[test]
 fn a_log_of_several_segments() {
     let to = folder("segments");
-    let (mut image, mut machine) = open(&to, Some(DRIVE));
+    let (mut image, mut device) = open(&to, Some(DRIVE));
     let data = bytes(2048, 1);
     let command = Command::new(Op::Write, Lba(0), 2048);
     let (mut now, mut writes) = (Nanos(0), 0);
     while image.place().segment < 3 {
-        let input = Input::Command { tag: Tag(0), command, data: &data };
+        let input = DeviceInput::Command { tag: Tag(0), command, data: &data };
         image.record(now, &input);
-        machine.apply(now, &input).unwrap();
+        device.apply(now, &input).unwrap();
         image.commit().unwrap();
         writes += 1;
         let mut done = Vec::new();
         while done.is_empty() {
-            machine.advance(machine.next_deadline().unwrap(), &mut done);
+            device.advance(device.next_deadline().unwrap(), &mut done);
         }
-        now = machine.now();
+        now = device.now();
         image.acknowledge(now, false).unwrap();
     }
     assert!(image.written() > 128 << 20);
-    image.shut_down(&mut machine, now).unwrap();
-    let before = format!("{machine:?}");
-    let (image, machine) = open(&to, None);
-    assert_eq!(image.found().inputs, writes + 2, "and a flush, and the end");
-    assert!(before == format!("{machine:?}"));
+    image.shut_down(&mut device, now).unwrap();
+    let before = format!("{device:?}");
+    let (image, device) = open(&to, None);
+    assert_eq!(image.opening_report().inputs, writes + 2, "and a flush, and the end");
+    assert!(before == format!("{device:?}"));
     drop(image);
     // A segment that is missing its end is missing what replies have promised.
     let path = to.join("log/00000002");
     File::options().write(true).open(&path).unwrap().set_len(5000).unwrap();
     let refused =
-        Image::open(&to, None, ImageOptions::default(), &mut |_| outlast_engine::RunControl::Continue);
+        DeviceImage::open(&to, None, ImageOptions::default(), &mut |_| outlast_engine::RunControl::Continue);
     assert!(refused.unwrap_err().to_string().ends_with("log/00000002: is damaged at byte 28"));
     fs::remove_dir_all(&to).unwrap();
 }

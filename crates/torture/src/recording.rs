@@ -8,7 +8,7 @@ use crate::plan::{Plan, PlanFacts, Spec};
 use crate::source::{history_of_image, history_of_list, history_of_log_writes, list, log_writes};
 use crate::state::CrashState;
 use outlast_engine::{OnProgress, RunControl, RunProgress};
-use outlast_serve::Image;
+use outlast_serve::DeviceImage;
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
 use std::fs::File;
@@ -153,7 +153,7 @@ impl Recording {
         progress: OnProgress<'_>,
     ) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError> {
         self.check_machine(model)?;
-        let scenario = Image::scenario(&self.path)?;
+        let scenario = DeviceImage::scenario(&self.path)?;
         let (mut states, mut facts) = (Vec::new(), PlanFacts::default());
         let whats = What::of_model(model, &scenario, &spec.faults)?;
         let all = if scenario.array.is_some() { INSTANTS_OF_ARRAY } else { INSTANTS };

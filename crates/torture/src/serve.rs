@@ -5,7 +5,7 @@ use crate::history::History;
 use crate::recording::Recording;
 use crate::source::log_writes::Recorder;
 use crate::state::CrashState;
-use outlast_serve::{Content, Journal, Listen, ServerHandle, serve_content};
+use outlast_serve::{BaseContent, ContentJournal, ListenAddress, ServerHandle, serve_content};
 use outlast_units::{Bytes, SECTOR_BYTES};
 use std::io;
 use std::ops::Range;
@@ -22,14 +22,14 @@ use std::sync::Arc;
 pub fn serve_state(
     recording: &Arc<Recording>,
     state: CrashState,
-    listen: &Listen,
+    listen: &ListenAddress,
     record: Option<&Path>,
 ) -> Result<ServerHandle, TortureError> {
     if let Some(why) = &state.refused {
         return Err(TortureError::state(&state.id, &format!("nothing can be served: {why}")));
     }
     let journal = record.map(|path| Recorder::over(path, recording.history(), &state)).transpose()?;
-    let journal = journal.map(|journal| Box::new(journal) as Box<dyn Journal>);
+    let journal = journal.map(|journal| Box::new(journal) as Box<dyn ContentJournal>);
     let content = Held { recording: recording.clone(), state };
     Ok(serve_content(listen, Box::new(content), journal)?)
 }
@@ -46,7 +46,7 @@ impl Held {
     }
 }
 
-impl Content for Held {
+impl BaseContent for Held {
     fn size(&self) -> Bytes {
         Bytes(self.history().capacity * SECTOR_BYTES)
     }

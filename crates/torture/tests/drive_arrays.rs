@@ -7,7 +7,7 @@ use crate::recorded;
 
 use machines::{all, check_spans, compare, is_allowed, leaves_what_it_promised, live};
 use outlast_media::{FaultKind, FaultSpec};
-use outlast_serve::{Input, Machine};
+use outlast_serve::{DeviceInput, ServedDevice};
 use outlast_torture::drive::{Found, Start, What};
 use outlast_torture::{CrashState, History, Piece, Pieces};
 use outlast_units::Nanos;
@@ -53,7 +53,7 @@ fn table(history: &History, found: &Found) -> Table {
 }
 
 /// A member goes in just the same way, of a copy.
-fn lose(machine: &mut Machine, member: u16, start: Start) -> bool {
+fn lose(machine: &mut ServedDevice, member: u16, start: Start) -> bool {
     let now = machine.now();
     if start == Start::Synced {
         assert!(cut(machine));
@@ -65,9 +65,9 @@ fn lose(machine: &mut Machine, member: u16, start: Start) -> bool {
         }
         let mut gone = FaultSpec::new(Nanos::ZERO, FaultKind::Device);
         gone.device = Some(member);
-        return machine.apply(machine.now(), &Input::Fault(&gone)).is_ok();
+        return machine.apply(machine.now(), &DeviceInput::Fault(&gone)).is_ok();
     }
-    machine.lose_power_and(member, now, start == Start::Forced).is_ok()
+    machine.lose_power_and_member(member, now, start == Start::Forced).is_ok()
 }
 
 fn without(recorded: &Recorded, member: u16, start: Start) -> Table {

@@ -7,7 +7,7 @@ use crate::recorded;
 
 use machines::{all, check_spans, compare, drive, is_allowed, live};
 use outlast_media::{FaultKind, FaultSpec};
-use outlast_serve::Input;
+use outlast_serve::DeviceInput;
 use outlast_settings::drive::FlushPolicy;
 use outlast_torture::CrashState;
 use outlast_torture::drive::What;
@@ -46,7 +46,7 @@ fn a_die_that_breaks_takes_what_no_parity_gives() {
         let found = all(&recorded, What::Fault(Box::new(die.clone())));
         check_spans(&found);
         compare(&recorded, &recorded.scenario, &found, 6, |machine| {
-            machine.apply(machine.now(), &Input::Fault(&die)).unwrap();
+            machine.apply(machine.now(), &DeviceInput::Fault(&die)).unwrap();
             cut(machine)
         });
         found.0.classes.iter().flat_map(|state| &state.bad).map(|run| run.sectors).sum::<u64>()
@@ -74,7 +74,7 @@ fn what_is_being_programmed_is_torn_and_nothing_that_was_promised() {
         check_spans(&found);
         compare(&recorded, &recorded.scenario, &found, 7, |machine| {
             let tear = machine.scenario().tear("power", &power).unwrap();
-            machine.apply(machine.now(), &Input::Tear(tear)).unwrap();
+            machine.apply(machine.now(), &DeviceInput::Tear(tear)).unwrap();
             cut(machine)
         });
         let history = recorded.recording.history();

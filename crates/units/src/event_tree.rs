@@ -47,6 +47,9 @@ impl EventTree {
     }
 
     /// Sets the time of `source`; [`Nanos::MAX`] for none.
+    ///
+    /// # Panics
+    /// If `at` lies beyond the [horizon](EventTree::horizon).
     #[inline]
     pub fn set(&mut self, source: u32, at: Nanos) {
         debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);

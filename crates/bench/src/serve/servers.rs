@@ -7,7 +7,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use outlast_engine::parse_text;
-use outlast_serve::{ClockMode, Listen, ServeConfig, Server, ServerHandle, Status, serve_without_device};
+use outlast_serve::{
+    ClockMode, DeviceServer, ListenAddress, ServeConfig, ServerHandle, ServerStatus, serve_without_device,
+};
 use outlast_units::Bytes;
 
 /// What a server offers.
@@ -86,30 +88,30 @@ impl Measured {
             scenario: Some(scenario),
             image: None,
             contents: outlast_serve::ContentsIn::Memory,
-            listen: Listen::Unix(free(folder)),
+            listen: ListenAddress::Unix(free(folder)),
             insecure: false,
             tls: None,
             clock,
             spin,
             export: Some(String::new()),
         };
-        Self::ready(Server::start(config).map_err(|error| error.to_string())?)
+        Self::ready(DeviceServer::start(config).map_err(|error| error.to_string())?)
     }
 
     /// One of ours, with nothing behind it.
     pub(super) fn nothing(folder: &Path) -> Result<Self, String> {
-        let listen = Listen::Unix(free(folder));
+        let listen = ListenAddress::Unix(free(folder));
         Self::ready(serve_without_device(&listen, Bytes::gib(1)).map_err(|error| error.to_string())?)
     }
 
     fn ready(handle: ServerHandle) -> Result<Self, String> {
         loop {
             match handle.status() {
-                Status::Preparing(_) => sleep(Duration::from_millis(5)),
-                Status::Serving(_) => {
+                ServerStatus::Preparing(_) => sleep(Duration::from_millis(5)),
+                ServerStatus::Serving(_) => {
                     return Ok(Self { uri: handle.uri().to_owned(), running: Running::Own(handle) });
                 }
-                Status::Ended(error) => return Err(error.unwrap_or_default()),
+                ServerStatus::Ended(error) => return Err(error.unwrap_or_default()),
             }
         }
     }
@@ -140,7 +142,7 @@ impl Drop for Measured {
         match &mut self.running {
             Running::Own(handle) => {
                 handle.stop();
-                while !matches!(handle.status(), Status::Ended(_)) {
+                while !matches!(handle.status(), ServerStatus::Ended(_)) {
                     sleep(Duration::from_millis(5));
                 }
             }

@@ -16,7 +16,7 @@ pub struct ArraySummary {
     pub spares_left: u64,
     /// Bytes of a chunk.
     pub chunk_bytes: u64,
-    /// ArrayHealth at the end.
+    /// State at the end.
     pub state: ArrayHealth,
     /// True if it refuses writes.
     pub read_only: bool,

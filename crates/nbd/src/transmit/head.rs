@@ -1,44 +1,44 @@
-//! The head of a request: the section "Request message", and the extension's form of it.
+//! Heads of requests: the section "Request message", and its extended form.
 
-use crate::error::Violation;
-use crate::reply::Mode;
+use crate::error::ProtocolViolation;
+use crate::reply::MessageMode;
 use crate::wire::{command, command_flag, magic, u16_at, u32_at, u64_at};
 
-/// What stands before the payload.
+/// Head of a request, before its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct RequestHead {
     pub(crate) flags: u16,
     pub(crate) command: u16,
     pub(crate) cookie: u64,
     pub(crate) offset: u64,
-    /// Bytes of the export; of a request with a payload that says so itself, 0.
+    /// Length of the range in the export, in bytes; 0 if the payload has it instead.
     pub(crate) length: u64,
-    /// Bytes of payload.
+    /// Length of the payload in bytes.
     pub(crate) payload: u64,
 }
 
-impl Head {
-    /// Reads the first bytes of `bytes`, as many as the mode's requests have.
+impl RequestHead {
+    /// Parses the head of a request in the format of `mode`.
     #[inline]
-    pub(crate) fn parse(mode: Mode, bytes: &[u8]) -> Result<Self, Violation> {
-        let is_extended = mode == Mode::Extended;
+    pub(crate) fn parse(mode: MessageMode, bytes: &[u8]) -> Result<Self, ProtocolViolation> {
+        let is_extended = mode == MessageMode::Extended;
         let expected = if is_extended { magic::EXTENDED_REQUEST } else { magic::REQUEST };
-        let found = u32_at(bytes, 0);
-        if found != expected {
-            return Err(Violation::RequestMagic(found));
+        let magic = u32_at(bytes, 0);
+        if magic != expected {
+            return Err(ProtocolViolation::RequestMagic(magic));
         }
         let (flags, command) = (u16_at(bytes, 4), u16_at(bytes, 6));
         let length = if is_extended { u64_at(bytes, 24) } else { u64::from(u32_at(bytes, 24)) };
-        // A write has a payload with extended headers, too, whether or not it says so: QEMU's client (10.0) does not set the flag, and
-        // QEMU's server does not insist on it.
+        // A write with extended headers has a payload whether or not the flag says so: QEMU's client (10.0) does not set
+        // the flag, and QEMU's server does not require it.
         let has_payload = command == command::WRITE || is_extended && flags & command_flag::PAYLOAD_LEN != 0;
-        let is_effect = !has_payload || command == command::WRITE;
+        let length_is_range = !has_payload || command == command::WRITE;
         Ok(Self {
             flags,
             command,
             cookie: u64_at(bytes, 8),
             offset: u64_at(bytes, 16),
-            length: if is_effect { length } else { 0 },
+            length: if length_is_range { length } else { 0 },
             payload: if has_payload { length } else { 0 },
         })
     }

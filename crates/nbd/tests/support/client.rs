@@ -165,15 +165,15 @@ pub(crate) fn option_replies(bytes: &mut &[u8]) -> Vec<OptionReply> {
 
 /// One message of the transmission phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct ServerMessage {
     pub(crate) cookie: u64,
     /// Nothing more follows for this cookie.
     pub(crate) is_last: bool,
-    pub(crate) what: What,
+    pub(crate) what: MessageContent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum MessageContent {
     /// A simple reply.
     Simple {
         error: u32,
@@ -206,7 +206,7 @@ pub(crate) fn messages(
     mut bytes: &[u8],
     read_length: impl Fn(u64) -> usize,
     asked_at: impl Fn(u64) -> u64,
-) -> Vec<Message> {
+) -> Vec<ServerMessage> {
     let mut messages = Vec::new();
     while !bytes.is_empty() {
         let magic = number(&bytes[..4]);
@@ -217,7 +217,11 @@ pub(crate) fn messages(
             let length = if error == 0 { read_length(cookie) } else { 0 };
             assert!(form == Form::Simple || length == 0, "a read is answered by chunks");
             let data = take(&mut bytes, length).to_vec();
-            messages.push(Message { cookie, is_last: true, what: What::Simple { error, data } });
+            messages.push(ServerMessage {
+                cookie,
+                is_last: true,
+                what: MessageContent::Simple { error, data },
+            });
             continue;
         }
         let (head, length) = if form == Form::Extended {
@@ -234,34 +238,34 @@ pub(crate) fn messages(
         assert!(flags < 2, "no flag but the one for the last chunk");
         let payload = take(&mut bytes, length);
         let what = chunk(form, number(&head[6..8]), payload);
-        messages.push(Message { cookie: number(&head[8..16]), is_last: flags == 1, what });
+        messages.push(ServerMessage { cookie: number(&head[8..16]), is_last: flags == 1, what });
     }
     messages
 }
 
-fn chunk(form: Form, kind: u64, payload: &[u8]) -> What {
+fn chunk(form: Form, kind: u64, payload: &[u8]) -> MessageContent {
     match (kind, form) {
         (0, _) => {
             assert!(payload.is_empty());
-            What::Nothing
+            MessageContent::Nothing
         }
         (1, _) => {
             assert!(payload.len() >= 9, "at least one byte");
-            What::Data { offset: number(&payload[..8]), data: payload[8..].to_vec() }
+            MessageContent::Data { offset: number(&payload[..8]), data: payload[8..].to_vec() }
         }
         (2, _) => {
             assert_eq!(payload.len(), 12);
-            What::Hole { offset: number(&payload[..8]), length: number(&payload[8..]) }
+            MessageContent::Hole { offset: number(&payload[..8]), length: number(&payload[8..]) }
         }
         (5, Form::Structured) => {
             let extents = payload[4..].chunks(8).map(|one| (number(&one[..4]), number(&one[4..])));
-            What::Status { context: number(&payload[..4]) as u32, extents: extents.collect() }
+            MessageContent::Status { context: number(&payload[..4]) as u32, extents: extents.collect() }
         }
         (6, Form::Extended) => {
             let extents = payload[8..].chunks(16).map(|one| (number(&one[..8]), number(&one[8..])));
             let extents: Vec<_> = extents.collect();
             assert_eq!(number(&payload[4..8]) as usize, extents.len(), "the count is the number of extents");
-            What::Status { context: number(&payload[..4]) as u32, extents }
+            MessageContent::Status { context: number(&payload[..4]) as u32, extents }
         }
         (0x8001 | 0x8002, _) => {
             let length = number(&payload[4..6]) as usize;
@@ -269,7 +273,7 @@ fn chunk(form: Form, kind: u64, payload: &[u8]) -> What {
             let at = if kind == 0x8002 { Some(number(rest)) } else { None };
             assert_eq!(rest.len(), if at.is_some() { 8 } else { 0 });
             let text = String::from_utf8(text.to_vec()).unwrap();
-            What::Error { error: number(&payload[..4]) as u32, at, text }
+            MessageContent::Error { error: number(&payload[..4]) as u32, at, text }
         }
         other => panic!("a chunk of type {other:?}"),
     }

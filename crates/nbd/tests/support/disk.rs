@@ -1,7 +1,8 @@
 //! A device in memory for what the crate asks: bytes, and what is known of each sector.
 
 use outlast_nbd::{
-    Connection, Context, ErrorCode, Extent, Failure, Op, Part, Request, RequestId, allocation, health,
+    ErrorCode, MetaContext, NbdCommand, NbdConnection, NbdRequest, ReadPart, ReplyFailure, RequestId,
+    StatusExtent, allocation, health,
 };
 use outlast_units::Bytes;
 
@@ -21,12 +22,12 @@ pub(crate) struct Disk {
 
 /// What it answers.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum DiskAnswer {
     Done,
     Data(Vec<u8>),
     Runs(Vec<Run>),
-    Extents(Vec<(Context, Vec<Extent>)>),
-    Fail(Failure<'static>),
+    Extents(Vec<(MetaContext, Vec<StatusExtent>)>),
+    Fail(ReplyFailure<'static>),
 }
 
 /// A part of a read.
@@ -57,40 +58,40 @@ impl Disk {
     }
 
     /// Does what is asked.
-    pub(crate) fn answer(&mut self, request: &Request<'_>) -> Answer {
+    pub(crate) fn answer(&mut self, request: &NbdRequest<'_>) -> DiskAnswer {
         let (offset, length) = (request.offset, request.length.0);
         let range = offset as usize..(offset + length) as usize;
-        match request.op {
-            Op::Read => return self.read(offset, length),
-            Op::Write { data, fua } => {
+        match request.command {
+            NbdCommand::Read => return self.read(offset, length),
+            NbdCommand::Write { data, fua } => {
                 self.bytes[range].copy_from_slice(data);
                 self.sectors(offset, length).fill(MAPPED | if fua { 0 } else { VOLATILE });
             }
-            Op::Trim { .. } => {
+            NbdCommand::Trim { .. } => {
                 self.bytes[range].fill(0);
                 self.sectors(offset, length).fill(0);
             }
-            Op::WriteZeroes { may_punch: false, fast: true, .. } => {
-                return Answer::Fail(ErrorCode::NotSup.into());
+            NbdCommand::WriteZeroes { may_punch: false, fast: true, .. } => {
+                return DiskAnswer::Fail(ErrorCode::NotSup.into());
             }
-            Op::WriteZeroes { may_punch, .. } => {
+            NbdCommand::WriteZeroes { may_punch, .. } => {
                 self.bytes[range].fill(0);
                 self.sectors(offset, length).fill(if may_punch { 0 } else { MAPPED });
             }
-            Op::Flush => self.sectors.iter_mut().for_each(|sector| *sector &= !VOLATILE),
-            Op::Cache => {}
-            Op::Status { contexts, .. } => {
+            NbdCommand::Flush => self.sectors.iter_mut().for_each(|sector| *sector &= !VOLATILE),
+            NbdCommand::Cache => {}
+            NbdCommand::Status { contexts, .. } => {
                 let about = |context| (context, self.extents(context, offset, length));
-                return Answer::Extents(contexts.iter().map(about).collect());
+                return DiskAnswer::Extents(contexts.iter().map(about).collect());
             }
         }
-        Answer::Done
+        DiskAnswer::Done
     }
 
-    fn read(&self, offset: u64, length: u64) -> Answer {
+    fn read(&self, offset: u64, length: u64) -> DiskAnswer {
         let sectors = &self.sectors[(offset / SECTOR) as usize..][..(length / SECTOR) as usize];
         if sectors.iter().all(|sector| sector & (LOST | MAPPED) == MAPPED) {
-            return Answer::Data(self.bytes[offset as usize..][..length as usize].to_vec());
+            return DiskAnswer::Data(self.bytes[offset as usize..][..length as usize].to_vec());
         }
         let mut at = offset as usize;
         let runs = sectors.chunk_by(|a, b| (a ^ b) & (LOST | MAPPED) == 0).map(|run| {
@@ -103,33 +104,34 @@ impl Disk {
             at += length;
             run
         });
-        Answer::Runs(runs.collect())
+        DiskAnswer::Runs(runs.collect())
     }
 
     /// What is known from `offset` on, of one context.
-    pub(crate) fn extents(&self, context: Context, offset: u64, length: u64) -> Vec<Extent> {
+    pub(crate) fn extents(&self, context: MetaContext, offset: u64, length: u64) -> Vec<StatusExtent> {
         let flags = |sector: u8| match context {
-            Context::Allocation if sector & (MAPPED | LOST) == 0 => allocation::HOLE | allocation::ZERO,
-            Context::Allocation => 0,
-            Context::Health => {
+            MetaContext::Allocation if sector & (MAPPED | LOST) == 0 => allocation::HOLE | allocation::ZERO,
+            MetaContext::Allocation => 0,
+            MetaContext::Health => {
                 let lost = if sector & LOST != 0 { health::LOST } else { 0 };
                 lost | if sector & VOLATILE != 0 { health::VOLATILE } else { 0 }
             }
         };
         let sectors = &self.sectors[(offset / SECTOR) as usize..][..(length / SECTOR) as usize];
         let runs = sectors.chunk_by(|&a, &b| flags(a) == flags(b));
-        runs.map(|run| Extent { length: Bytes(run.len() as u64 * SECTOR), flags: flags(run[0]) }).collect()
+        runs.map(|run| StatusExtent { length: Bytes(run.len() as u64 * SECTOR), flags: flags(run[0]) })
+            .collect()
     }
 }
 
-impl Answer {
+impl DiskAnswer {
     /// Hands the answer back.
-    pub(crate) fn give(self, connection: &mut Connection, id: RequestId) {
+    pub(crate) fn give(self, connection: &mut NbdConnection, id: RequestId) {
         match self {
             Self::Done => connection.done(id),
             Self::Data(data) => connection.read(id, data),
             Self::Runs(runs) => {
-                let parts: Vec<Part<'_>> = runs.iter().map(Run::part).collect();
+                let parts: Vec<ReadPart<'_>> = runs.iter().map(Run::part).collect();
                 connection.read_parts(id, &parts);
             }
             Self::Extents(answers) => {
@@ -143,11 +145,11 @@ impl Answer {
 }
 
 impl Run {
-    fn part(&self) -> Part<'_> {
+    fn part(&self) -> ReadPart<'_> {
         match self {
-            Self::Data(data) => Part::Data(data),
-            Self::Zero(length) => Part::Zero(*length),
-            Self::Failed(length) => Part::Failed(*length, ErrorCode::Io),
+            Self::Data(data) => ReadPart::Data(data),
+            Self::Zero(length) => ReadPart::Zero(*length),
+            Self::Failed(length) => ReadPart::Failed(*length, ErrorCode::Io),
         }
     }
 }

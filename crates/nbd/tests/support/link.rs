@@ -1,64 +1,72 @@
 //! A connection with a client's bytes going in and a server's coming out, in pieces of any size.
 
-use outlast_nbd::{Connection, Contexts, End, Event, Op, Request, RequestId, Server};
+use outlast_nbd::{
+    ConnectionEnd, ConnectionEvent, MetaContexts, NbdCommand, NbdConnection, NbdRequest, NbdServer, RequestId,
+};
 use std::sync::Arc;
 
 /// An event that lends nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Got {
+pub(crate) enum LinkEvent {
     StartTls,
     Opened,
-    Request { id: RequestId, offset: u64, length: u64, op: GotOp },
-    Ended(End),
+    Request { id: RequestId, offset: u64, length: u64, op: OwnedCommand },
+    Ended(ConnectionEnd),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum GotOp {
+pub(crate) enum OwnedCommand {
     Read,
     Write { data: Vec<u8>, fua: bool },
     Flush,
     Trim { fua: bool },
     WriteZeroes { fua: bool, may_punch: bool, fast: bool },
     Cache,
-    Status { contexts: Contexts, one: bool },
+    Status { contexts: MetaContexts, one: bool },
 }
 
-impl From<Request<'_>> for Got {
-    fn from(request: Request<'_>) -> Self {
-        let op = match request.op {
-            Op::Read => GotOp::Read,
-            Op::Write { data, fua } => GotOp::Write { data: data.to_vec(), fua },
-            Op::Flush => GotOp::Flush,
-            Op::Trim { fua } => GotOp::Trim { fua },
-            Op::WriteZeroes { fua, may_punch, fast } => GotOp::WriteZeroes { fua, may_punch, fast },
-            Op::Cache => GotOp::Cache,
-            Op::Status { contexts, one } => GotOp::Status { contexts, one },
+impl From<NbdRequest<'_>> for LinkEvent {
+    fn from(request: NbdRequest<'_>) -> Self {
+        let op = match request.command {
+            NbdCommand::Read => OwnedCommand::Read,
+            NbdCommand::Write { data, fua } => OwnedCommand::Write { data: data.to_vec(), fua },
+            NbdCommand::Flush => OwnedCommand::Flush,
+            NbdCommand::Trim { fua } => OwnedCommand::Trim { fua },
+            NbdCommand::WriteZeroes { fua, may_punch, fast } => {
+                OwnedCommand::WriteZeroes { fua, may_punch, fast }
+            }
+            NbdCommand::Cache => OwnedCommand::Cache,
+            NbdCommand::Status { contexts, one } => OwnedCommand::Status { contexts, one },
         };
         Self::Request { id: request.id, offset: request.offset, length: request.length.0, op }
     }
 }
 
-pub(crate) struct Link {
-    pub(crate) connection: Connection,
+pub(crate) struct TestLink {
+    pub(crate) connection: NbdConnection,
     /// All that the server has sent.
     pub(crate) received: Vec<u8>,
 }
 
-impl Link {
-    pub(crate) fn new(server: Arc<Server>) -> Self {
-        Self { connection: Connection::new(server), received: Vec::new() }
+impl TestLink {
+    pub(crate) fn new(server: Arc<NbdServer>) -> Self {
+        Self { connection: NbdConnection::new(server), received: Vec::new() }
     }
 
     /// Gives the connection `bytes`, all of them unless it does not want more; `react` has every event, and may answer.
-    pub(crate) fn send_with(&mut self, mut bytes: &[u8], mut react: impl FnMut(&mut Connection, Got)) {
+    pub(crate) fn send_with(
+        &mut self,
+        mut bytes: &[u8],
+        mut react: impl FnMut(&mut NbdConnection, LinkEvent),
+    ) {
         loop {
             let before = self.connection.output_len();
             while let Some(event) = self.connection.poll() {
                 let got = match event {
-                    Event::StartTls => Got::StartTls,
-                    Event::Opened => Got::Opened,
-                    Event::Request(request) => request.into(),
-                    Event::Ended(end) => Got::Ended(end),
+                    ConnectionEvent::StartTls => LinkEvent::StartTls,
+                    ConnectionEvent::Opened => LinkEvent::Opened,
+                    ConnectionEvent::Request(request) => request.into(),
+                    ConnectionEvent::Ended(end) => LinkEvent::Ended(end),
                 };
                 react(&mut self.connection, got);
             }
@@ -78,7 +86,7 @@ impl Link {
     }
 
     /// As `send_with`; returns the events.
-    pub(crate) fn send(&mut self, bytes: &[u8]) -> Vec<Got> {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Vec<LinkEvent> {
         let mut events = Vec::new();
         self.send_with(bytes, |_, got| events.push(got));
         events

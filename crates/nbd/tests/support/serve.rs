@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use outlast_nbd::{Connection, Event, Server};
+use outlast_nbd::{ConnectionEvent, NbdConnection, NbdServer};
 
 use super::disk::Disk;
 
@@ -14,12 +14,12 @@ use super::disk::Disk;
 pub(crate) type Disks = Arc<Vec<Mutex<Disk>>>;
 
 /// Empty disks for the exports of `server`.
-pub(crate) fn disks(server: &Server) -> Disks {
+pub(crate) fn disks(server: &NbdServer) -> Disks {
     Arc::new(server.exports().iter().map(|export| Mutex::new(Disk::new(export.size.0))).collect())
 }
 
 /// Serves at `path`, for as long as the process lives.
-pub(crate) fn start(path: &Path, server: Arc<Server>, disks: Disks) -> io::Result<()> {
+pub(crate) fn start(path: &Path, server: Arc<NbdServer>, disks: Disks) -> io::Result<()> {
     let listener = UnixListener::bind(path)?;
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -31,21 +31,21 @@ pub(crate) fn start(path: &Path, server: Arc<Server>, disks: Disks) -> io::Resul
 }
 
 /// One client, to its end. An error of the socket is the client's leaving.
-pub(crate) fn session(mut stream: UnixStream, server: Arc<Server>, disks: &Disks) -> io::Result<()> {
-    let mut connection = Connection::new(server);
+pub(crate) fn session(mut stream: UnixStream, server: Arc<NbdServer>, disks: &Disks) -> io::Result<()> {
+    let mut connection = NbdConnection::new(server);
     let mut export = 0;
     loop {
         while let Some(event) = connection.poll() {
             match event {
-                Event::Opened => export = connection.export().map_or(0, |(index, _)| index),
-                Event::Request(request) => {
+                ConnectionEvent::Opened => export = connection.export().map_or(0, |(index, _)| index),
+                ConnectionEvent::Request(request) => {
                     let answer =
                         disks[export].lock().unwrap_or_else(PoisonError::into_inner).answer(&request);
                     let id = request.id;
                     answer.give(&mut connection, id);
                 }
-                Event::StartTls => return Err(io::Error::other("TLS is not offered")),
-                Event::Ended(_) => {}
+                ConnectionEvent::StartTls => return Err(io::Error::other("TLS is not offered")),
+                ConnectionEvent::Ended(_) => {}
             }
         }
         if connection.output_len() > 0 {

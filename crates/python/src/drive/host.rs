@@ -2,7 +2,7 @@
 
 use crate::errors::DeviceError;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
-use outlast_serve::{Input, Machine, Refused};
+use outlast_serve::{DeviceInput, RefusedInput, ServedDevice};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
 
@@ -64,7 +64,7 @@ pub(crate) struct Done {
 /// A machine and its only host.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) machine: Machine,
+    pub(crate) machine: ServedDevice,
     pub(crate) now: Nanos,
 }
 
@@ -113,10 +113,10 @@ impl Host {
             }
             done.submitted[index] = self.now.0;
             let command = ask.command(batch.offsets[index], length, batch.fua);
-            match self.machine.apply(self.now, &Input::Command { tag, command, data }) {
+            match self.machine.apply(self.now, &DeviceInput::Command { tag, command, data }) {
                 Ok(()) => {}
                 // Nothing comes of it, and the next one may find the power back.
-                Err(Refused::Off | Refused::NotStarted) => {
+                Err(RefusedInput::Off | RefusedInput::NotStarted) => {
                     done.completed[index] = self.now.0;
                     flight.free.push(tag);
                 }
@@ -154,7 +154,7 @@ impl Host {
     }
 
     /// Something comes to the machine now.
-    pub(crate) fn give(&mut self, input: &Input<'_>) -> PyResult<()> {
+    pub(crate) fn give(&mut self, input: &DeviceInput<'_>) -> PyResult<()> {
         self.machine.apply(self.now, input).map_err(|refused| DeviceError::new_err(refused.to_string()))
     }
 
@@ -162,7 +162,7 @@ impl Host {
     pub(crate) fn advance(&mut self, by: Nanos) -> PyResult<()> {
         let then = Nanos(self.now.0.saturating_add(by.0));
         self.machine
-            .apply(then, &Input::Advance)
+            .apply(then, &DeviceInput::Advance)
             .map_err(|refused| DeviceError::new_err(refused.to_string()))?;
         self.now = then;
         Ok(())

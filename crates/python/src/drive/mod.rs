@@ -9,7 +9,7 @@ use crate::serve::contents_in;
 use host::{Ask, Batch, Done, Host};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use outlast_engine::RunControl;
-use outlast_serve::{Input, Machine, Power, Tear, fault_of};
+use outlast_serve::{DeviceInput, PowerChange, ServedDevice, Tear, parse_fault};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -50,7 +50,7 @@ impl Drive {
             let store = contents_in(contents)?.store(&std::env::temp_dir())?;
             let (scenario, provenance) = load(layers, &overrides)?;
             let mut failure = None;
-            let made = Machine::prepare(&scenario, &mut |_| {
+            let made = ServedDevice::prepare(&scenario, &mut |_| {
                 failure = Python::attach(|py| py.check_signals().err());
                 if failure.is_some() { RunControl::Stop } else { RunControl::Continue }
             });
@@ -147,37 +147,37 @@ impl Drive {
     /// The power is cut, goes or comes; `left`: what it leaves of what is being programmed, as JSON, an entry of `[[faults]]` of kind `power`.
     fn power(&self, py: Python<'_>, action: &str, force: bool, left: &str) -> PyResult<()> {
         let power = match action {
-            "cut" => Power::Cut { force },
-            "off" => Power::Off,
-            "on" => Power::On { force },
+            "cut" => PowerChange::Cut { force },
+            "off" => PowerChange::Off,
+            "on" => PowerChange::On { force },
             other => return Err(refused(format!("action \"{other}\": must be cut, off or on"))),
         };
-        let left = fault_of(&serde_json::from_str(left).unwrap_or_default()).map_err(refused)?;
+        let left = parse_fault(&serde_json::from_str(left).unwrap_or_default()).map_err(refused)?;
         self.with(py, |host| {
             let tear = host.machine.scenario().tear("power", &left);
             let tear = tear.map_err(|error| refused(error.to_string()))?;
             if tear != Tear::Nothing && !host.machine.is_off() {
-                host.give(&Input::Tear(tear))?;
+                host.give(&DeviceInput::Tear(tear))?;
             }
-            host.give(&Input::Power(power))
+            host.give(&DeviceInput::Power(power))
         })
     }
 
     /// Something breaks: an entry of `[[faults]]` as JSON, without its time.
     fn fault(&self, py: Python<'_>, entry: &str) -> PyResult<()> {
         let entry: Value = serde_json::from_str(entry).map_err(|error| refused(error.to_string()))?;
-        let fault = fault_of(&entry).map_err(refused)?;
-        self.with(py, |host| host.give(&Input::Fault(&fault)))
+        let fault = parse_fault(&entry).map_err(refused)?;
+        self.with(py, |host| host.give(&DeviceInput::Fault(&fault)))
     }
 
     /// A member is exchanged for a new drive.
     fn replace(&self, py: Python<'_>, member: u16, force: bool) -> PyResult<()> {
-        self.with(py, |host| host.give(&Input::Replace { member, force }))
+        self.with(py, |host| host.give(&DeviceInput::Replace { member, force }))
     }
 
     /// The array reads all of itself and makes redundancy fit.
     fn repair(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |host| host.give(&Input::Repair))
+        self.with(py, |host| host.give(&DeviceInput::Repair))
     }
 
     /// Another drive in the same state.

@@ -2,7 +2,7 @@
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
-use outlast_engine::{PoliciesSpec, PolicyDecision, Provenance, Scenario, PolicySpec};
+use outlast_engine::{PoliciesSpec, PolicyDecision, PolicySpec, Provenance, Scenario};
 use outlast_workload::{PlacerFactory, UserPlacement, WriteBatch, WritePlacer};
 use pyo3::prelude::*;
 use std::path::Path;

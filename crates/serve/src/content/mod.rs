@@ -1,4 +1,4 @@
-//! A content as a drive: what is written to it stays in memory, and may be recorded. No time goes by in it: each request is done when it is asked.
+//! A fixed content as a drive. Writes stay in memory, and may be recorded in a journal. There is no simulated time: each request is done at once.
 
 mod overlay;
 mod ranges;
@@ -8,108 +8,112 @@ use std::ops::Range;
 
 use outlast_units::Bytes;
 
-use crate::at_once::{self, AtOnce};
 use crate::handle::ServerHandle;
-use crate::net::Listen;
+use crate::instant::{self, InstantDevice};
+use crate::net::ListenAddress;
 use crate::protocol::{
-    Abilities, Answer, BlockOp, BlockRequest, ExportFacts, ExportSizes, FailureKind, RequestFailure,
+    BlockOp, BlockReply, BlockRequest, ExportAbilities, ExportFacts, ExportSizes, FailureKind, RequestFailure,
 };
 use crate::server::ServeError;
-use overlay::Overlay;
+use overlay::ContentOverlay;
 
-/// What a drive holds before anybody has written to it.
-pub trait Content: Send {
-    /// How large it is; a multiple of 512 bytes.
+/// Content of a drive before the first write.
+pub trait BaseContent: Send {
+    /// Size in bytes, a multiple of 512.
     fn size(&self) -> Bytes;
 
-    /// Reads from byte `offset` on. Of what is [`Content::bad`] any bytes will do.
+    /// Reads from byte `offset` on. The bytes of [`BaseContent::bad`] ranges are arbitrary.
     ///
     /// # Errors
-    /// It cannot be read where it is kept: the server ends.
+    /// The content cannot be read from its storage: the server ends.
     fn read(&mut self, offset: u64, to: &mut [u8]) -> io::Result<()>;
 
-    /// Bytes, in whole sectors, that no client can read until they are written again.
+    /// Ranges, in bytes and whole sectors, that clients cannot read until they have written them.
     fn bad(&self) -> Vec<Range<u64>>;
 }
 
-/// Is told what is done to a content, in the order of completion.
-pub trait Journal: Send {
-    /// A write is done.
+/// Recorder of changes to a content, in order of completion.
+pub trait ContentJournal: Send {
+    /// Records a write.
     ///
     /// # Errors
-    /// It cannot be kept: the server ends, as for what follows.
+    /// The write cannot be recorded: the server ends.
     fn write(&mut self, offset: u64, data: &[u8], fua: bool) -> io::Result<()>;
 
-    /// A range was made zero, by a trim or as zeroes.
+    /// Records that a range reads as zeroes, by a trim or by zeroing.
     ///
     /// # Errors
-    /// See [`Journal::write`].
+    /// See [`ContentJournal::write`].
     fn zero(&mut self, range: Range<u64>, fua: bool) -> io::Result<()>;
 
-    /// A flush is done: all before it would survive a loss of power.
+    /// Records a flush: all changes before it would survive a loss of power.
     ///
     /// # Errors
-    /// See [`Journal::write`].
+    /// See [`ContentJournal::write`].
     fn flush(&mut self) -> io::Result<()>;
 
-    /// No client is there any more: what has been told is brought to where it is kept.
+    /// Completes the recording. Called once, when no client is left.
     ///
     /// # Errors
-    /// See [`Journal::write`].
+    /// See [`ContentJournal::write`].
     fn end(&mut self) -> io::Result<()>;
 }
 
-/// Serves a content on a thread of its own. What is written lies over it in memory; what is `bad` in it fails with an input/output error;
-/// a trim reads as zeroes afterwards.
+/// Serves a content on a thread of its own. Writes stay in memory; ranges that are `bad` fail with an input/output error until they are written;
+/// trimmed ranges read as zeroes.
 ///
 /// # Errors
-/// Nobody can listen there.
+/// Nothing can listen at the address.
 pub fn serve_content(
-    listen: &Listen,
-    content: Box<dyn Content>,
-    journal: Option<Box<dyn Journal>>,
+    listen: &ListenAddress,
+    content: Box<dyn BaseContent>,
+    journal: Option<Box<dyn ContentJournal>>,
 ) -> Result<ServerHandle, ServeError> {
     let export = ExportFacts {
         name: String::new(),
         description: "a content".to_owned(),
         size: content.size(),
         sizes: ExportSizes::default(),
-        abilities: Abilities::WRITE | Abilities::TRIM | Abilities::ZEROES,
+        abilities: ExportAbilities::WRITE | ExportAbilities::TRIM | ExportAbilities::ZEROES,
     };
-    at_once::serve(listen, export, Served { overlay: Overlay::new(content), journal, failure: None })
+    instant::serve(
+        listen,
+        export,
+        ContentDevice { overlay: ContentOverlay::new(content), journal, failure: None },
+    )
 }
 
 /// A content behind the loop.
-struct Served {
-    overlay: Overlay,
-    journal: Option<Box<dyn Journal>>,
-    /// Why nothing can be answered any more.
+struct ContentDevice {
+    overlay: ContentOverlay,
+    journal: Option<Box<dyn ContentJournal>>,
+    /// First failure of the content or the journal, after which no reply leaves.
     failure: Option<io::Error>,
 }
 
-impl Served {
-    /// Does what is asked; the first byte that cannot be read is no failure of the server.
-    fn act(&mut self, request: &BlockRequest<'_>) -> io::Result<Answer> {
+impl ContentDevice {
+    /// Serves a request. Unreadable sectors fail the request; a failure of content or journal ends the server.
+    fn serve_request(&mut self, request: &BlockRequest<'_>) -> io::Result<BlockReply> {
         let range = request.offset..request.offset + request.length.0;
         match request.op {
             BlockOp::Read => return self.read(range),
             BlockOp::Write { data, fua } => {
                 self.overlay.write(range.start, data)?;
-                self.tell(|journal| journal.write(range.start, data, fua))?;
+                self.journal(|journal| journal.write(range.start, data, fua))?;
             }
             BlockOp::Trim { fua } | BlockOp::WriteZeroes { fua, .. } => {
                 self.overlay.zero(range.clone());
-                self.tell(|journal| journal.zero(range, fua))?;
+                self.journal(|journal| journal.zero(range, fua))?;
             }
-            BlockOp::Flush => self.tell(|journal| journal.flush())?,
+            BlockOp::Flush => self.journal(|journal| journal.flush())?,
             BlockOp::Prefetch | BlockOp::Status => unreachable!("the export has neither"),
         }
-        Ok(Answer::Done)
+        Ok(BlockReply::Done)
     }
 
-    fn read(&mut self, range: Range<u64>) -> io::Result<Answer> {
+    fn read(&mut self, range: Range<u64>) -> io::Result<BlockReply> {
         if let Some(at) = self.overlay.first_bad(range.clone()) {
-            return Ok(Answer::Failed(RequestFailure {
+            return Ok(BlockReply::Failed(RequestFailure {
                 kind: FailureKind::Unreadable,
                 at: Some(at),
                 text: "the sector cannot be read",
@@ -117,22 +121,22 @@ impl Served {
         }
         let mut data = vec![0; (range.end - range.start) as usize];
         self.overlay.read(range.start, &mut data)?;
-        Ok(Answer::Data(data))
+        Ok(BlockReply::Data(data))
     }
 
-    fn tell(&mut self, what: impl FnOnce(&mut dyn Journal) -> io::Result<()>) -> io::Result<()> {
+    fn journal(&mut self, record: impl FnOnce(&mut dyn ContentJournal) -> io::Result<()>) -> io::Result<()> {
         let failed = |error: io::Error| io::Error::new(error.kind(), format!("the recording: {error}"));
-        self.journal.as_deref_mut().map_or(Ok(()), |journal| what(journal).map_err(failed))
+        self.journal.as_deref_mut().map_or(Ok(()), |journal| record(journal).map_err(failed))
     }
 }
 
-impl AtOnce for Served {
-    fn answer(&mut self, request: &BlockRequest<'_>) -> Answer {
-        match self.act(request) {
-            Ok(answer) => answer,
+impl InstantDevice for ContentDevice {
+    fn reply_to(&mut self, request: &BlockRequest<'_>) -> BlockReply {
+        match self.serve_request(request) {
+            Ok(reply) => reply,
             Err(error) => {
                 self.failure.get_or_insert(error);
-                Answer::Failed(FailureKind::Internal.into())
+                BlockReply::Failed(FailureKind::Internal.into())
             }
         }
     }
@@ -141,8 +145,8 @@ impl AtOnce for Served {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    fn end(&mut self) -> io::Result<()> {
+    fn shut_down(&mut self) -> io::Result<()> {
         self.commit()?;
-        self.tell(|journal| journal.end())
+        self.journal(|journal| journal.end())
     }
 }

@@ -1,41 +1,42 @@
-//! What has been written, over what was there before.
+//! Changes to a content, in memory.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-use super::Content;
-use super::ranges::Ranges;
+use super::BaseContent;
+use super::ranges::ByteRanges;
 
-/// Bytes that are kept together.
+/// Bytes of a block, the unit in which writes are kept.
 const BLOCK: usize = 4096;
 
-/// A content with what has been written over it, in memory.
-pub(super) struct Overlay {
-    base: Box<dyn Content>,
-    /// Written blocks, by number.
+/// A content and the changes to it.
+pub(super) struct ContentOverlay {
+    base: Box<dyn BaseContent>,
+    /// Written blocks, by block number.
     written: BTreeMap<u64, Box<[u8; BLOCK]>>,
-    /// What was made zero and not written since; where a block is written, the block counts.
-    zeroed: Ranges,
-    /// What cannot be read until it is written.
-    bad: Ranges,
+    /// Zeroed ranges. Where a block is written, its bytes count and not this.
+    zeroed: ByteRanges,
+    /// Ranges that cannot be read until they are written.
+    bad: ByteRanges,
 }
 
-impl Overlay {
-    pub(super) fn new(base: Box<dyn Content>) -> Self {
-        let mut bad = Ranges::default();
+impl ContentOverlay {
+    pub(super) fn new(base: Box<dyn BaseContent>) -> Self {
+        let mut bad = ByteRanges::default();
         base.bad().into_iter().for_each(|range| bad.insert(range));
-        Self { base, written: BTreeMap::new(), zeroed: Ranges::default(), bad }
+        Self { base, written: BTreeMap::new(), zeroed: ByteRanges::default(), bad }
     }
 
-    /// The first byte of `range` that cannot be read, if there is one.
+    /// First byte of `range` that cannot be read, if there is one.
     pub(super) fn first_bad(&self, range: Range<u64>) -> Option<u64> {
         self.bad.within(range).next().map(|part| part.start)
     }
 
-    /// What `to` reads from `offset` on; what cannot be read is whatever the base says.
+    /// Reads from `offset` on. Bytes of unreadable ranges are those of the base.
     pub(super) fn read(&mut self, offset: u64, to: &mut [u8]) -> io::Result<()> {
         let range = offset..offset + to.len() as u64;
+        // Three layers, each over the one before: base, zeroed ranges, written blocks.
         self.base.read(offset, to)?;
         for part in self.zeroed.within(range.clone()) {
             to[(part.start - offset) as usize..(part.end - offset) as usize].fill(0);
@@ -44,26 +45,26 @@ impl Overlay {
         for (&block, bytes) in self.written.range(blocks) {
             let start = block * BLOCK as u64;
             let part = start.max(range.start)..(start + BLOCK as u64).min(range.end);
-            let own = &bytes[(part.start - start) as usize..(part.end - start) as usize];
-            to[(part.start - offset) as usize..(part.end - offset) as usize].copy_from_slice(own);
+            let source = &bytes[(part.start - start) as usize..(part.end - start) as usize];
+            to[(part.start - offset) as usize..(part.end - offset) as usize].copy_from_slice(source);
         }
         Ok(())
     }
 
     pub(super) fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.bad.remove(offset..offset + data.len() as u64);
-        let (mut at, mut rest) = (offset, data);
-        while !rest.is_empty() {
+        let (mut at, mut remaining) = (offset, data);
+        while !remaining.is_empty() {
             let (number, from) = (at / BLOCK as u64, at as usize % BLOCK);
-            let (piece, later) = rest.split_at(rest.len().min(BLOCK - from));
+            let (piece, following) = remaining.split_at(remaining.len().min(BLOCK - from));
             self.block(number, piece.len() < BLOCK)?[from..from + piece.len()].copy_from_slice(piece);
             at += piece.len() as u64;
-            rest = later;
+            remaining = following;
         }
         Ok(())
     }
 
-    /// A block that is about to be written; with `keeps` it has what is there now, as a part of it stays.
+    /// The block `number`, to be written. With `keeps` only a part of it will be, so it starts with its present bytes.
     fn block(&mut self, number: u64, keeps: bool) -> io::Result<&mut [u8; BLOCK]> {
         if !self.written.contains_key(&number) {
             let (start, mut bytes) = (number * BLOCK as u64, Box::new([0; BLOCK]));
@@ -76,13 +77,15 @@ impl Overlay {
         Ok(self.written.get_mut(&number).expect("it has just been made"))
     }
 
-    /// Makes a range zero.
+    /// Makes a range read as zeroes.
     pub(super) fn zero(&mut self, range: Range<u64>) {
         self.bad.remove(range.clone());
         self.zeroed.insert(range.clone());
         let block = BLOCK as u64;
         let whole = range.start.div_ceil(block)..range.end / block;
         if whole.start < whole.end {
+            // Blocks within the range are dropped: `zeroed` stands for them. Blocks at its ends are zeroed in
+            // part.
             let mut later = self.written.split_off(&whole.start);
             self.written.append(&mut later.split_off(&whole.end));
         }

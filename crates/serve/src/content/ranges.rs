@@ -1,23 +1,23 @@
-//! Sets of bytes, as ranges.
+//! Sets of bytes as ranges.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A set of bytes; ranges that touch are one.
+/// A set of bytes. Adjacent ranges are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ranges {
-    /// Where each range ends, by where it begins.
+pub(super) struct ByteRanges {
+    /// End of each range, by its start.
     ends: BTreeMap<u64, u64>,
 }
 
-impl Ranges {
+impl ByteRanges {
     /// Adds a range.
     pub(super) fn insert(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
         }
         let (mut start, mut end) = (range.start, range.end);
-        // Those that touch become part of it, from the last one on.
+        // Ranges that touch or overlap the new one are merged into it, from the last one backwards.
         while let Some((&other, &its_end)) = self.ends.range(..=end).next_back()
             && its_end >= start
         {
@@ -27,8 +27,9 @@ impl Ranges {
         self.ends.insert(start, end);
     }
 
-    /// Takes a range out.
+    /// Removes a range.
     pub(super) fn remove(&mut self, range: Range<u64>) {
+        // From the last range that can overlap backwards, until one begins before `range`.
         while let Some((&start, &end)) = self.ends.range(..range.end).next_back()
             && end > range.start
             && !range.is_empty()
@@ -44,8 +45,9 @@ impl Ranges {
         }
     }
 
-    /// The parts of `range` that are in the set, in order.
+    /// Parts of `range` that are in the set, in order.
     pub(super) fn within(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        // Ranges are disjoint, so only one that begins before `range` can reach into it.
         let before = self.ends.range(..range.start).next_back();
         let later = self.ends.range(range.start..range.end.max(range.start));
         before
@@ -65,7 +67,7 @@ mod tests {
     fn a_set_of_ranges_is_a_set_of_bytes() {
         let mut rng = SplitMix::new(5, "ranges");
         for _ in 0..200 {
-            let (mut ranges, mut plain) = (Ranges::default(), [false; 64]);
+            let (mut ranges, mut plain) = (ByteRanges::default(), [false; 64]);
             for _ in 0..40 {
                 let (a, b) = (rng.next_u64() % 65, rng.next_u64() % 65);
                 let range = a.min(b)..a.max(b);
@@ -77,10 +79,10 @@ mod tests {
                 }
                 plain[range.start as usize..range.end as usize].fill(is_in);
                 let (a, b) = (rng.next_u64() % 65, rng.next_u64() % 65);
-                let asked = a.min(b)..a.max(b);
-                let found: Vec<u64> = ranges.within(asked.clone()).flatten().collect();
-                let expected: Vec<u64> = asked.filter(|&at| plain[at as usize]).collect();
-                assert_eq!(found, expected);
+                let range = a.min(b)..a.max(b);
+                let actual: Vec<u64> = ranges.within(range.clone()).flatten().collect();
+                let expected: Vec<u64> = range.filter(|&at| plain[at as usize]).collect();
+                assert_eq!(actual, expected);
             }
             let runs = plain.chunk_by(|a, b| a == b).filter(|run| run[0]).count();
             assert_eq!(ranges.ends.len(), runs, "ranges that touch are one");

@@ -1,55 +1,61 @@
-//! The power, as it is asked for from outside.
+//! Control requests that change the power.
 
 use outlast_media::{FaultSpec, Tear};
 use outlast_units::Nanos;
 use serde_json::{Value, json};
 
-use super::Action;
-use crate::input::{Input, Power};
-use crate::machine::Refused;
-use crate::service::Service;
-use crate::session::Front;
+use super::PowerAction;
+use crate::device::RefusedInput;
+use crate::input::{DeviceInput, PowerChange};
+use crate::service::DeviceService;
+use crate::session::ClientSessions;
 
-/// What a loss of power is to leave of what is being programmed.
-pub(super) fn tear(service: &mut Service, action: Action, fault: &FaultSpec) -> Result<(), String> {
+/// Sets the damage that the next loss of power does to data being programmed.
+pub(super) fn tear(
+    service: &mut DeviceService,
+    action: PowerAction,
+    fault: &FaultSpec,
+) -> Result<(), String> {
     let now = service.now;
-    let machine = &service.main().machine;
-    let tear = machine.scenario().tear("power", fault).map_err(|error| error.to_string())?;
+    let device = &service.main_device().device;
+    let tear = device.scenario().tear("power", fault).map_err(|error| error.to_string())?;
     if tear == Tear::Nothing {
         return Ok(());
     }
-    if matches!(action, Action::On) {
+    if matches!(action, PowerAction::On) {
         return Err("shorn and torn belong to cut and off".to_owned());
     }
-    if machine.is_off() {
-        return Err(Refused::Off.to_string());
+    if device.is_off() {
+        return Err(RefusedInput::Off.to_string());
     }
-    service.main().apply(now, &Input::Tear(tear)).map_err(|refused| refused.to_string())
+    service.main_device().apply(now, &DeviceInput::Tear(tear)).map_err(|refused| refused.to_string())
 }
 
-/// The power goes or comes, and with it the clients.
+/// Switches the power; a loss closes the connections of all clients.
 pub(super) fn switch(
-    service: &mut Service,
-    front: &mut Front,
-    action: Action,
+    service: &mut DeviceService,
+    clients: &mut ClientSessions,
+    action: PowerAction,
     span: Option<Nanos>,
     force: bool,
 ) -> Result<Value, String> {
     let now = service.now;
     let (power, back) = match (action, span) {
-        (Action::On, Some(_)) => return Err("for belongs to cut and off".to_owned()),
-        (Action::On, None) => (Power::On { force }, None),
-        (Action::Cut, None) => (Power::Cut { force }, None),
-        (Action::Off, None) => (Power::Off, None),
-        (Action::Cut | Action::Off, Some(span)) => (Power::Off, Some(Nanos(now.0.saturating_add(span.0)))),
+        (PowerAction::On, Some(_)) => return Err("for belongs to cut and off".to_owned()),
+        (PowerAction::On, None) => (PowerChange::On { force }, None),
+        (PowerAction::Cut, None) => (PowerChange::Cut { force }, None),
+        (PowerAction::Off, None) => (PowerChange::Off, None),
+        (PowerAction::Cut | PowerAction::Off, Some(span)) => {
+            (PowerChange::Off, Some(Nanos(now.0.saturating_add(span.0))))
+        }
     };
-    let done = service.power(now, power).map_err(|refused| refused.to_string());
-    if !matches!(action, Action::On) {
-        // As when a cable is pulled: nobody is told anything.
-        front.close_all(0);
+    let done = service.change_power(now, power).map_err(|refused| refused.to_string());
+    if !matches!(action, PowerAction::On) {
+        // As when a cable is pulled: clients get no more replies.
+        clients.close_sessions_of(0);
     }
     if done.is_ok() {
-        service.power_on = back.map(|at| (at, force));
+        service.power_returns = back.map(|at| (at, force));
     }
     done.map(|()| json!({ "now_ns": now.0 }))
 }

@@ -1,67 +1,67 @@
-//! Why an image cannot be used.
+//! Errors of images.
 
-use crate::log::Damage;
+use crate::log::LogDamage;
 use outlast_engine::{EngineError, ScenarioError};
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why an image cannot be made, opened or written. Nothing has been changed in it.
+/// Reason for which an image cannot be created, opened or written. The image is unchanged.
 #[derive(Debug, Error)]
 pub enum ImageError {
-    /// A file of it cannot be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Another server has it.
+    /// Another server uses the image.
     #[error("{}: is in use by another server", path.display())]
     InUse {
-        /// The image.
+        /// Folder of the image.
         path: PathBuf,
     },
-    /// A file that does not belong to an image of this version and scenario.
+    /// A file does not belong to an image of this version and scenario.
     #[error("{}: {why}", path.display())]
     Foreign {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the fault.
         why: String,
     },
-    /// A segment of the log.
+    /// A segment of the log is damaged.
     #[error("{}: {damage}", path.display())]
     Log {
-        /// The segment.
+        /// Path of the segment.
         path: PathBuf,
-        /// What is wrong with it.
-        damage: Damage,
+        /// The damage.
+        damage: LogDamage,
     },
-    /// Replies have left that more of the log decided than there is.
+    /// The log is shorter than the part on which sent replies depend.
     #[error(
-        "{}: ends at byte {found}, but replies that depend on the log up to byte {promised} of segment {segment} were already sent: the machine \
+        "{}: ends at byte {length}, but replies that depend on the log up to byte {promised} of segment {segment} were already sent: the machine \
          must have crashed (serving with sync prevents this; salvage serves what is left)",
         path.display()
     )]
     Short {
-        /// The last segment.
+        /// Path of the last segment.
         path: PathBuf,
-        /// Its length.
-        found: u64,
-        /// The segment that was written when the last reply left.
+        /// Its length in bytes.
+        length: u64,
+        /// Segment that was written when the last reply left.
         segment: u32,
-        /// Its length then.
+        /// Length of that segment then, in bytes.
         promised: u64,
     },
-    /// A trace of the log cannot be written.
+    /// The trace of a log cannot be written.
     #[error(transparent)]
     Trace(#[from] outlast_workload::WorkloadError),
-    /// The scenario.
+    /// The scenario cannot be read.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// What the scenario describes.
+    /// The device of the scenario cannot be built.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }

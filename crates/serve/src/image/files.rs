@@ -1,8 +1,8 @@
-//! The files of an image.
+//! Files of an image.
 
-use super::folder::Folder;
+use super::folder::ImageFolder;
 use super::{ImageError, checkpoints, with_bytes};
-use crate::log::{Acknowledged, VERSION, segment_name};
+use crate::log::{AcknowledgedPoint, VERSION, segment_name};
 use outlast_engine::{Scenario, parse_text};
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::OsStr;
@@ -19,30 +19,30 @@ pub(super) const CHECKPOINTS: &str = "checkpoints";
 const CLOCK: &str = "clock";
 pub(super) const LOCK: &str = "lock";
 const CLEAN: &str = "clean";
-/// What an image consists of.
-pub(super) const OWN: [&str; 7] = [IMAGE, SCENARIO, LOG, CHECKPOINTS, CLOCK, LOCK, CLEAN];
+/// Names of all entries of an image.
+pub(super) const IMAGE_ENTRIES: [&str; 7] = [IMAGE, SCENARIO, LOG, CHECKPOINTS, CLOCK, LOCK, CLEAN];
 
-/// What to do with an image of another version.
-pub(super) const ELSEWHERE: &str =
+/// Advice for images of another version.
+pub(super) const OTHER_VERSION_ADVICE: &str =
     "serve the image with the Outlast that wrote it, and copy its data to a new one";
 
-/// The longest first line of an image, in bytes: it has 50 or so.
-const LINE_MAX: u64 = 4096;
-/// The longest scenario, in bytes: the largest tables of error rates take some 100 KiB.
-const SCENARIO_MAX: u64 = 16 << 20;
+/// Longest content of the files `image` and `clock`, in bytes; both have less than 100.
+const MAX_LINE_BYTES: u64 = 4096;
+/// Longest scenario in bytes. The largest tables of error rates take some 100 KiB.
+const MAX_SCENARIO_BYTES: u64 = 16 << 20;
 
 #[derive(Clone, Debug)]
-pub(super) struct Files {
-    folder: Folder,
+pub(super) struct ImageFiles {
+    folder: ImageFolder,
 }
 
-impl Files {
-    /// Those of the image in `folder`; `None` where there is none, or one that was not made to its end.
+impl ImageFiles {
+    /// Opens the image in `folder`; `None` if there is none, or its creation was not completed.
     ///
     /// # Errors
     /// An entry is neither a plain file nor a folder.
     pub(super) fn find(folder: &Path) -> Result<Option<Self>, ImageError> {
-        let files = match Folder::open(folder) {
+        let files = match ImageFolder::open(folder) {
             Ok(opened) => Self { folder: opened },
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(io_error(folder.to_owned(), source)),
@@ -54,16 +54,16 @@ impl Files {
         Ok(Some(files))
     }
 
-    /// Those of the image in `folder`, which must be there.
-    pub(super) fn of(folder: &Path) -> Result<Self, ImageError> {
-        Self::find(folder)?.ok_or_else(|| is_none(folder))
+    /// Opens the image in `folder`, which must exist.
+    pub(super) fn open(folder: &Path) -> Result<Self, ImageError> {
+        Self::find(folder)?.ok_or_else(|| no_image(folder))
     }
 
-    pub(super) fn over(folder: Folder) -> Self {
+    pub(super) fn with_folder(folder: ImageFolder) -> Self {
         Self { folder }
     }
 
-    pub(super) fn folder(&self) -> &Folder {
+    pub(super) fn folder(&self) -> &ImageFolder {
         &self.folder
     }
 
@@ -75,37 +75,37 @@ impl Files {
         self.folder.path_of(LOG)
     }
 
-    /// The folder of the log.
-    pub(super) fn open_log(&self) -> Result<Folder, ImageError> {
-        self.folder.inner(LOG).map_err(|source| io_error(self.log(), source))
+    /// Folder of the log.
+    pub(super) fn open_log(&self) -> Result<ImageFolder, ImageError> {
+        self.folder.subfolder(LOG).map_err(|source| io_error(self.log(), source))
     }
 
-    /// The folder of the checkpoints, if there is one.
-    pub(super) fn open_checkpoints(&self) -> Result<Option<Folder>, ImageError> {
-        match self.folder.inner(CHECKPOINTS) {
+    /// Folder of the checkpoints, if it exists.
+    pub(super) fn open_checkpoints(&self) -> Result<Option<ImageFolder>, ImageError> {
+        match self.folder.subfolder(CHECKPOINTS) {
             Ok(folder) => Ok(Some(folder)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(io_error(self.folder.path_of(CHECKPOINTS), source)),
         }
     }
 
-    /// The same, which is made if there is none.
-    pub(super) fn make_checkpoints(&self) -> io::Result<Folder> {
-        self.folder.make_inner(CHECKPOINTS)
+    /// Folder of the checkpoints, created if absent.
+    pub(super) fn make_checkpoints(&self) -> io::Result<ImageFolder> {
+        self.folder.make_subfolder(CHECKPOINTS)
     }
 
     fn image(&self) -> PathBuf {
         self.folder.path_of(IMAGE)
     }
 
-    /// Whether it has been made to its end.
+    /// True if the creation of the image was completed.
     pub(super) fn exists(&self) -> bool {
         self.folder.has(IMAGE)
     }
 
-    /// Checks the kind of each entry that an image may have: whoever made it decides what they are.
+    /// Checks that each entry is a file or folder, since the maker of an image could have put anything there.
     pub(super) fn check_entries(&self) -> Result<(), ImageError> {
-        for name in OWN.into_iter().filter(|name| self.folder.has(name)) {
+        for name in IMAGE_ENTRIES.into_iter().filter(|name| self.folder.has(name)) {
             let is_folder = [LOG, CHECKPOINTS].contains(&name);
             let checked =
                 if is_folder { self.folder.expect_folder(name) } else { self.folder.expect_file(name) };
@@ -113,18 +113,21 @@ impl Files {
             if !is_folder {
                 continue;
             }
-            let inner =
-                self.folder.inner(name).map_err(|source| io_error(self.folder.path_of(name), source))?;
-            for entry in inner.names().map_err(|source| io_error(inner.path().to_owned(), source))? {
-                inner.expect_file(&entry).map_err(|source| io_error(inner.path_of(&entry), source))?;
+            let subfolder =
+                self.folder.subfolder(name).map_err(|source| io_error(self.folder.path_of(name), source))?;
+            for entry in subfolder.names().map_err(|source| io_error(subfolder.path().to_owned(), source))? {
+                subfolder
+                    .expect_file(&entry)
+                    .map_err(|source| io_error(subfolder.path_of(&entry), source))?;
             }
         }
         Ok(())
     }
 
-    /// Has the image for this process alone, as long as the file lives.
+    /// Locks the image for this process, as long as the file is open.
     pub(super) fn lock(&self) -> Result<File, ImageError> {
         let io = |source| io_error(self.folder.path_of(LOCK), source);
+        // The lock belongs to the open file, so it ends with the process, however that ends.
         let file = self.folder.open_or_create(LOCK).map_err(io)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(file),
@@ -135,10 +138,10 @@ impl Files {
         }
     }
 
-    /// Makes the image; its first file last.
+    /// Creates the image. The file `image` is written last, since an image exists once it does.
     pub(super) fn make(&self, scenario: &Scenario, sync: bool) -> Result<(), ImageError> {
         let text = with_bytes(scenario).to_toml()?;
-        let image = fresh_number();
+        let image = new_image_number();
         let write = |name: &str, bytes: &[u8]| {
             let write = || -> io::Result<()> {
                 let mut file = self.folder.create(name)?;
@@ -147,12 +150,13 @@ impl Files {
             };
             write().map_err(|source| io_error(self.folder.path_of(name), source))
         };
-        self.folder.make_inner(LOG).map_err(|source| io_error(self.log(), source))?;
-        checkpoints::keep_from(self, u32::MAX, false)?;
+        self.folder.make_subfolder(LOG).map_err(|source| io_error(self.log(), source))?;
+        // Removes what is left of an image whose creation was not completed.
+        checkpoints::remove_before(self, u32::MAX, false)?;
         write(SCENARIO, text.as_bytes())?;
-        let begin = Acknowledged { segment: 1, ..Acknowledged::default() };
+        let begin = AcknowledgedPoint { segment: 1, ..AcknowledgedPoint::default() };
         write(CLOCK, &begin.to_bytes(image))?;
-        self.unclean()?;
+        self.remove_clean_mark()?;
         let line = format!("outlast image {VERSION} {image:016x} {:08x}\n", crc32c::crc32c(text.as_bytes()));
         write(IMAGE, line.as_bytes())?;
         if sync {
@@ -161,21 +165,23 @@ impl Files {
         Ok(())
     }
 
-    /// The number of the image and its scenario.
+    /// Number of the image, and its scenario.
     pub(super) fn read(&self) -> Result<(u64, Scenario), ImageError> {
-        let line = self.read_text(IMAGE, LINE_MAX)?;
+        let line = self.read_text(IMAGE, MAX_LINE_BYTES)?;
         let words: Vec<&str> = line.split_whitespace().collect();
         let foreign = |why: String| ImageError::Foreign { path: self.image(), why };
         let ["outlast", "image", version, number, sum] = words[..] else {
             return Err(foreign("is not an Outlast image".to_owned()));
         };
         if version != VERSION.to_string() {
-            let why = format!("has version {version}; this program reads version {VERSION}: {ELSEWHERE}");
+            let why = format!(
+                "has version {version}; this program reads version {VERSION}: {OTHER_VERSION_ADVICE}"
+            );
             return Err(foreign(why));
         }
         let numbers = u64::from_str_radix(number, 16).ok().zip(u32::from_str_radix(sum, 16).ok());
         let (image, sum) = numbers.ok_or_else(|| foreign("is damaged".to_owned()))?;
-        let text = self.read_text(SCENARIO, SCENARIO_MAX)?;
+        let text = self.read_text(SCENARIO, MAX_SCENARIO_BYTES)?;
         if crc32c::crc32c(text.as_bytes()) != sum {
             let why = "has been changed since the image was made; the log belongs to what it was".to_owned();
             return Err(ImageError::Foreign { path: self.scenario(), why });
@@ -189,10 +195,11 @@ impl Files {
         String::from_utf8(bytes).map_err(|_| io(io::Error::other("is not text (UTF-8)")))
     }
 
-    pub(super) fn clock(&self, image: u64) -> Result<Acknowledged, ImageError> {
+    pub(super) fn clock(&self, image: u64) -> Result<AcknowledgedPoint, ImageError> {
         let path = self.folder.path_of(CLOCK);
-        let bytes = self.folder.read_all(CLOCK, LINE_MAX).map_err(|source| io_error(path.clone(), source))?;
-        Acknowledged::from_bytes(image, &bytes).ok_or_else(|| {
+        let bytes =
+            self.folder.read_all(CLOCK, MAX_LINE_BYTES).map_err(|source| io_error(path.clone(), source))?;
+        AcknowledgedPoint::from_bytes(image, &bytes).ok_or_else(|| {
             let why = "is damaged, or of another image".to_owned();
             ImageError::Foreign { path, why }
         })
@@ -202,7 +209,7 @@ impl Files {
         self.folder.write(CLOCK).map_err(|source| io_error(self.folder.path_of(CLOCK), source))
     }
 
-    /// The segments that there are, in order: without a gap, and nothing else.
+    /// Numbers of all segments, in ascending order.
     pub(super) fn segments(&self) -> Result<Vec<u32>, ImageError> {
         let log = self.open_log()?;
         let mut segments = Vec::new();
@@ -217,14 +224,14 @@ impl Files {
         Ok(segments)
     }
 
-    /// Removes the segments that are not within `kept`.
+    /// Removes all segments outside `kept`.
     pub(super) fn keep_segments(&self, kept: RangeInclusive<u32>) -> Result<(), ImageError> {
         let others = self.segments()?.into_iter().filter(|segment| !kept.contains(segment));
         let log = self.open_log()?;
         others.map(segment_name).try_for_each(|name| remove(&log, name.as_ref()))
     }
 
-    /// Bytes of the segments from `first` on.
+    /// Bytes of all segments from `first` on.
     pub(super) fn log_bytes(&self, first: u32) -> Result<u64, ImageError> {
         let log = self.open_log()?;
         let size = |segment| {
@@ -239,7 +246,7 @@ impl Files {
         log.read(&name).map_err(|source| io_error(log.path_of(name), source))
     }
 
-    /// The path of a segment, for messages.
+    /// Path of a segment, for messages.
     pub(super) fn segment_path(&self, segment: u32) -> PathBuf {
         self.log().join(segment_name(segment))
     }
@@ -257,36 +264,36 @@ impl Files {
         Ok(())
     }
 
-    pub(super) fn unclean(&self) -> Result<(), ImageError> {
+    pub(super) fn remove_clean_mark(&self) -> Result<(), ImageError> {
         self.folder.remove_if_there(CLEAN).map_err(|error| io_error(self.folder.path_of(CLEAN), error))
     }
 }
 
-/// There is no image in `folder`.
-pub(super) fn is_none(folder: &Path) -> ImageError {
+/// Error for a folder without an image.
+pub(super) fn no_image(folder: &Path) -> ImageError {
     let why = "is not an Outlast image; to create one: outlast serve SCENARIO --image DIR".to_owned();
     ImageError::Foreign { path: folder.to_owned(), why }
 }
 
-/// A number that no other image is likely to have.
-fn fresh_number() -> u64 {
+/// A number that is probably unique to an image.
+fn new_image_number() -> u64 {
     #[allow(clippy::disallowed_methods, reason = "images are told apart by when and by whom they were made")]
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     outlast_units::rng::mix(now ^ u64::from(std::process::id()) << 40)
 }
 
-/// What went wrong with the file `path`.
+/// Error of the file `path`.
 pub(super) fn io_error(path: PathBuf, source: io::Error) -> ImageError {
     ImageError::Io { path, source }
 }
 
-/// The segment that a file is named after.
+/// Number of a segment or checkpoint, from its file name.
 pub(super) fn number_of(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?;
     let number = name.parse().ok().filter(|&number: &u32| number > 0)?;
     (name == format!("{number:08}")).then_some(number)
 }
 
-pub(super) fn remove(folder: &Folder, name: &OsStr) -> Result<(), ImageError> {
+pub(super) fn remove(folder: &ImageFolder, name: &OsStr) -> Result<(), ImageError> {
     folder.remove(name).map_err(|source| io_error(folder.path_of(name), source))
 }

@@ -1,18 +1,14 @@
-//! An image: a folder that holds all that is needed to have a machine again.
+//! An image: a folder with everything needed to build a device again.
 //!
 //! | file | what |
 //! |---|---|
 //! | `image` | version, number of the image, checksum of the scenario |
-//! | `scenario.toml` | what the machine is made from, complete in itself |
+//! | `scenario.toml` | scenario of the device, complete in itself |
 //! | `log/00000001` … | segments of the log of inputs |
-//! | `checkpoints/00000007` | the machine as it was when that segment began; what lies before may be gone |
-//! | `clock` | how far time and log had come when the last reply left |
-//! | `lock` | held by the server that has the image |
-//! | `clean` | there after a shutdown that was announced |
-//!
-//! A checkpoint is a snapshot of a fork, written by a separate thread when enough log has been written (`checkpoints.rs`); the loop calls `Recorder::tend`
-//! between turns. A start reads the newest checkpoint and replays the log after it; `past.rs` replays up to an earlier moment, and `trace.rs` writes the log as
-//! a trace (decisions 0041 and 0047).
+//! | `checkpoints/00000007` | the device as it was at the beginning of that segment; older segments may be gone |
+//! | `clock` | simulated time and length of the log when the last reply left |
+//! | `lock` | locked by the server that uses the image |
+//! | `clean` | present after a regular shutdown |
 
 mod checkpoints;
 mod error;
@@ -26,18 +22,18 @@ mod replay;
 mod trace;
 
 pub use error::ImageError;
-pub(crate) use folder::Folder;
-pub use options::{Found, ImageOptions};
-pub use records::{Payload, Records};
-pub use trace::Traced;
+pub(crate) use folder::ImageFolder;
+pub use options::{ImageOptions, OpeningReport};
+pub use records::{LogRecords, PayloadPlace};
+pub use trace::LogTraceSummary;
 
-use crate::input::{Input, Power};
-use crate::log::{Acknowledged, Log, LogOptions, Place};
-use crate::machine::Machine;
-use crate::recorder::Recorder;
-use checkpoints::Checkpoints;
-use files::{Files, io_error};
-use make::Begun;
+use crate::device::ServedDevice;
+use crate::input::{DeviceInput, PowerChange};
+use crate::log::{AcknowledgedPoint, InputLog, LogOptions, RecordPlace};
+use crate::recorder::InputRecorder;
+use checkpoints::ImageCheckpoints;
+use files::{ImageFiles, io_error};
+use make::NewImage;
 use outlast_device::{Command, Tag};
 use outlast_engine::{EngineError, OnProgress, Scenario};
 use outlast_media::ConfigError;
@@ -46,146 +42,157 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// An image in use: the log of its machine, to be told every input.
+/// An image in use, which records every input of its device.
 ///
-/// A process that is killed leaves a machine that loses its power at the time when the last reply left: what was promised is there.
+/// If the process is killed, the device loses power at the time of the last reply: everything that replies have promised is there.
 #[derive(Debug)]
-pub struct Image {
-    files: Files,
-    log: Log,
-    checkpoints: Checkpoints,
+pub struct DeviceImage {
+    files: ImageFiles,
+    log: InputLog,
+    checkpoints: ImageCheckpoints,
     options: ImageOptions,
-    /// Bytes of log behind the newest checkpoint when the image was opened; none once another has begun.
-    found_log: u64,
-    /// Bytes that had been written when the latest checkpoint was begun.
+    /// Bytes of log since the newest checkpoint when the image was opened; 0 once another has begun.
+    log_at_opening: u64,
+    /// Bytes written when the latest checkpoint was begun.
     checkpoint_at: u64,
-    found: Found,
-    /// Held while it lives.
+    opening: OpeningReport,
+    /// Locked as long as the image is in use.
     _lock: File,
 }
 
-impl Image {
-    /// Opens the image in `folder`, or makes one of `scenario` there, and builds its machine: prepared, given all inputs of the log, advanced
-    /// to the time when the last reply left, and, unless the last server had announced its end, without power for a moment then.
+impl DeviceImage {
+    /// Opens the image in `folder`, or creates one of `scenario`, and builds its device: prepared, given all inputs of the log, advanced to the time
+    /// of the last reply, and, unless the last server was shut down regularly, without power for a moment. `None` if `progress` stopped the
+    /// preparation.
     ///
     /// # Errors
-    /// No image, one of another version or scenario, one in use, damage before what replies have promised. `None` where `progress` stopped
-    /// it.
+    /// The image is missing, in use, of another version or scenario, or its log is damaged before the point on which replies depend.
     pub fn open(
         folder: &Path,
         scenario: Option<&Scenario>,
         options: ImageOptions,
         progress: OnProgress<'_>,
-    ) -> Result<Option<(Self, Machine)>, ImageError> {
+    ) -> Result<Option<(Self, ServedDevice)>, ImageError> {
         options.check().map_err(EngineError::from)?;
-        let (files, lock, prepared) = if let Some(files) = Files::find(folder)? {
+        let (files, lock, prepared) = if let Some(files) = ImageFiles::find(folder)? {
             let lock = files.lock()?;
             (files, lock, None)
         } else {
-            let Some(scenario) = scenario else { return Err(files::is_none(folder)) };
+            let Some(scenario) = scenario else { return Err(files::no_image(folder)) };
             check(scenario)?;
-            let begun = Begun::new(folder, scenario)?;
-            let Some(made) = begun.make(scenario, options, progress)? else { return Ok(None) };
+            let new_image = NewImage::new(folder, scenario)?;
+            let Some(made) = new_image.make(scenario, options, progress)? else { return Ok(None) };
             made
         };
-        let made = prepared.is_some();
-        let (image, own) = files.read()?;
-        if scenario.is_some_and(|asked| with_bytes(asked) != own) {
+        let is_made = prepared.is_some();
+        let (image, kept_scenario) = files.read()?;
+        if scenario.is_some_and(|scenario| with_bytes(scenario) != kept_scenario) {
             let why = "the image was made from another scenario: name that one, or none".to_owned();
             return Err(ImageError::Foreign { path: files.scenario(), why });
         }
         let acknowledged = files.clock(image)?;
-        let clean = files.is_clean();
+        let is_clean = files.is_clean();
         let store = options.contents.store(folder).map_err(|source| io_error(folder.to_owned(), source))?;
-        let begun = match prepared {
-            Some(machine) => Some(past::at_first(machine, image, store.as_ref())),
-            None => past::begin(&files, &own, image, Nanos(u64::MAX), store.as_ref(), progress)?,
+        let start = match prepared {
+            Some(device) => Some(past::with_log_start(device, image, store.as_ref())),
+            None => {
+                past::find_start(&files, &kept_scenario, image, Nanos(u64::MAX), store.as_ref(), progress)?
+            }
         };
-        let Some((mut machine, first)) = begun else { return Ok(None) };
-        let replayed = replay::replay(&mut machine, &files, first, acknowledged, options.salvage, None)?;
+        let Some((mut device, first)) = start else { return Ok(None) };
+        let replayed = replay::replay(&mut device, &files, first, acknowledged, options.salvage, None)?;
+        // Segments behind the end of the replay were begun, but no reply depends on them.
         files.keep_segments(0..=replayed.place.segment)?;
-        checkpoints::keep_from(&files, first.segment, options.keep_log)?;
+        // A process that was killed during a checkpoint may have left files that nobody needs.
+        checkpoints::remove_before(&files, first.segment, options.keep_log)?;
         let (clock, sync) = (files.open_clock()?, options.sync);
-        let log = Log::open(files.open_log()?, clock, replayed.place, acknowledged, LogOptions { sync })
+        let log = InputLog::open(files.open_log()?, clock, replayed.place, acknowledged, LogOptions { sync })
             .map_err(|source| io_error(files.log(), source))?;
-        let found = Found { made, clean: clean || made, inputs: replayed.inputs, torn: replayed.torn };
-        let checkpoints = Checkpoints::new(files.clone(), options.keep_log)?;
-        let found_log = files.log_bytes(first.segment)?;
+        let opening = OpeningReport {
+            made: is_made,
+            clean: is_clean || is_made,
+            inputs: replayed.inputs,
+            torn: replayed.torn,
+        };
+        let checkpoints = ImageCheckpoints::new(files.clone(), options.keep_log)?;
+        let log_at_opening = files.log_bytes(first.segment)?;
         let mut opened =
-            Self { files, log, checkpoints, options, found_log, checkpoint_at: 0, found, _lock: lock };
-        opened.power_up(&mut machine, acknowledged).map_err(|source| io_error(opened.files.log(), source))?;
-        opened.files.unclean()?;
-        Ok(Some((opened, machine)))
+            Self { files, log, checkpoints, options, log_at_opening, checkpoint_at: 0, opening, _lock: lock };
+        opened.power_up(&mut device, acknowledged).map_err(|source| io_error(opened.files.log(), source))?;
+        // From here on, an end without shutdown counts as a loss of power.
+        opened.files.remove_clean_mark()?;
+        Ok(Some((opened, device)))
     }
 
-    /// What was found when it was opened.
-    pub fn found(&self) -> Found {
-        self.found
+    /// Facts found when the image was opened.
+    pub fn opening_report(&self) -> OpeningReport {
+        self.opening
     }
 
-    /// Where the next record of its log will lie.
-    pub fn place(&self) -> Place {
+    /// Place of the next record.
+    pub fn place(&self) -> RecordPlace {
         self.log.place()
     }
 
-    /// Bytes of log that have been written since.
+    /// Bytes of log written by this process.
     pub fn written(&self) -> u64 {
         self.log.written()
     }
 
-    /// The scenario of the image in `folder`.
+    /// Scenario of the image in `folder`.
     ///
     /// # Errors
-    /// There is none, or one of another version.
+    /// The image is missing or of another version.
     pub fn scenario(folder: &Path) -> Result<Scenario, ImageError> {
-        Ok(Files::of(folder)?.read()?.1)
+        Ok(ImageFiles::open(folder)?.read()?.1)
     }
 
-    /// After the end of a server that nobody had announced, power is back after a loss at the time of the last reply.
-    fn power_up(&mut self, machine: &mut Machine, acknowledged: Acknowledged) -> io::Result<()> {
-        let now = acknowledged.now.max(machine.now());
-        replay::catch_up(machine, now);
-        let power = if machine.is_off() {
-            Power::On { force: false }
-        } else if self.found.clean && machine.in_flight() == 0 {
+    /// Advances to the time of the last reply. If the last server was not shut down regularly, power then fails and returns.
+    fn power_up(&mut self, device: &mut ServedDevice, acknowledged: AcknowledgedPoint) -> io::Result<()> {
+        let now = acknowledged.now.max(device.now());
+        replay::catch_up(device, now);
+        let power = if device.is_off() {
+            PowerChange::On { force: false }
+        } else if self.opening.clean && device.in_flight() == 0 {
             return Ok(());
         } else {
-            Power::Cut { force: false }
+            PowerChange::Cut { force: false }
         };
-        self.record(now, &Input::Power(power));
+        self.record(now, &DeviceInput::Power(power));
         self.commit()?;
-        // An array may refuse to start, and is served as one that has not.
-        let _refused = machine.apply(now, &Input::Power(power));
-        replay::catch_up(machine, now);
+        // An array may refuse to start; it is then served as such.
+        let _refused = device.apply(now, &DeviceInput::Power(power));
+        replay::catch_up(device, now);
         self.acknowledge(now, true)
     }
 
-    /// A shutdown that is announced, at `now`: what is under way ends, the machine is flushed, and the next server finds it as it then is. To be
-    /// called when no client is there any more.
+    /// Shuts down at `now`: commands under way end, the device is flushed, and the image is marked as clean. Called when no client is left.
     ///
     /// # Errors
-    /// The log cannot be written; then the next server finds a machine that has lost its power. Or a checkpoint could not be, which loses
+    /// The log cannot be written, and the next server will find a device that has lost its power; or a checkpoint could not be written, which loses
     /// nothing.
-    pub fn shut_down(mut self, machine: &mut Machine, now: Nanos) -> io::Result<()> {
-        let mut now = finish(machine, now);
-        machine.check_contents()?;
-        if machine.is_up() && machine.in_flight() == 0 {
+    pub fn shut_down(mut self, device: &mut ServedDevice, now: Nanos) -> io::Result<()> {
+        let mut now = finish(device, now);
+        device.check_contents()?;
+        if device.is_up() && device.in_flight() == 0 {
+            // No command is under way, so tag 0 is free.
             let command = Command::FLUSH;
-            let flush = Input::Command { tag: Tag(0), command, data: &[] };
+            let flush = DeviceInput::Command { tag: Tag(0), command, data: &[] };
             self.record(now, &flush);
             self.commit()?;
-            let _refused = machine.apply(now, &flush);
-            now = finish(machine, now);
+            let _refused = device.apply(now, &flush);
+            now = finish(device, now);
         }
-        self.record(now, &Input::Advance);
+        // Keeps the time of the shutdown, which no other input may have.
+        self.record(now, &DeviceInput::Advance);
         self.acknowledge(now, true)?;
         self.files.mark_clean(self.log.syncs())?;
         self.checkpoints.wait()
     }
 }
 
-impl Recorder for Image {
-    fn record(&mut self, at: Nanos, input: &Input<'_>) {
+impl InputRecorder for DeviceImage {
+    fn record(&mut self, at: Nanos, input: &DeviceInput<'_>) {
         self.log.record(at, input);
     }
 
@@ -197,41 +204,41 @@ impl Recorder for Image {
         self.log.acknowledge(now, durable)
     }
 
-    /// When enough log has been written, the machine is written as it is, beside the service.
-    fn tend(&mut self, machine: &Machine) -> io::Result<()> {
+    /// Begins a checkpoint if the log since the last one is long enough.
+    fn checkpoint_if_due(&mut self, device: &ServedDevice) -> io::Result<()> {
         if self.checkpoints.is_under_way()? {
             return Ok(());
         }
-        let log = self.found_log + self.log.written() - self.checkpoint_at;
+        let log = self.log_at_opening + self.log.written() - self.checkpoint_at;
         if log < self.options.limit(self.checkpoints.bytes()) {
             return Ok(());
         }
-        // If anything goes wrong, the next attempt is as far away as from a checkpoint that was written.
-        (self.found_log, self.checkpoint_at) = (0, self.log.written());
-        self.log.roll()?;
-        self.checkpoints.begin(machine.fork(), self.log.place().segment)
+        // Counted from now even if the checkpoint fails, so that the next attempt is not made in the next turn.
+        (self.log_at_opening, self.checkpoint_at) = (0, self.log.written());
+        self.log.begin_next_segment()?;
+        self.checkpoints.begin(device.fork(), self.log.place().segment)
     }
 }
 
-/// Lets all commands under way end; returns when they have.
-fn finish(machine: &mut Machine, now: Nanos) -> Nanos {
-    replay::catch_up(machine, now);
-    while machine.in_flight() > 0
-        && let Some(at) = machine.next_deadline().filter(|&at| at <= machine.latest())
+/// Lets all commands under way end; returns the time at which they have.
+fn finish(device: &mut ServedDevice, now: Nanos) -> Nanos {
+    replay::catch_up(device, now);
+    while device.in_flight() > 0
+        && let Some(at) = device.next_deadline().filter(|&at| at <= device.latest())
     {
-        replay::catch_up(machine, at);
+        replay::catch_up(device, at);
     }
-    machine.now()
+    device.now()
 }
 
-/// A machine in service keeps bytes.
+/// The scenario with `device.bytes` set, since served devices keep bytes.
 fn with_bytes(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     scenario.device.bytes = true;
     scenario
 }
 
-/// An image is complete in itself.
+/// Refuses scenarios that need other files, since an image has none.
 fn check(scenario: &Scenario) -> Result<(), ImageError> {
     let overwrites = scenario.precondition.overwrite == outlast_engine::OverwritePattern::Workload;
     match scenario.input_files().first() {

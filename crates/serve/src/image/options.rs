@@ -1,32 +1,31 @@
-//! How an image is opened, and what is found then.
+//! Options of an image, and facts found when it is opened.
 
 use crate::store::ContentsIn;
 use outlast_media::ConfigError;
 use outlast_units::Bytes;
 
-/// How an image is opened.
+/// Options of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImageOptions {
-    /// Whether it survives the host's own crash; see [`LogOptions`](crate::log::LogOptions).
+    /// Makes the image survive a crash of the host; see [`LogOptions`](crate::log::LogOptions).
     pub sync: bool,
-    /// Whether a log that the host's crash has damaged is used up to the damage, though replies have left that later parts decided.
+    /// Accepts a log that a crash of the host has damaged, up to the damage, even if sent replies depend on later records.
     pub salvage: bool,
-    /// Whether the log before a checkpoint stays, so that there is the machine as it was at any moment of its life.
+    /// Keeps the log before checkpoints, which allows the device to be opened as it was at any time.
     pub keep_log: bool,
-    /// How much log is written before the next checkpoint, from 64 KiB on. Absent: 64 MiB, or as much as the newest checkpoint takes if that
-    /// is more.
+    /// Bytes of log between checkpoints, at least 64 KiB. Absent: the length of the newest checkpoint, at least 64 MiB.
     pub checkpoint_every: Option<Bytes>,
-    /// Where the machine's bytes are; if on disk, in the image's folder.
+    /// Storage of the device's bytes: memory, or a file in the image's folder.
     pub contents: ContentsIn,
 }
 
-/// The least that `checkpoint_every` may be: below it a server would do little else than write checkpoints.
+/// Least `checkpoint_every`: below it a server would do little but write checkpoints.
 const CHECKPOINT_LEAST: Bytes = Bytes::kib(64);
-/// What `checkpoint_every` is at least where it is absent.
+/// Least log between checkpoints if `checkpoint_every` is absent.
 const CHECKPOINT_EVERY: Bytes = Bytes::mib(64);
 
 impl ImageOptions {
-    /// Checks that they can work.
+    /// Checks the values.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         match self.checkpoint_every.filter(|every| every.0 < CHECKPOINT_LEAST.0) {
             Some(every) => {
@@ -37,21 +36,22 @@ impl ImageOptions {
         }
     }
 
-    /// Bytes of log after which the next checkpoint is made, where the newest has `bytes`.
+    /// Bytes of log between checkpoints, if the newest has `bytes`.
     pub(super) fn limit(&self, bytes: u64) -> u64 {
+        // As much log as the checkpoint is long: writing at most doubles, and a start replays a bounded log.
         self.checkpoint_every.map_or_else(|| bytes.max(CHECKPOINT_EVERY.0), |every| every.0)
     }
 }
 
-/// What was found when an image was opened.
+/// Facts found when an image was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Whether there was none, so that it was made.
+pub struct OpeningReport {
+    /// True if the image was created.
     pub made: bool,
-    /// Whether the last server had announced its end. Otherwise the machine has lost its power when that server ended.
+    /// True if the last server was shut down regularly; otherwise the device has lost its power.
     pub clean: bool,
-    /// Inputs that have been repeated.
+    /// Number of inputs replayed.
     pub inputs: u64,
-    /// Whether the log ended within a record, which was taken away.
+    /// True if the log ended with an incomplete record, which was cut off.
     pub torn: bool,
 }

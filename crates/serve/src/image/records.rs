@@ -1,66 +1,65 @@
-//! The records of an image's whole log, one after another, and the machine that they are given to.
+//! All records of an image's log, with the device that they are given to.
 
-use super::files::{Files, io_error};
-use super::{Image, ImageError};
-use crate::log::{Acknowledged, Damage, PAYLOAD, Reader, Record};
-use crate::machine::Machine;
+use super::files::{ImageFiles, io_error};
+use super::{DeviceImage, ImageError};
+use crate::device::ServedDevice;
+use crate::log::{AcknowledgedPoint, LogDamage, LogRecord, PAYLOAD_OFFSET, SegmentReader};
 use outlast_engine::{OnProgress, Scenario};
 use outlast_units::Nanos;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// Bytes of a segment read at once.
+/// Bytes read with one call.
 const BUFFER: usize = 1 << 20;
 
-/// Where the bytes of a write are.
+/// Place of the bytes of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Payload {
-    /// The segment of the log.
+pub struct PayloadPlace {
+    /// Number of the segment.
     pub segment: u32,
-    /// The byte of its file.
+    /// Offset in the segment, in bytes.
     pub offset: u64,
 }
 
-/// The records of a log from its beginning to its end: to what had been promised at least, and no record that is torn.
+/// Records of a whole log, at least to the point on which replies depend, without an incomplete record at the end.
 #[derive(Debug)]
-pub struct Records {
-    files: Files,
+pub struct LogRecords {
+    files: ImageFiles,
     image: u64,
-    acknowledged: Acknowledged,
-    /// Segments that are still to be read, last first.
+    acknowledged: AcknowledgedPoint,
+    /// Numbers of segments to be read, last first.
     segments: Vec<u32>,
-    reader: Option<Reader<BufReader<File>>>,
-    /// The segment and the byte of it to which it has been read.
-    come_to: (u32, u64),
+    reader: Option<SegmentReader<BufReader<File>>>,
+    /// Segment and offset up to which records were read.
+    read_to: (u32, u64),
 }
 
-impl Image {
-    /// What the image in `folder` was made from, as it was made except for what `change` changes, and all that it was given since. The image
-    /// stays as it is, and may be in use.
+impl DeviceImage {
+    /// Prepares the device of the image in `folder`, with its scenario altered by `change`, and opens the records of its log. The image is not
+    /// changed, and may be in use. `None` if `progress` stopped the preparation.
     ///
     /// # Errors
-    /// No image, one of another version, a log that does not go back to the beginning, or a setting that cannot work. `None` where `progress`
-    /// stopped it.
-    pub fn from_the_start(
+    /// The image is missing or of another version, its log does not go back to the beginning, or a setting cannot work.
+    pub fn prepare_with_records(
         folder: &Path,
         change: impl FnOnce(&mut Scenario),
         progress: OnProgress<'_>,
-    ) -> Result<Option<(Machine, Records)>, ImageError> {
-        let records = Records::of(folder)?;
+    ) -> Result<Option<(ServedDevice, LogRecords)>, ImageError> {
+        let records = LogRecords::open(folder)?;
         let mut scenario = records.files.read()?.1;
         change(&mut scenario);
-        Ok(Machine::prepare(&scenario, progress)?.map(|machine| (machine, records)))
+        Ok(ServedDevice::prepare(&scenario, progress)?.map(|device| (device, records)))
     }
 }
 
-impl Records {
-    /// Those of the image in `folder`, which may be in use.
+impl LogRecords {
+    /// Opens the records of the image in `folder`, which may be in use.
     ///
     /// # Errors
-    /// No image, one of another version, or a log that does not go back to the beginning.
-    pub fn of(folder: &Path) -> Result<Self, ImageError> {
-        let files = Files::of(folder)?;
+    /// The image is missing or of another version, or its log does not go back to the beginning.
+    pub fn open(folder: &Path) -> Result<Self, ImageError> {
+        let files = ImageFiles::open(folder)?;
         let image = files.read()?.0;
         let acknowledged = files.clock(image)?;
         let mut segments = files.segments()?;
@@ -69,26 +68,26 @@ impl Records {
             return Err(ImageError::Foreign { path: files.log(), why });
         }
         segments.reverse();
-        Ok(Self { files, image, acknowledged, segments, reader: None, come_to: (0, 0) })
+        Ok(Self { files, image, acknowledged, segments, reader: None, read_to: (0, 0) })
     }
 
-    /// The next one, and where its bytes are; `None` at the end.
+    /// Next record, and the place of its payload; `None` at the end.
     ///
     /// # Errors
-    /// Damage before what replies have promised, or a segment is missing.
+    /// The log is damaged before the point on which replies depend, or a segment is missing.
     #[allow(clippy::should_implement_trait, reason = "a record borrows from its reader")]
-    pub fn next(&mut self) -> Result<Option<(Record<'_>, Payload)>, ImageError> {
+    pub fn next(&mut self) -> Result<Option<(LogRecord<'_>, PayloadPlace)>, ImageError> {
         loop {
             let Some(reader) = self.reader.as_mut() else {
-                let Some(segment) = self.segments.pop() else { return self.whole() };
-                if segment != self.come_to.0 + 1 {
-                    let why = format!("segment {} of the log is missing", self.come_to.0 + 1);
+                let Some(segment) = self.segments.pop() else { return self.check_promised() };
+                if segment != self.read_to.0 + 1 {
+                    let why = format!("segment {} of the log is missing", self.read_to.0 + 1);
                     return Err(ImageError::Foreign { path: self.files.log(), why });
                 }
                 let file = BufReader::with_capacity(BUFFER, self.files.open_segment(segment)?);
-                match Reader::new(file, self.image, segment) {
+                match SegmentReader::new(file, self.image, segment) {
                     Ok(reader) => self.reader = Some(reader),
-                    Err(damage) => return self.ended(segment, 0, damage),
+                    Err(damage) => return self.end_at_damage(segment, 0, damage),
                 }
                 continue;
             };
@@ -96,53 +95,56 @@ impl Records {
             match reader.read() {
                 Ok(true) => break,
                 Ok(false) => {
-                    self.come_to = (place.segment, place.offset);
+                    self.read_to = (place.segment, place.offset);
                     self.reader = None;
                 }
-                Err(damage) => return self.ended(place.segment, place.offset, damage),
+                Err(damage) => return self.end_at_damage(place.segment, place.offset, damage),
             }
         }
         let Some(reader) = &self.reader else { return Ok(None) };
         let (place, record) = reader.record();
-        Ok(record.map(|record| (record, Payload { segment: place.segment, offset: place.offset + PAYLOAD })))
+        Ok(record.map(|record| {
+            (record, PayloadPlace { segment: place.segment, offset: place.offset + PAYLOAD_OFFSET })
+        }))
     }
 
-    /// How far time had come when the last reply left.
+    /// Simulated time when the last reply left.
     pub fn end(&self) -> Nanos {
         self.acknowledged.now
     }
 
-    /// The files of all segments, in order.
+    /// Opens all segments, in order.
     ///
     /// # Errors
-    /// One cannot be opened, or is none.
+    /// A segment cannot be opened.
     pub fn open_segments(&self) -> Result<Vec<File>, ImageError> {
         self.files.segments()?.into_iter().map(|segment| self.files.open_segment(segment)).collect()
     }
 
-    /// A torn end is none: nobody has heard of what it says.
-    fn ended(
+    /// Ends at damage. An incomplete record at the end of the last segment is no error: no reply depends on it.
+    fn end_at_damage(
         &mut self,
         segment: u32,
         offset: u64,
-        damage: Damage,
-    ) -> Result<Option<(Record<'_>, Payload)>, ImageError> {
+        damage: LogDamage,
+    ) -> Result<Option<(LogRecord<'_>, PayloadPlace)>, ImageError> {
+        // Only the very last record may be incomplete.
         let is_end = self.segments.is_empty();
-        (self.reader, self.come_to) = (None, (segment, offset));
+        (self.reader, self.read_to) = (None, (segment, offset));
         match damage {
-            Damage::Record { .. } if is_end => self.whole(),
-            Damage::Io(source) => Err(io_error(self.files.segment_path(segment), source)),
+            LogDamage::Record { .. } if is_end => self.check_promised(),
+            LogDamage::Io(source) => Err(io_error(self.files.segment_path(segment), source)),
             damage => Err(ImageError::Log { path: self.files.segment_path(segment), damage }),
         }
     }
 
-    /// The end: that there is as much as replies have promised.
-    fn whole(&self) -> Result<Option<(Record<'_>, Payload)>, ImageError> {
-        let Acknowledged { segment, offset: promised, .. } = self.acknowledged;
-        let (last, found) = self.come_to;
-        if (last, found) >= (segment, promised) {
+    /// Checks that the log reaches the point on which replies depend.
+    fn check_promised(&self) -> Result<Option<(LogRecord<'_>, PayloadPlace)>, ImageError> {
+        let AcknowledgedPoint { segment, offset: promised, .. } = self.acknowledged;
+        let (last, length) = self.read_to;
+        if (last, length) >= (segment, promised) {
             return Ok(None);
         }
-        Err(ImageError::Short { path: self.files.segment_path(last), found, segment, promised })
+        Err(ImageError::Short { path: self.files.segment_path(last), length, segment, promised })
     }
 }

@@ -1,24 +1,24 @@
-//! The clock: how far time had come, and the log with it, when the last reply left.
+//! The clock file: simulated time, and length of the log, when the last reply left.
 
 use outlast_units::Nanos;
 
 /// Bytes of the file.
-pub(crate) const CLOCK: usize = 24;
+pub(crate) const CLOCK_BYTES: usize = 24;
 
-/// What has been promised to the outside.
+/// The point up to which replies have been sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Acknowledged {
-    /// When the last replies left.
+pub struct AcknowledgedPoint {
+    /// Simulated time when the last replies left.
     pub now: Nanos,
-    /// The segment of the log that was written then.
+    /// Segment of the log that was written then.
     pub segment: u32,
-    /// Its length then. What lies before has decided replies, what lies behind has not.
+    /// Length of that segment then. Replies depend on records before it, and on none behind it.
     pub offset: u64,
 }
 
-impl Acknowledged {
-    pub(crate) fn to_bytes(self, image: u64) -> [u8; CLOCK] {
-        let mut bytes = [0; CLOCK];
+impl AcknowledgedPoint {
+    pub(crate) fn to_bytes(self, image: u64) -> [u8; CLOCK_BYTES] {
+        let mut bytes = [0; CLOCK_BYTES];
         bytes[..8].copy_from_slice(&self.now.0.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.offset.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.segment.to_le_bytes());
@@ -27,9 +27,9 @@ impl Acknowledged {
         bytes
     }
 
-    /// `None` where that is no clock of `image`.
+    /// Reads a clock of `image`; `None` if it is damaged or of another image.
     pub(crate) fn from_bytes(image: u64, bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; CLOCK] = bytes.try_into().ok()?;
+        let bytes: &[u8; CLOCK_BYTES] = bytes.try_into().ok()?;
         let word = |at: usize| bytes[at..at + 8].try_into().map(u64::from_le_bytes).ok();
         let half = |at: usize| bytes[at..at + 4].try_into().map(u32::from_le_bytes).ok();
         let clock = Self { now: Nanos(word(0)?), offset: word(8)?, segment: half(16)? };
@@ -37,6 +37,6 @@ impl Acknowledged {
     }
 }
 
-fn checksum(image: u64, bytes: &[u8; CLOCK]) -> u32 {
+fn checksum(image: u64, bytes: &[u8; CLOCK_BYTES]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&image.to_le_bytes()), &bytes[..20])
 }

@@ -1,32 +1,32 @@
-//! The log of inputs: segments of records, and the clock beside them.
+//! The log of inputs: segments of records, and the clock file beside them.
 
 mod clock;
 mod reader;
 mod record;
 mod writer;
 
-pub use clock::Acknowledged;
-pub use reader::{Damage, Reader};
-pub(crate) use record::PAYLOAD;
-pub use record::{LONGEST, Record};
-pub use writer::{Log, LogOptions};
+pub use clock::AcknowledgedPoint;
+pub use reader::{LogDamage, SegmentReader};
+pub(crate) use record::PAYLOAD_OFFSET;
+pub use record::{LogRecord, MAX_PAYLOAD};
+pub use writer::{InputLog, LogOptions};
 
-/// The format of images: another one is refused, as is a log that this version of the simulator would make something else of. It grows with
-/// either; `tests/image.rs` has a log with what must come of it.
+/// Version of the image format, raised when the format changes, or when this version of the simulator would replay a log differently. Other versions
+/// are refused. `tests/image.rs` has a log and its expected result.
 pub const VERSION: u32 = 2;
 
-/// Where a record lies.
+/// Address of a record. Its checksum covers it, so a record counts only in its own place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Of which image.
+pub struct RecordPlace {
+    /// Number of the image.
     pub image: u64,
-    /// In which segment, counted from 1.
+    /// Number of the segment, counted from 1.
     pub segment: u32,
-    /// At which byte of it.
+    /// Offset in the segment, in bytes.
     pub offset: u64,
 }
 
-impl Place {
+impl RecordPlace {
     fn to_bytes(self) -> [u8; 20] {
         let mut bytes = [0; 20];
         bytes[..8].copy_from_slice(&self.image.to_le_bytes());
@@ -36,12 +36,12 @@ impl Place {
     }
 }
 
-/// What a segment begins with.
+/// First bytes of a segment.
 const MAGIC: [u8; 8] = *b"outlast\n";
-/// Bytes before the first record of a segment.
+/// Length of a segment's header in bytes.
 pub const SEGMENT_HEADER: usize = 28;
 
-/// The header of a segment: magic, version, image, segment, and their CRC-32C.
+/// Header of a segment: magic, version, image, segment, and their CRC-32C.
 pub fn segment_header(image: u64, segment: u32) -> [u8; SEGMENT_HEADER] {
     let mut bytes = [0; SEGMENT_HEADER];
     bytes[..8].copy_from_slice(&MAGIC);
@@ -53,7 +53,7 @@ pub fn segment_header(image: u64, segment: u32) -> [u8; SEGMENT_HEADER] {
     bytes
 }
 
-/// The name of a segment's file, and of a checkpoint that begins with it.
+/// File name of a segment, and of the checkpoint taken when it began.
 pub(crate) fn segment_name(segment: u32) -> String {
     format!("{segment:08}")
 }

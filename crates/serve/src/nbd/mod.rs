@@ -1,4 +1,4 @@
-//! NBD in the language of the service. The protocol itself is `outlast_nbd`, which only this folder knows.
+//! NBD as a [`WireProtocol`]. Only this folder uses `outlast_nbd`.
 
 mod session;
 mod status;
@@ -6,59 +6,62 @@ mod uri;
 
 use std::sync::Arc;
 
-use outlast_nbd::{BlockSizes, Connection, Context, Contexts, Export, Features, Limits, Server, Tls};
+use outlast_nbd::{
+    BlockSizes, ConnectionLimits, ExportFeatures, MetaContext, MetaContexts, NbdConnection, NbdExport,
+    NbdServer, TlsMode,
+};
 
-use crate::net::Listen;
-use crate::protocol::{Abilities, ExportFacts, Offer, OfferError, WireProtocol, WireSession};
+use crate::net::ListenAddress;
+use crate::protocol::{ExportAbilities, ExportFacts, ExportOffer, OfferError, WireProtocol, WireSession};
 use crate::tls::TlsPolicy;
 use session::NbdSession;
 
-/// The protocol, and what it offers.
+/// The protocol, with the exports it offers.
 #[derive(Debug)]
-pub(crate) struct Nbd {
-    tls: Tls,
-    server: Arc<Server>,
+pub(crate) struct NbdProtocol {
+    tls: TlsMode,
+    server: Arc<NbdServer>,
 }
 
-impl Nbd {
-    /// The protocol with TLS as `policy` has it, or without.
+impl NbdProtocol {
+    /// The protocol, with TLS if there is a `policy`.
     pub(crate) fn new(policy: Option<TlsPolicy>) -> Self {
         let tls = match policy {
-            None => Tls::Off,
-            Some(TlsPolicy::Offer) => Tls::Allowed,
-            Some(TlsPolicy::Require) => Tls::Required,
+            None => TlsMode::Off,
+            Some(TlsPolicy::Offer) => TlsMode::Allowed,
+            Some(TlsPolicy::Require) => TlsMode::Required,
         };
-        let nothing = Server::new(Vec::new(), tls, Limits::default());
+        let nothing = NbdServer::new(Vec::new(), tls, ConnectionLimits::default());
         Self { tls, server: Arc::new(nothing.expect("no export breaks no rule of exports")) }
     }
 }
 
-impl WireProtocol for Nbd {
-    fn offer(&mut self, offer: &Offer) -> Result<(), OfferError> {
+impl WireProtocol for NbdProtocol {
+    fn offer(&mut self, offer: &ExportOffer) -> Result<(), OfferError> {
         let exports = offer.exports().iter().map(export).collect();
-        let server = Server::new(exports, self.tls, Limits::default())
+        let server = NbdServer::new(exports, self.tls, ConnectionLimits::default())
             .map_err(|error| OfferError::Protocol(error.to_string()))?;
         self.server = Arc::new(server);
         Ok(())
     }
 
     fn begin(&mut self) -> Box<dyn WireSession> {
-        Box::new(NbdSession::new(Connection::new(self.server.clone())))
+        Box::new(NbdSession::new(NbdConnection::new(self.server.clone())))
     }
 
-    fn uri(&self, place: &Listen, export: &str) -> String {
-        uri::of(place, self.tls == Tls::Required, export)
+    fn uri(&self, address: &ListenAddress, export: &str) -> String {
+        uri::build(address, self.tls == TlsMode::Required, export)
     }
 }
 
-/// An export as NBD describes it.
-fn export(facts: &ExportFacts) -> Export {
-    let can = |ability: Abilities, feature: Features| {
-        if facts.abilities.has(ability) { feature } else { Features::NONE }
+/// An export in NBD's terms.
+fn export(facts: &ExportFacts) -> NbdExport {
+    let can = |ability: ExportAbilities, feature: ExportFeatures| {
+        if facts.abilities.has(ability) { feature } else { ExportFeatures::NONE }
     };
-    let is_writable = facts.abilities.has(Abilities::WRITE);
-    let has_status = facts.abilities.has(Abilities::STATUS);
-    Export {
+    let is_writable = facts.abilities.has(ExportAbilities::WRITE);
+    let has_status = facts.abilities.has(ExportAbilities::STATUS);
+    NbdExport {
         name: facts.name.clone(),
         description: facts.description.clone(),
         size: facts.size,
@@ -68,12 +71,16 @@ fn export(facts: &ExportFacts) -> Export {
             maximum: facts.sizes.longest,
             required: false,
         },
-        features: Features::MULTI_CONN
-            | if is_writable { Features::FLUSH | Features::FUA } else { Features::READ_ONLY }
-            | can(Abilities::TRIM, Features::TRIM)
-            | can(Abilities::ZEROES, Features::WRITE_ZEROES | Features::FAST_ZERO)
-            | can(Abilities::PREFETCH, Features::CACHE),
-        contexts: if has_status { Context::ALL.into_iter().collect() } else { Contexts::NONE },
+        features: ExportFeatures::MULTI_CONN
+            | if is_writable {
+                ExportFeatures::FLUSH | ExportFeatures::FUA
+            } else {
+                ExportFeatures::READ_ONLY
+            }
+            | can(ExportAbilities::TRIM, ExportFeatures::TRIM)
+            | can(ExportAbilities::ZEROES, ExportFeatures::WRITE_ZEROES | ExportFeatures::FAST_ZERO)
+            | can(ExportAbilities::PREFETCH, ExportFeatures::CACHE),
+        contexts: if has_status { MetaContext::ALL.into_iter().collect() } else { MetaContexts::NONE },
         tls_only: false,
     }
 }
@@ -84,34 +91,39 @@ mod tests {
     use crate::protocol::ExportSizes;
     use outlast_units::Bytes;
 
-    fn facts(name: &str, abilities: Abilities) -> ExportFacts {
+    fn facts(name: &str, abilities: ExportAbilities) -> ExportFacts {
         let (name, description) = (name.to_owned(), String::new());
         ExportFacts { name, description, size: Bytes::mib(1), sizes: ExportSizes::default(), abilities }
     }
 
     #[test]
     fn an_export_has_the_features_of_its_abilities() {
-        let all =
-            Abilities::WRITE | Abilities::TRIM | Abilities::ZEROES | Abilities::PREFETCH | Abilities::STATUS;
-        let writing = Features::FLUSH | Features::FUA | Features::TRIM | Features::WRITE_ZEROES;
+        let all = ExportAbilities::WRITE
+            | ExportAbilities::TRIM
+            | ExportAbilities::ZEROES
+            | ExportAbilities::PREFETCH
+            | ExportAbilities::STATUS;
+        let writing =
+            ExportFeatures::FLUSH | ExportFeatures::FUA | ExportFeatures::TRIM | ExportFeatures::WRITE_ZEROES;
         for (abilities, features, contexts) in [
-            (Abilities::NONE, Features::READ_ONLY, 0),
-            (Abilities::STATUS, Features::READ_ONLY, 2),
-            (Abilities::PREFETCH, Features::READ_ONLY | Features::CACHE, 0),
-            (all, writing | Features::FAST_ZERO | Features::CACHE, 2),
+            (ExportAbilities::NONE, ExportFeatures::READ_ONLY, 0),
+            (ExportAbilities::STATUS, ExportFeatures::READ_ONLY, 2),
+            (ExportAbilities::PREFETCH, ExportFeatures::READ_ONLY | ExportFeatures::CACHE, 0),
+            (all, writing | ExportFeatures::FAST_ZERO | ExportFeatures::CACHE, 2),
         ] {
             let export = export(&facts("e", abilities));
-            assert_eq!(export.features, features | Features::MULTI_CONN, "{abilities:?}");
+            assert_eq!(export.features, features | ExportFeatures::MULTI_CONN, "{abilities:?}");
             assert_eq!(export.contexts.count(), contexts, "{abilities:?}");
         }
     }
 
     #[test]
-    fn what_nbd_has_no_place_for_is_refused_and_the_offer_before_it_remains() {
-        let mut nbd = Nbd::new(None);
-        nbd.offer(&Offer::new(vec![facts("good", Abilities::NONE)]).unwrap()).unwrap();
+    fn an_offer_that_nbd_cannot_express_is_refused_and_the_previous_one_remains() {
+        let mut nbd = NbdProtocol::new(None);
+        nbd.offer(&ExportOffer::new(vec![facts("good", ExportAbilities::NONE)]).unwrap()).unwrap();
         let long = "n".repeat(4097);
-        let refused = nbd.offer(&Offer::new(vec![facts(&long, Abilities::NONE)]).unwrap()).unwrap_err();
+        let refused =
+            nbd.offer(&ExportOffer::new(vec![facts(&long, ExportAbilities::NONE)]).unwrap()).unwrap_err();
         assert!(refused.to_string().contains("at most 4096 bytes"), "{refused}");
         assert_eq!(nbd.server.exports()[0].name, "good");
     }

@@ -1,23 +1,25 @@
-//! A client that speaks NBD.
+//! Sessions of clients that speak NBD.
 
 use std::io::IoSlice;
 
-use outlast_nbd::{Connection, End, ErrorCode, Event, Failure, Op, Request, RequestId};
+use outlast_nbd::{
+    ConnectionEnd, ConnectionEvent, ErrorCode, NbdCommand, NbdConnection, NbdRequest, ReplyFailure, RequestId,
+};
 
 use super::status;
 use crate::protocol::{
-    Answer, BlockOp, BlockRequest, FailureKind, RequestFailure, RequestTag, SessionEnd, SessionEvent,
+    BlockOp, BlockReply, BlockRequest, FailureKind, RequestFailure, RequestTag, SessionEnd, SessionEvent,
     WireSession,
 };
 
-/// A connection of NBD as a session of the service.
+/// An NBD connection as a [`WireSession`].
 #[derive(Debug)]
 pub(super) struct NbdSession {
-    connection: Connection,
+    connection: NbdConnection,
 }
 
 impl NbdSession {
-    pub(super) fn new(connection: Connection) -> Self {
+    pub(super) fn new(connection: NbdConnection) -> Self {
         Self { connection }
     }
 }
@@ -37,10 +39,10 @@ impl WireSession for NbdSession {
 
     fn poll(&mut self) -> Option<SessionEvent<'_>> {
         match self.connection.poll()? {
-            Event::Request(request) => Some(SessionEvent::Request(asked(request))),
-            Event::Opened => Some(SessionEvent::Opened),
-            Event::StartTls => Some(SessionEvent::Secure),
-            Event::Ended(_) => None,
+            ConnectionEvent::Request(request) => Some(SessionEvent::Request(block_request(request))),
+            ConnectionEvent::Opened => Some(SessionEvent::Opened),
+            ConnectionEvent::StartTls => Some(SessionEvent::Secure),
+            ConnectionEvent::Ended(_) => None,
         }
     }
 
@@ -48,17 +50,18 @@ impl WireSession for NbdSession {
         self.connection.export().map(|(number, _)| number)
     }
 
-    fn answer(&mut self, tag: RequestTag, answer: Answer) {
+    fn reply(&mut self, tag: RequestTag, reply: BlockReply) {
         let id = RequestId(tag.0);
-        match answer {
-            Answer::Done => self.connection.done(id),
-            Answer::Data(data) => self.connection.read(id, data),
-            Answer::Extents(known) => {
-                let extents = status::of_all(self.connection.contexts(id), &known);
-                let extents: Vec<_> = extents.iter().map(|(context, own)| (*context, &own[..])).collect();
+        match reply {
+            BlockReply::Done => self.connection.done(id),
+            BlockReply::Data(data) => self.connection.read(id, data),
+            BlockReply::Extents(runs) => {
+                let extents = status::status_extents(self.connection.contexts(id), &runs);
+                let extents: Vec<_> =
+                    extents.iter().map(|(context, extents)| (*context, &extents[..])).collect();
                 self.connection.extents(id, &extents);
             }
-            Answer::Failed(failure) => self.connection.fail(id, failed(failure)),
+            BlockReply::Failed(failure) => self.connection.fail(id, nbd_failure(failure)),
         }
     }
 
@@ -105,30 +108,30 @@ impl WireSession for NbdSession {
 
     fn end(&self) -> Option<SessionEnd> {
         self.connection.end().map(|end| match end {
-            End::Aborted | End::Disconnected => SessionEnd::Parted,
-            End::Violation(_) => SessionEnd::Broken,
+            ConnectionEnd::Aborted | ConnectionEnd::Disconnected => SessionEnd::Parted,
+            ConnectionEnd::Violation(_) => SessionEnd::Broken,
         })
     }
 }
 
-/// A request of NBD as one to the service.
+/// A request of NBD as a [`BlockRequest`].
 #[inline]
-fn asked(request: Request<'_>) -> BlockRequest<'_> {
-    let Request { id, offset, length, op } = request;
-    let op = match op {
-        Op::Read => BlockOp::Read,
-        Op::Write { data, fua } => BlockOp::Write { data, fua },
-        Op::Flush => BlockOp::Flush,
-        Op::Trim { fua } => BlockOp::Trim { fua },
-        Op::WriteZeroes { fua, may_punch, fast } => BlockOp::WriteZeroes { fua, may_punch, fast },
-        Op::Cache => BlockOp::Prefetch,
-        Op::Status { .. } => BlockOp::Status,
+fn block_request(request: NbdRequest<'_>) -> BlockRequest<'_> {
+    let NbdRequest { id, offset, length, command } = request;
+    let op = match command {
+        NbdCommand::Read => BlockOp::Read,
+        NbdCommand::Write { data, fua } => BlockOp::Write { data, fua },
+        NbdCommand::Flush => BlockOp::Flush,
+        NbdCommand::Trim { fua } => BlockOp::Trim { fua },
+        NbdCommand::WriteZeroes { fua, may_punch, fast } => BlockOp::WriteZeroes { fua, may_punch, fast },
+        NbdCommand::Cache => BlockOp::Prefetch,
+        NbdCommand::Status { .. } => BlockOp::Status,
     };
     BlockRequest { tag: RequestTag(id.0), offset, length, op }
 }
 
-/// A failure in the protocol's codes.
-fn failed(failure: RequestFailure) -> Failure<'static> {
+/// A failure with its NBD error code.
+fn nbd_failure(failure: RequestFailure) -> ReplyFailure<'static> {
     let code = match failure.kind {
         FailureKind::Unreadable | FailureKind::Internal => ErrorCode::Io,
         FailureKind::ReadOnly => ErrorCode::Perm,
@@ -136,5 +139,5 @@ fn failed(failure: RequestFailure) -> Failure<'static> {
         FailureKind::OutOfRange => ErrorCode::Inval,
         FailureKind::Unavailable => ErrorCode::Shutdown,
     };
-    Failure { code, at: failure.at, text: failure.text }
+    ReplyFailure { code, at: failure.at, text: failure.text }
 }

@@ -1,32 +1,35 @@
-//! The state of sectors, as contexts of NBD describe it.
+//! State of sectors in the terms of NBD's metadata contexts.
 
-use outlast_device::{Extent as Known, ExtentState};
-use outlast_nbd::{Context, Contexts, Extent, allocation, health};
+use outlast_device::{Extent, ExtentState};
+use outlast_nbd::{MetaContext, MetaContexts, StatusExtent, allocation, health};
 use outlast_units::{Bytes, SECTOR_BYTES};
 
-/// What each of `contexts` says of what is `known`: runs from the first sector on.
-pub(super) fn of_all(contexts: Contexts, known: &[Known]) -> Vec<(Context, Vec<Extent>)> {
-    contexts.iter().map(|context| (context, extents(context, known))).collect()
+/// Extents in each of `contexts`, from the first sector on.
+pub(super) fn status_extents(
+    contexts: MetaContexts,
+    runs: &[Extent],
+) -> Vec<(MetaContext, Vec<StatusExtent>)> {
+    contexts.iter().map(|context| (context, extents_of(context, runs))).collect()
 }
 
-/// What `context` says of what is `known`: runs from the first sector on.
-fn extents(context: Context, known: &[Known]) -> Vec<Extent> {
-    let runs = known.chunk_by(|a, b| flags(context, a.state) == flags(context, b.state));
-    let extent = |run: &[Known]| {
-        let sectors: u64 = run.iter().map(|known| known.sectors).sum();
-        Extent { length: Bytes(sectors * SECTOR_BYTES), flags: flags(context, run[0].state) }
+/// Extents in one context. Neighbours with equal flags are merged.
+fn extents_of(context: MetaContext, extents: &[Extent]) -> Vec<StatusExtent> {
+    let runs = extents.chunk_by(|a, b| flags(context, a.state) == flags(context, b.state));
+    let merged = |run: &[Extent]| {
+        let sectors: u64 = run.iter().map(|extent| extent.sectors).sum();
+        StatusExtent { length: Bytes(sectors * SECTOR_BYTES), flags: flags(context, run[0].state) }
     };
-    runs.map(extent).collect()
+    runs.map(merged).collect()
 }
 
-fn flags(context: Context, state: ExtentState) -> u32 {
-    let set = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+fn flags(context: MetaContext, state: ExtentState) -> u32 {
+    let flag_if = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
     match context {
-        Context::Allocation => set(!state.allocated, allocation::HOLE | allocation::ZERO),
-        Context::Health => {
-            set(state.lost, health::LOST)
-                | set(state.misplaced, health::MISPLACED)
-                | set(state.volatile, health::VOLATILE)
+        MetaContext::Allocation => flag_if(!state.allocated, allocation::HOLE | allocation::ZERO),
+        MetaContext::Health => {
+            flag_if(state.lost, health::LOST)
+                | flag_if(state.misplaced, health::MISPLACED)
+                | flag_if(state.volatile, health::VOLATILE)
         }
     }
 }
@@ -37,18 +40,21 @@ mod tests {
     use outlast_units::Lba;
 
     #[test]
-    fn neighbours_of_which_a_context_says_the_same_are_one_extent() {
+    fn neighbours_with_equal_flags_in_a_context_are_merged() {
         let lost = ExtentState { lost: true, ..ExtentState::GOOD };
         let unsafe_hole = ExtentState { volatile: true, ..ExtentState::HOLE };
         let states = [ExtentState::GOOD, lost, ExtentState::HOLE, unsafe_hole];
-        let known: Vec<Known> = (0..)
+        let device_extents: Vec<Extent> = (0..)
             .zip(states)
-            .map(|(index, state)| Known { lba: Lba(index * 8), sectors: 8, state })
+            .map(|(index, state)| Extent { lba: Lba(index * 8), sectors: 8, state })
             .collect();
-        let found = |context| {
-            extents(context, &known).iter().map(|one| (one.length.0, one.flags)).collect::<Vec<_>>()
+        let converted = |context| {
+            extents_of(context, &device_extents)
+                .iter()
+                .map(|one| (one.length.0, one.flags))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(found(Context::Allocation), [(8192, 0), (8192, 3)]);
-        assert_eq!(found(Context::Health), [(4096, 0), (4096, 1), (4096, 0), (4096, 4)]);
+        assert_eq!(converted(MetaContext::Allocation), [(8192, 0), (8192, 3)]);
+        assert_eq!(converted(MetaContext::Health), [(4096, 0), (4096, 1), (4096, 0), (4096, 4)]);
     }
 }

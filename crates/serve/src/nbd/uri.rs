@@ -1,19 +1,19 @@
-//! NBD URIs.
+//! URIs of NBD exports, by the NBD URI specification.
 
-use crate::net::Listen;
+use crate::net::ListenAddress;
 
-/// The URI of an export of a server that listens at `place`, where clients encrypt if it `is_secure`.
-pub(super) fn of(place: &Listen, is_secure: bool, export: &str) -> String {
+/// URI of an export of a server that listens at `address`. `is_secure` is set if clients must encrypt.
+pub(super) fn build(address: &ListenAddress, is_secure: bool, export: &str) -> String {
     let (export, s) = (escaped(export, b"-._~"), if is_secure { "s" } else { "" });
-    match place {
-        Listen::Unix(path) => {
+    match address {
+        ListenAddress::Unix(path) => {
             format!("nbd{s}+unix:///{export}?socket={}", escaped(&path.display().to_string(), b"-._~/"))
         }
-        Listen::Tcp(address) => format!("nbd{s}://{address}/{export}"),
+        ListenAddress::Tcp(socket) => format!("nbd{s}://{socket}/{export}"),
     }
 }
 
-/// A text as a part of a URI: letters, digits and `plain` as they are.
+/// Percent-encodes all bytes but letters, digits and those of `plain`.
 fn escaped(text: &str, plain: &[u8]) -> String {
     let byte = |byte: u8| {
         if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
@@ -37,11 +37,11 @@ mod tests {
 
     #[test]
     fn a_uri_names_the_place_the_export_and_encryption() {
-        let unix = Listen::Unix("/tmp/a b".into());
-        let tcp = Listen::Tcp("[::1]:10809".parse().unwrap());
-        assert_eq!(of(&unix, false, "e"), "nbd+unix:///e?socket=/tmp/a%20b");
-        assert_eq!(of(&unix, true, ""), "nbds+unix:///?socket=/tmp/a%20b");
-        assert_eq!(of(&tcp, false, "a/b"), "nbd://[::1]:10809/a%2Fb");
-        assert_eq!(of(&tcp, true, "e"), "nbds://[::1]:10809/e");
+        let unix = ListenAddress::Unix("/tmp/a b".into());
+        let tcp = ListenAddress::Tcp("[::1]:10809".parse().unwrap());
+        assert_eq!(build(&unix, false, "e"), "nbd+unix:///e?socket=/tmp/a%20b");
+        assert_eq!(build(&unix, true, ""), "nbds+unix:///?socket=/tmp/a%20b");
+        assert_eq!(build(&tcp, false, "a/b"), "nbd://[::1]:10809/a%2Fb");
+        assert_eq!(build(&tcp, true, "e"), "nbds://[::1]:10809/e");
     }
 }

@@ -1,4 +1,4 @@
-//! A client's socket, in plain text or within TLS.
+//! Socket of a client, in plain text or with TLS.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,71 +6,72 @@ use std::sync::Arc;
 
 use rustls::{ServerConfig, ServerConnection};
 
-use super::Stream;
+use super::ClientStream;
 
-/// Encrypted bytes that are read at once.
+/// Encrypted bytes read with one call.
 const RAW: usize = 64 << 10;
-/// Encrypted bytes that may wait to be sent: more leave with the next write.
+/// Most encrypted bytes that wait to be sent; more plain text is taken when they have left.
 const SEALED: usize = 256 << 10;
 
-/// System calls on sockets.
+/// Number of system calls on sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Calls {
+pub(crate) struct SocketCalls {
     pub(crate) reads: u64,
     pub(crate) writes: u64,
 }
 
-impl std::ops::AddAssign for Calls {
+impl std::ops::AddAssign for SocketCalls {
     fn add_assign(&mut self, other: Self) {
         self.reads += other.reads;
         self.writes += other.writes;
     }
 }
 
-/// A socket that never blocks, and TLS on it from [`Link::secure`] on.
+/// Non-blocking socket of a client, with TLS after [`ClientLink::secure`].
 #[derive(Debug)]
-pub(crate) struct Link {
-    stream: Stream,
-    tls: Option<Box<Tls>>,
-    pub(crate) calls: Calls,
+pub(crate) struct ClientLink {
+    stream: ClientStream,
+    tls: Option<Box<TlsChannel>>,
+    pub(crate) calls: SocketCalls,
 }
 
-/// One side of TLS, and what the socket has brought for it.
+/// State of TLS, with encrypted input that was not decrypted yet.
 #[derive(Debug)]
-struct Tls {
+struct TlsChannel {
     connection: ServerConnection,
     raw: Vec<u8>,
-    /// What of `raw` has come and was not given to `connection`.
+    /// Part of `raw` that was received and not passed to `connection`.
     held: std::ops::Range<usize>,
-    /// Whether the client has said that nothing follows.
+    /// Set once the client has closed its side within TLS.
     is_over: bool,
 }
 
-impl Link {
-    pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream, tls: None, calls: Calls::default() }
+impl ClientLink {
+    pub(crate) fn new(stream: ClientStream) -> Self {
+        Self { stream, tls: None, calls: SocketCalls::default() }
     }
 
-    /// From now on the two sides agree on keys; what has been written before and has not left yet is plain text.
+    /// Begins a TLS handshake. Output that was written before and has not left yet is sent as plain text.
     pub(crate) fn secure(&mut self, config: Arc<ServerConfig>) -> Result<(), rustls::Error> {
         let mut connection = ServerConnection::new(config)?;
+        // Bounds the memory of a client that does not read.
         connection.set_buffer_limit(Some(SEALED));
-        self.tls = Some(Box::new(Tls { connection, raw: vec![0; RAW], held: 0..0, is_over: false }));
+        self.tls = Some(Box::new(TlsChannel { connection, raw: vec![0; RAW], held: 0..0, is_over: false }));
         Ok(())
     }
 
-    /// Returns whether bytes in both directions are encrypted.
+    /// True if bytes in both directions are encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| !tls.connection.is_handshaking())
     }
 
-    /// Whether the two sides still agree on keys: nothing of the protocol goes either way.
+    /// True during the handshake, when no bytes of the protocol are exchanged.
     #[inline]
     pub(crate) fn is_handshaking(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.connection.is_handshaking())
     }
 
-    /// Goes on with the handshake. Whether it is over.
+    /// Continues the handshake. True once it is over.
     pub(crate) fn shake(&mut self) -> io::Result<bool> {
         if !self.fetch()? {
             return Ok(false);
@@ -82,7 +83,7 @@ impl Link {
         Ok(!tls.connection.is_handshaking())
     }
 
-    /// Reads what the client has sent; `None` where nothing is there yet.
+    /// Reads input; `None` if there is none yet.
     pub(crate) fn read(&mut self, space: &mut [u8]) -> io::Result<Option<usize>> {
         if self.tls.is_none() {
             self.calls.reads += 1;
@@ -90,11 +91,11 @@ impl Link {
         }
         match self.read_held(space)? {
             None if self.fetch()? => self.read_held(space),
-            found => Ok(found),
+            outcome => Ok(outcome),
         }
     }
 
-    /// As [`Link::read`], of what the socket has brought before: nobody else will say that it is there.
+    /// As [`ClientLink::read`], without a system call: the poller does not report input that TLS has received already.
     #[inline]
     pub(crate) fn read_held(&mut self, space: &mut [u8]) -> io::Result<Option<usize>> {
         match &mut self.tls {
@@ -103,7 +104,8 @@ impl Link {
         }
     }
 
-    /// Reads from the socket, where nothing is held. Whether there was anything; an end without TLS's own is an error.
+    /// Reads encrypted input if none is held. False if there is none. An end of the connection without TLS's own end is an error, since an attacker
+    /// could cause it.
     fn fetch(&mut self) -> io::Result<bool> {
         let Some(tls) = &mut self.tls else { return Ok(false) };
         if tls.held.is_empty() {
@@ -117,12 +119,13 @@ impl Link {
         Ok(true)
     }
 
-    /// Writes; `None` where the client has to read first. Within TLS what is taken leaves with [`Link::flush`] at the latest.
+    /// Writes output; `None` if the client must read first. With TLS, output may wait until [`ClientLink::flush`].
     pub(crate) fn write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
         let Some(tls) = self.tls.as_mut().filter(|tls| !tls.connection.is_handshaking()) else {
             self.calls.writes += 1;
             return self.stream.write(slices);
         };
+        // If the buffer of TLS is full, some of it is sent and the write repeated.
         let taken = tls.connection.writer().write_vectored(slices)?;
         if taken > 0 || !self.flush()? {
             return Ok((taken > 0).then_some(taken));
@@ -131,12 +134,12 @@ impl Link {
         tls.connection.writer().write_vectored(slices).map(Some)
     }
 
-    /// Sends what TLS has. Whether all has left.
+    /// Sends encrypted output. True if all has left.
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
         let Some(tls) = &mut self.tls else { return Ok(true) };
         while tls.connection.wants_write() {
             self.calls.writes += 1;
-            match tls.connection.write_tls(&mut Sink(&mut self.stream)) {
+            match tls.connection.write_tls(&mut TlsSink(&mut self.stream)) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
@@ -146,35 +149,35 @@ impl Link {
         Ok(true)
     }
 
-    /// Says, within TLS, that nothing follows, so that the client knows the end from one that somebody else has made.
+    /// Announces the end within TLS, so that the client can tell it from a connection that was cut.
     pub(crate) fn end(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.connection.send_close_notify();
-            // Who does not listen any more need not know.
+            // Best effort: the client may be gone.
             let _ = self.flush();
         }
     }
 
-    /// Whether TLS has something that the client must read first.
+    /// True if encrypted output waits for the client to read.
     #[inline]
     pub(crate) fn has_output(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.connection.wants_write())
     }
 }
 
-impl Tls {
-    /// Opens a part of what is held. What is no TLS, or is of somebody who is not let in, is told to the client, if it listens.
-    fn open(&mut self, stream: &mut Stream) -> io::Result<()> {
+impl TlsChannel {
+    /// Decrypts a part of the held input. Errors of the handshake are reported to the client if it still reads.
+    fn open(&mut self, stream: &mut ClientStream) -> io::Result<()> {
         let mut held = &self.raw[self.held.clone()];
         self.held.start += self.connection.read_tls(&mut held)?;
         self.connection.process_new_packets().map(|_| ()).map_err(|error| {
-            let _ = self.connection.write_tls(&mut Sink(stream));
+            let _ = self.connection.write_tls(&mut TlsSink(stream));
             io::Error::new(io::ErrorKind::InvalidData, error)
         })
     }
 
-    /// Opens as much of what is held as there is space for; `Some(0)` at the end.
-    fn read(&mut self, space: &mut [u8], stream: &mut Stream) -> io::Result<Option<usize>> {
+    /// Decrypts held input as far as there is space; `Some(0)` at the end.
+    fn read(&mut self, space: &mut [u8], stream: &mut ClientStream) -> io::Result<Option<usize>> {
         let mut count = 0;
         while count < space.len() && !self.is_over {
             match self.connection.reader().read(&mut space[count..]) {
@@ -189,16 +192,16 @@ impl Tls {
     }
 }
 
-impl AsFd for Link {
+impl AsFd for ClientLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 }
 
-/// The socket as TLS wants it: what would block is an error.
-struct Sink<'a>(&'a mut Stream);
+/// Adapter for rustls: an operation that would block is an error there.
+struct TlsSink<'a>(&'a mut ClientStream);
 
-impl Write for Sink<'_> {
+impl Write for TlsSink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_vectored(&[IoSlice::new(bytes)])
     }

@@ -1,12 +1,12 @@
-//! Sockets, and waiting for them.
+//! Sockets, and the poller that waits for them.
 
 mod link;
 mod listen;
 mod poll;
 mod stream;
 
-pub(crate) use link::{Calls, Link};
-pub(crate) use listen::Listener;
-pub use listen::{Listen, ListenError};
-pub(crate) use poll::{Interest, Poller, Ready, Source, Waker};
-use stream::Stream;
+pub(crate) use link::{ClientLink, SocketCalls};
+pub(crate) use listen::ClientListener;
+pub use listen::{ListenAddress, ListenError};
+pub(crate) use poll::{LoopWaker, ReadySource, SocketInterest, SocketPoller, WakeSource};
+use stream::ClientStream;

@@ -1,4 +1,4 @@
-//! Waiting for sockets, for a time, and for a word from another thread.
+//! Waiting for sockets, for a time, and for other threads.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -11,20 +11,21 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 
-/// What was waited for.
+/// Source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// A client knocks at a door, by number.
+pub(crate) enum WakeSource {
+    /// A client waits at the listener with this number.
     Listener(u32),
-    /// The time has come.
+    /// The timer has expired.
     Timer,
-    /// Another thread has something to say.
+    /// Another thread has sent a message.
     Waker,
-    /// The socket of a session, by number.
+    /// The socket of the session with this number is ready.
     Session(u32),
 }
 
-impl Source {
+impl WakeSource {
+    // Numbers of sessions have 32 bits; all other sources lie above.
     const OTHERS: u64 = 1 << 32;
 
     fn data(self) -> epoll::EventData {
@@ -46,14 +47,14 @@ impl Source {
     }
 }
 
-/// What a session's socket is waited for.
+/// Events for which a socket is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Interest {
+pub(crate) struct SocketInterest {
     pub(crate) input: bool,
     pub(crate) output: bool,
 }
 
-impl Interest {
+impl SocketInterest {
     fn flags(self) -> epoll::EventFlags {
         let mut flags = epoll::EventFlags::empty();
         flags.set(epoll::EventFlags::IN, self.input);
@@ -62,76 +63,86 @@ impl Interest {
     }
 }
 
-/// Something that is ready.
+/// A source that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ready {
-    pub(crate) source: Source,
-    /// Bytes can be read, or the other side has hung up, which reading tells.
+pub(crate) struct ReadySource {
+    pub(crate) source: WakeSource,
+    /// Input can be read, or the client has hung up, which reading reports.
     pub(crate) input: bool,
-    /// The other side has hung up, and takes nothing any more. This is told whether or not it is waited for.
+    /// The client has hung up. Reported even if no event is watched for.
     pub(crate) hung_up: bool,
-    /// Bytes can be written.
+    /// Output can be written.
     pub(crate) output: bool,
 }
 
-/// Wakes the loop from another thread.
+/// Handle that wakes the loop from another thread.
 #[derive(Clone, Debug)]
-pub(crate) struct Waker(Arc<OwnedFd>);
+pub(crate) struct LoopWaker(Arc<OwnedFd>);
 
-impl Waker {
-    /// The loop looks at its messages soon.
+impl LoopWaker {
+    /// Wakes the loop, which then reads its messages.
     pub(crate) fn wake(&self) {
-        // It can only fail when the count is full, and then the loop is awake anyway.
+        // Fails only if the counter is full, and then the loop is awake already.
         let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
     }
 }
 
-/// The one place where the loop waits.
+/// Poller of all sockets, with a timer and a waker.
 #[derive(Debug)]
-pub(crate) struct Poller {
+pub(crate) struct SocketPoller {
     epoll: OwnedFd,
     timer: OwnedFd,
-    waker: Waker,
-    /// The time of the system's monotonic clock that the timer is set to.
+    waker: LoopWaker,
+    /// Time on the monotonic clock for which the timer is set.
     armed: Option<Duration>,
 }
 
-/// Sources that are told of at once; others come at the next look.
+/// Most events of one wait; others follow with the next.
 const EVENTS: usize = 128;
 
-impl Poller {
+impl SocketPoller {
     pub(crate) fn new() -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
-        // Told once for each time that it fires, so that nobody has to take its count out.
+        let waker = LoopWaker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
+        // Edge-triggered: reported once for each expiry, so that the counter of the timer need not be read.
         let once = epoll::EventFlags::IN | epoll::EventFlags::ET;
-        epoll::add(&epoll, &timer, Source::Timer.data(), once)?;
-        epoll::add(&epoll, &*waker.0, Source::Waker.data(), epoll::EventFlags::IN)?;
+        epoll::add(&epoll, &timer, WakeSource::Timer.data(), once)?;
+        epoll::add(&epoll, &*waker.0, WakeSource::Waker.data(), epoll::EventFlags::IN)?;
         Ok(Self { epoll, timer, waker, armed: None })
     }
 
-    pub(crate) fn waker(&self) -> Waker {
+    pub(crate) fn waker(&self) -> LoopWaker {
         self.waker.clone()
     }
 
-    /// Waits for `what` from now on.
-    pub(crate) fn add(&self, what: impl AsFd, source: Source, interest: Interest) -> io::Result<()> {
-        Ok(epoll::add(&self.epoll, what, source.data(), interest.flags())?)
+    /// Watches a socket.
+    pub(crate) fn add(
+        &self,
+        socket: impl AsFd,
+        source: WakeSource,
+        interest: SocketInterest,
+    ) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, socket, source.data(), interest.flags())?)
     }
 
-    /// Waits for something else of `what`.
-    pub(crate) fn modify(&self, what: impl AsFd, source: Source, interest: Interest) -> io::Result<()> {
-        Ok(epoll::modify(&self.epoll, what, source.data(), interest.flags())?)
+    /// Changes the events for which a socket is watched.
+    pub(crate) fn modify(
+        &self,
+        socket: impl AsFd,
+        source: WakeSource,
+        interest: SocketInterest,
+    ) -> io::Result<()> {
+        Ok(epoll::modify(&self.epoll, socket, source.data(), interest.flags())?)
     }
 
-    /// Sets the timer to a time of the system's monotonic clock, or to none.
+    /// Sets the timer to a time on the monotonic clock, or stops it.
     pub(crate) fn arm(&mut self, at: Option<Duration>) -> io::Result<()> {
         if self.armed == at {
             return Ok(());
         }
-        // Zero would mean never.
+        // A time of zero would stop the timer.
         let value = at.map_or(Duration::ZERO, |at| at.max(Duration::from_nanos(1)));
         let value =
             Timespec { tv_sec: value.as_secs().cast_signed(), tv_nsec: i64::from(value.subsec_nanos()) };
@@ -142,8 +153,8 @@ impl Poller {
         Ok(())
     }
 
-    /// Waits until something is ready, or `timeout` is over; `None` waits without end.
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    /// Waits until a source is ready or `timeout` has passed, without limit for `None`.
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<ReadySource>) -> io::Result<()> {
         ready.clear();
         let mut events = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
         let timeout = timeout.map(|timeout| Timespec {
@@ -156,14 +167,14 @@ impl Poller {
             Err(error) => return Err(error.into()),
         };
         for event in events {
-            let (flags, source) = (event.flags, Source::of(event.data.u64()));
+            let (flags, source) = (event.flags, WakeSource::of(event.data.u64()));
             match source {
-                Source::Timer => self.armed = None,
-                Source::Waker => drain(&self.waker.0),
-                Source::Listener(_) | Source::Session(_) => {}
+                WakeSource::Timer => self.armed = None,
+                WakeSource::Waker => drain(&self.waker.0),
+                WakeSource::Listener(_) | WakeSource::Session(_) => {}
             }
             let hung_up = epoll::EventFlags::HUP | epoll::EventFlags::ERR;
-            ready.push(Ready {
+            ready.push(ReadySource {
                 source,
                 input: flags.intersects(epoll::EventFlags::IN | hung_up),
                 hung_up: flags.intersects(hung_up),
@@ -174,10 +185,10 @@ impl Poller {
     }
 }
 
-/// Takes the count out of an event counter.
+/// Resets an event counter.
 fn drain(counter: &OwnedFd) {
     let mut count = [0; 8];
-    // Where there is none, there is nothing to take.
+    // Fails only if the counter is zero already.
     let _ = rustix::io::read(counter, &mut count);
 }
 
@@ -193,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_timer_fires_once_at_its_time_and_not_before() {
-        let mut poller = Poller::new().unwrap();
+        let mut poller = SocketPoller::new().unwrap();
         let mut ready = Vec::new();
         let due = now() + Duration::from_millis(20);
         poller.arm(Some(due)).unwrap();
@@ -201,10 +212,10 @@ mod tests {
         assert!(ready.is_empty(), "{ready:?}");
         poller.wait(None, &mut ready).unwrap();
         assert!(now() >= due);
-        assert_eq!(ready.iter().map(|one| one.source).collect::<Vec<_>>(), [Source::Timer]);
+        assert_eq!(ready.iter().map(|one| one.source).collect::<Vec<_>>(), [WakeSource::Timer]);
         poller.wait(Some(Duration::from_millis(30)), &mut ready).unwrap();
         assert!(ready.is_empty(), "{ready:?}");
-        // A time that is past fires at once; none never does.
+        // A time in the past fires at once; a stopped timer never fires.
         poller.arm(Some(Duration::ZERO)).unwrap();
         poller.wait(None, &mut ready).unwrap();
         assert_eq!(ready.len(), 1);
@@ -215,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn another_thread_wakes_it() {
-        let mut poller = Poller::new().unwrap();
+    fn another_thread_wakes_the_poller() {
+        let mut poller = SocketPoller::new().unwrap();
         let waker = poller.waker();
         std::thread::scope(|scope| {
             scope.spawn(|| waker.wake());
             let mut ready = Vec::new();
             poller.wait(None, &mut ready).unwrap();
-            assert_eq!(ready[0].source, Source::Waker);
+            assert_eq!(ready[0].source, WakeSource::Waker);
         });
     }
 }

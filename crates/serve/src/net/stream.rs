@@ -1,32 +1,32 @@
-//! A client's socket.
+//! Socket of a client.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// A socket that never blocks.
+/// Non-blocking socket.
 #[derive(Debug)]
-pub(crate) enum Stream {
+pub(crate) enum ClientStream {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
-impl Stream {
-    /// Made ready for the loop.
+impl ClientStream {
+    /// Sets the options that the loop needs.
     pub(crate) fn prepared(self) -> io::Result<Self> {
         match &self {
             Self::Unix(stream) => stream.set_nonblocking(true)?,
             Self::Tcp(stream) => {
                 stream.set_nonblocking(true)?;
-                // Replies leave once a turn, in one write: nothing is gained by waiting for more.
+                // Replies leave once a turn in one write, so waiting for more gains nothing.
                 stream.set_nodelay(true)?;
             }
         }
         Ok(self)
     }
 
-    /// Reads; `None` where nothing is there yet.
+    /// Reads; `None` if nothing is there yet.
     pub(crate) fn read(&mut self, space: &mut [u8]) -> io::Result<Option<usize>> {
         tried(match self {
             Self::Unix(stream) => stream.read(space),
@@ -34,7 +34,7 @@ impl Stream {
         })
     }
 
-    /// Writes; `None` where the client has to read first.
+    /// Writes; `None` if the client must read first.
     pub(crate) fn write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
         tried(match self {
             Self::Unix(stream) => stream.write_vectored(slices),
@@ -53,7 +53,7 @@ fn tried(outcome: io::Result<usize>) -> io::Result<Option<usize>> {
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for ClientStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Unix(stream) => stream.as_fd(),

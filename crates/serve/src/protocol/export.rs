@@ -1,4 +1,4 @@
-//! Exports and what clients may do with them.
+//! Exports, and the operations that clients may use on them.
 
 use std::collections::BTreeSet;
 use std::ops::BitOr;
@@ -8,46 +8,46 @@ use thiserror::Error;
 
 use super::{BlockOp, BlockRequest};
 
-/// Operations of an export beside reads.
+/// Operations that an export allows beside reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Abilities(u8);
+pub(crate) struct ExportAbilities(u8);
 
-impl Abilities {
-    /// Reading only.
+impl ExportAbilities {
+    /// Reads only.
     pub(crate) const NONE: Self = Self(0);
-    /// Writes, flushes and forced unit access. A flush covers the writes of all sessions: one thread has all clients of a machine, and the machine
-    /// one buffer.
+    /// Writes, flushes and forced unit access. A flush covers the writes of all sessions: one thread serves all clients of a device, which has one
+    /// buffer.
     pub(crate) const WRITE: Self = Self(1 << 0);
     /// Trims.
     pub(crate) const TRIM: Self = Self(1 << 1);
-    /// Zeroes, also such as are to be fast or to fail.
+    /// Zeroing, including requests that must be fast or fail.
     pub(crate) const ZEROES: Self = Self(1 << 2);
-    /// Announcements of reads.
+    /// Announcements of future reads.
     pub(crate) const PREFETCH: Self = Self(1 << 3);
-    /// Questions for the state of sectors.
+    /// Queries for the state of sectors.
     pub(crate) const STATUS: Self = Self(1 << 4);
 
-    /// Returns whether all of `other` are in it.
+    /// True if all of `other` are allowed.
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-impl BitOr for Abilities {
+impl BitOr for ExportAbilities {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-/// Sizes that requests keep to.
+/// Limits on the offsets and lengths of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExportSizes {
-    /// Offsets and lengths are multiples of it.
+    /// Offsets and lengths are multiples of this.
     pub(crate) block: Bytes,
-    /// Multiples of it cost no read-modify-write; a power of two.
+    /// Multiples of this need no read-modify-write. A power of two.
     pub(crate) preferred: Bytes,
-    /// The longest read or write.
+    /// Longest read or write.
     pub(crate) longest: Bytes,
 }
 
@@ -58,31 +58,34 @@ impl Default for ExportSizes {
     }
 }
 
-/// One device that clients may open.
+/// A device that clients may open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExportFacts {
-    /// The name by which clients open it.
+    /// Name by which clients open it.
     pub(crate) name: String,
-    /// A sentence for people; may be empty.
+    /// Description for people, one sentence; may be empty.
     pub(crate) description: String,
     pub(crate) size: Bytes,
     pub(crate) sizes: ExportSizes,
-    pub(crate) abilities: Abilities,
+    pub(crate) abilities: ExportAbilities,
 }
 
 impl ExportFacts {
-    /// Returns whether the service takes this request: it lies within the export, keeps to its sizes, and is one that its abilities allow.
+    /// True if the request lies within the export, respects its sizes, and is allowed by its abilities.
     pub(crate) fn takes(&self, request: &BlockRequest<'_>) -> bool {
         let BlockRequest { offset, length: Bytes(length), op, .. } = *request;
+        // Only reads and writes carry data; the other requests may be as long as the export.
         let (longest, wanted) = match op {
-            BlockOp::Flush => return self.abilities.has(Abilities::WRITE) && (offset, length) == (0, 0),
-            BlockOp::Read => (self.sizes.longest.0, Abilities::NONE),
+            BlockOp::Flush => {
+                return self.abilities.has(ExportAbilities::WRITE) && (offset, length) == (0, 0);
+            }
+            BlockOp::Read => (self.sizes.longest.0, ExportAbilities::NONE),
             BlockOp::Write { data, .. } if data.len() as u64 != length => return false,
-            BlockOp::Write { .. } => (self.sizes.longest.0, Abilities::WRITE),
-            BlockOp::Trim { .. } => (u64::MAX, Abilities::WRITE | Abilities::TRIM),
-            BlockOp::WriteZeroes { .. } => (u64::MAX, Abilities::WRITE | Abilities::ZEROES),
-            BlockOp::Prefetch => (u64::MAX, Abilities::PREFETCH),
-            BlockOp::Status => (u64::MAX, Abilities::STATUS),
+            BlockOp::Write { .. } => (self.sizes.longest.0, ExportAbilities::WRITE),
+            BlockOp::Trim { .. } => (u64::MAX, ExportAbilities::WRITE | ExportAbilities::TRIM),
+            BlockOp::WriteZeroes { .. } => (u64::MAX, ExportAbilities::WRITE | ExportAbilities::ZEROES),
+            BlockOp::Prefetch => (u64::MAX, ExportAbilities::PREFETCH),
+            BlockOp::Status => (u64::MAX, ExportAbilities::STATUS),
         };
         let block = self.sizes.block.0;
         let is_aligned = offset.is_multiple_of(block) && length.is_multiple_of(block);
@@ -91,15 +94,17 @@ impl ExportFacts {
     }
 }
 
-/// The exports that a client is offered when it connects. The first one is the default.
+/// Exports that a client is offered when it connects. The first is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct ExportOffer {
     exports: Vec<ExportFacts>,
 }
 
-impl Offer {
+impl ExportOffer {
+    /// Makes an offer of `exports`.
+    ///
     /// # Errors
-    /// Two exports have one name.
+    /// Two exports have the same name.
     pub(crate) fn new(exports: Vec<ExportFacts>) -> Result<Self, OfferError> {
         let mut names = BTreeSet::new();
         match exports.iter().find(|export| !names.insert(&export.name)) {
@@ -113,13 +118,13 @@ impl Offer {
     }
 }
 
-/// The reason why something cannot be offered.
+/// Reason for which exports cannot be offered.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OfferError {
-    /// Two exports of one name.
+    /// Two exports have this name.
     #[error("export {0:?} is there twice")]
     Twice(String),
-    /// The protocol has no place for it: one line.
+    /// The protocol cannot express an export; one line.
     #[error("{0}")]
     Protocol(String),
 }
@@ -131,12 +136,12 @@ mod tests {
 
     const WRITE: BlockOp<'_> = BlockOp::Write { data: &[0; 1024], fua: false };
 
-    fn export(abilities: Abilities) -> ExportFacts {
+    fn export(abilities: ExportAbilities) -> ExportFacts {
         let sizes = ExportSizes { longest: Bytes(2048), ..ExportSizes::default() };
         ExportFacts { name: String::new(), description: String::new(), size: Bytes(8192), sizes, abilities }
     }
 
-    fn takes(abilities: Abilities, op: BlockOp<'_>, offset: u64, length: u64) -> bool {
+    fn takes(abilities: ExportAbilities, op: BlockOp<'_>, offset: u64, length: u64) -> bool {
         export(abilities).takes(&BlockRequest { tag: RequestTag(0), offset, length: Bytes(length), op })
     }
 
@@ -154,14 +159,14 @@ mod tests {
             (u64::MAX - 511, 512, false),
         ] {
             assert_eq!(
-                takes(Abilities::NONE, BlockOp::Read, offset, length),
+                takes(ExportAbilities::NONE, BlockOp::Read, offset, length),
                 is_taken,
                 "{offset} + {length}"
             );
         }
-        assert!(takes(Abilities::STATUS, BlockOp::Status, 0, 8192), "questions have no longest");
-        assert!(takes(Abilities::WRITE, WRITE, 0, 1024));
-        assert!(!takes(Abilities::WRITE, WRITE, 0, 512), "all bytes are there");
+        assert!(takes(ExportAbilities::STATUS, BlockOp::Status, 0, 8192), "questions have no longest");
+        assert!(takes(ExportAbilities::WRITE, WRITE, 0, 1024));
+        assert!(!takes(ExportAbilities::WRITE, WRITE, 0, 512), "all bytes are there");
     }
 
     #[test]
@@ -169,25 +174,25 @@ mod tests {
         let (trim, zeroes) =
             (BlockOp::Trim { fua: true }, BlockOp::WriteZeroes { fua: false, may_punch: true, fast: true });
         for (op, length, wanted) in [
-            (WRITE, 1024, Abilities::WRITE),
-            (BlockOp::Flush, 0, Abilities::WRITE),
-            (trim, 1024, Abilities::WRITE | Abilities::TRIM),
-            (zeroes, 1024, Abilities::WRITE | Abilities::ZEROES),
-            (BlockOp::Prefetch, 1024, Abilities::PREFETCH),
-            (BlockOp::Status, 1024, Abilities::STATUS),
+            (WRITE, 1024, ExportAbilities::WRITE),
+            (BlockOp::Flush, 0, ExportAbilities::WRITE),
+            (trim, 1024, ExportAbilities::WRITE | ExportAbilities::TRIM),
+            (zeroes, 1024, ExportAbilities::WRITE | ExportAbilities::ZEROES),
+            (BlockOp::Prefetch, 1024, ExportAbilities::PREFETCH),
+            (BlockOp::Status, 1024, ExportAbilities::STATUS),
         ] {
-            let others = (0..32).map(Abilities).filter(|all| !all.has(wanted));
+            let others = (0..32).map(ExportAbilities).filter(|all| !all.has(wanted));
             assert!(others.into_iter().all(|all| !takes(all, op, 0, length)), "{op:?}");
             assert!(takes(wanted, op, 0, length), "{op:?}");
         }
-        assert!(!takes(Abilities::WRITE, BlockOp::Flush, 512, 0), "a flush has no range");
+        assert!(!takes(ExportAbilities::WRITE, BlockOp::Flush, 512, 0), "a flush has no range");
     }
 
     #[test]
     fn a_name_is_offered_once() {
-        let named = |name: &str| ExportFacts { name: name.to_owned(), ..export(Abilities::NONE) };
-        assert!(Offer::new(vec![named("a"), named("b")]).is_ok());
-        let twice = Offer::new(vec![named("a"), named("b"), named("a")]).unwrap_err();
+        let named = |name: &str| ExportFacts { name: name.to_owned(), ..export(ExportAbilities::NONE) };
+        assert!(ExportOffer::new(vec![named("a"), named("b")]).is_ok());
+        let twice = ExportOffer::new(vec![named("a"), named("b"), named("a")]).unwrap_err();
         assert_eq!(twice.to_string(), "export \"a\" is there twice");
     }
 }

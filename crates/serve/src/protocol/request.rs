@@ -1,20 +1,20 @@
-//! Requests to what is served, and their answers.
+//! Requests to devices, and the replies.
 
 use outlast_device::Extent;
 use outlast_units::Bytes;
 
-/// A session's name for a request in flight, used again once the request is answered.
+/// A session's name for a request in flight. Free again once the request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RequestTag(pub(crate) u32);
 
-/// One request, checked by its session: [`super::ExportFacts::takes`] it.
+/// A request that its session has checked with [`super::ExportFacts::takes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockRequest<'a> {
-    /// Its name in the answer.
+    /// Name of the request.
     pub(crate) tag: RequestTag,
-    /// Offset in the export, in bytes. 0 for a flush.
+    /// Offset in the export, in bytes; 0 for a flush.
     pub(crate) offset: u64,
-    /// Its length; 0 only for a flush.
+    /// Length in bytes; 0 only for a flush.
     pub(crate) length: Bytes,
     pub(crate) op: BlockOp<'a>,
 }
@@ -22,23 +22,23 @@ pub(crate) struct BlockRequest<'a> {
 /// Kinds of request. Each can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockOp<'a> {
-    /// Read, answered with [`Answer::Data`].
+    /// Read, answered with [`BlockReply::Data`].
     Read,
-    /// Write, answered with [`Answer::Done`].
+    /// Write, answered with [`BlockReply::Done`].
     Write {
         /// The bytes to write, lent by the session's buffer until the session is next called.
         data: &'a [u8],
         /// Forced unit access: answered only when it would survive a loss of power.
         fua: bool,
     },
-    /// Answered with [`Answer::Done`] when every write that was answered before this came, in whatever session, would survive a loss of power.
+    /// Answered with [`BlockReply::Done`] when every write that was answered before this came, in whatever session, would survive a loss of power.
     Flush,
-    /// Deallocation, if that is of use to the device; answered with [`Answer::Done`]. May be as long as the export.
+    /// Deallocation, if that is of use to the device; answered with [`BlockReply::Done`]. May be as long as the export.
     Trim {
         /// Forced unit access, as for writes.
         fua: bool,
     },
-    /// Zeroing: afterwards the range reads as zeroes; answered with [`Answer::Done`]. May be as long as the export.
+    /// Zeroing: afterwards the range reads as zeroes; answered with [`BlockReply::Done`]. May be as long as the export.
     WriteZeroes {
         /// Forced unit access, as for writes.
         fua: bool,
@@ -47,15 +47,15 @@ pub(crate) enum BlockOp<'a> {
         /// Requires it to be faster than writing, or to fail at once with [`FailureKind::SlowZeroes`].
         fast: bool,
     },
-    /// The range will be read soon; answered with [`Answer::Done`]. May be as long as the export.
+    /// The range will be read soon; answered with [`BlockReply::Done`]. May be as long as the export.
     Prefetch,
-    /// Question for the state of sectors, answered with [`Answer::Extents`]. May be as long as the export.
+    /// Question for the state of sectors, answered with [`BlockReply::Extents`]. May be as long as the export.
     Status,
 }
 
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
+pub(crate) enum BlockReply {
     /// Success of a request that returns nothing.
     Done,
     /// The bytes of a read, all of them.

@@ -1,44 +1,45 @@
-//! What is behind sessions.
+//! The interface between sessions and the devices behind them.
 
 use std::sync::Arc;
 
-use crate::protocol::{BlockRequest, Offer, RequestTag};
+use crate::protocol::{BlockRequest, ExportOffer, RequestTag};
 
-/// What a session has opened: a machine, by number, or a member of it.
+/// The export that a session has opened: a device, by its number, or one of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
-    pub(crate) machine: u32,
+pub(crate) struct ExportTarget {
+    pub(crate) device: u32,
     pub(crate) member: Option<u8>,
 }
 
-impl Target {
-    /// A machine itself.
-    pub(crate) const fn machine(number: u32) -> Self {
-        Self { machine: number, member: None }
+impl ExportTarget {
+    /// Device number `number` itself.
+    pub(crate) const fn device(number: u32) -> Self {
+        Self { device: number, member: None }
     }
 }
 
-/// Who asked: where an answer goes.
+/// The session and request that a reply goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct RequestOrigin {
     pub(crate) session: u32,
+    /// Generation of the session, which differs from that of earlier sessions with the same number.
     pub(crate) generation: u32,
     pub(crate) tag: RequestTag,
 }
 
-impl Origin {
-    /// Nobody: the answer is dropped.
+impl RequestOrigin {
+    /// No session: the reply is dropped.
     pub(crate) const NOBODY: Self = Self { session: u32::MAX, generation: 0, tag: RequestTag(0) };
 }
 
-/// Takes requests. It answers them when it can, by a way of its own.
-pub(crate) trait Backend {
-    /// What is offered to a client that connects now.
-    fn offer(&self) -> &Arc<Offer>;
+/// Receiver of requests. Replies come later, through [`LoopService::replies`](crate::loop_service::LoopService::replies).
+pub(crate) trait SessionBackend {
+    /// Exports that are offered to a client that connects now.
+    fn offer(&self) -> &Arc<ExportOffer>;
 
-    /// A client opens an export; `None` if it has gone meanwhile.
-    fn open(&mut self, export: &str) -> Option<Target>;
+    /// Opens an export for a client; `None` if it is no longer there or has no power.
+    fn open(&mut self, export: &str) -> Option<ExportTarget>;
 
-    /// A client asks.
-    fn request(&mut self, target: Target, from: Origin, request: &BlockRequest<'_>);
+    /// Begins a request of a client.
+    fn request(&mut self, target: ExportTarget, origin: RequestOrigin, request: &BlockRequest<'_>);
 }

@@ -1,77 +1,77 @@
-//! One client: its socket, and its session of whatever protocol.
+//! One client: its socket, and its session in some protocol.
 
 mod backend;
-mod doors;
-mod front;
-mod room;
+mod clients;
+mod listeners;
+mod memory;
 
-pub(crate) use backend::{Backend, Origin, Target};
-pub(crate) use doors::Door;
-pub(crate) use front::{CLIENTS_MEMORY, Front, HANDSHAKE};
+pub(crate) use backend::{ExportTarget, RequestOrigin, SessionBackend};
+pub(crate) use clients::{CLIENTS_MEMORY_LIMIT, ClientSessions, HANDSHAKE_LIMIT};
+pub(crate) use listeners::ProtocolListener;
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::net::{Interest, Link};
-use crate::protocol::{Answer, Offer, RequestTag, SessionEnd, SessionEvent, WireSession};
-use crate::tls::{Encryption, TlsPolicy};
-use room::{EACH, Room};
+use crate::net::{ClientLink, SocketInterest};
+use crate::protocol::{BlockReply, ExportOffer, RequestTag, SessionEnd, SessionEvent, WireSession};
+use crate::tls::{SessionEncryption, TlsPolicy};
+use memory::{ClientMemory, EACH_CLIENT};
 
-/// Slices of one gathered write; more leave with the next.
+/// Most slices of one gathered write; more output leaves with the next write.
 const SLICES: usize = 64;
 
-/// A client's session.
+/// The session of a client.
 #[derive(Debug)]
-pub(crate) struct Session {
-    link: Link,
+pub(crate) struct ClientSession {
+    link: ClientLink,
     wire: Box<dyn WireSession>,
-    /// The offer when it connected.
-    offer: Arc<Offer>,
-    /// The target that it has opened, and the number of the export in the offer.
-    target: Option<Target>,
+    /// Exports that were offered when the client connected.
+    offer: Arc<ExportOffer>,
+    /// Opened export, and its index in the offer.
+    target: Option<ExportTarget>,
     export: usize,
-    /// When it connected, by the system's monotonic clock.
-    born: Duration,
-    /// What its socket is waited for.
-    interest: Interest,
-    /// Tells it from sessions that had its number before.
+    /// Time of the connection, on the system's monotonic clock.
+    connected_at: Duration,
+    /// Events for which the poller watches the socket.
+    interest: SocketInterest,
+    /// Tells the session from earlier ones with the same number.
     generation: u32,
-    /// Whether it is in the list of those to be looked at.
+    /// Set while the session is in the list of those to be handled.
     is_listed: bool,
-    /// What its client makes the server hold, as [`Room`] knows it.
+    /// Bytes held for the client, as counted in [`ClientMemory`].
     held: u64,
-    /// Bytes that have gone either way, and how many had when the session was last looked over.
-    moved: u64,
-    seen: u64,
+    /// Bytes sent and received so far, and their number at the last review.
+    moved_bytes: u64,
+    reviewed_bytes: u64,
 }
 
-impl Session {
+impl ClientSession {
     fn new(
-        link: Link,
+        link: ClientLink,
         wire: Box<dyn WireSession>,
-        offer: Arc<Offer>,
-        born: Duration,
+        offer: Arc<ExportOffer>,
+        connected_at: Duration,
         generation: u32,
     ) -> Self {
-        let interest = Interest { input: true, output: false };
+        let interest = SocketInterest { input: true, output: false };
         Self {
             link,
             wire,
             offer,
             target: None,
             export: 0,
-            born,
+            connected_at,
             interest,
             generation,
             is_listed: false,
             held: 0,
-            moved: 0,
-            seen: 0,
+            moved_bytes: 0,
+            reviewed_bytes: 0,
         }
     }
 
-    /// Reads what the socket has. Whether the client is still there.
+    /// Reads from the socket. False if the client is gone.
     fn read(&mut self) -> bool {
         if self.link.is_handshaking() {
             return match self.link.shake() {
@@ -91,15 +91,15 @@ impl Session {
             Ok(None) => true,
             Ok(Some(0)) | Err(_) => false,
             Ok(Some(count)) => {
-                self.moved += count as u64;
+                self.moved_bytes += count as u64;
                 self.wire.filled(count);
                 true
             }
         }
     }
 
-    /// Takes in what the socket has brought and there was no room for. `None` where the client is not there any more.
-    fn take_in(&mut self) -> Option<bool> {
+    /// Reads bytes that TLS has received before and there was no room for. True if some were read; `None` if the client is gone.
+    fn read_buffered(&mut self) -> Option<bool> {
         if self.link.is_handshaking() {
             return Some(false);
         }
@@ -117,41 +117,47 @@ impl Session {
         }
     }
 
-    /// Hands what the client asks to `backend`, as far as there is `room` for it. Whether the session goes on.
-    fn listen(
+    /// Passes requests of the client to `backend`, within its share of `memory`. False if the session is to be closed.
+    fn handle_requests(
         &mut self,
         number: u32,
-        tls: Option<&Encryption>,
-        backend: &mut impl Backend,
-        room: &mut Room,
+        tls: Option<&SessionEncryption>,
+        backend: &mut impl SessionBackend,
+        memory: &mut ClientMemory,
     ) -> bool {
-        self.wire.allow(room.allowance(self.held));
-        let goes_on = self.listen_within(number, tls, backend);
+        // Set anew each time: the share depends on what other clients hold.
+        self.wire.allow(memory.allowance(self.held));
+        let is_connected = self.poll_requests(number, tls, backend);
         let held = self.wire.held();
-        room.changed(self.held, held);
+        memory.update(self.held, held);
         self.held = held;
         if self.wire.is_short() {
-            room.note_short();
+            memory.note_shortage();
         }
-        goes_on
+        is_connected
     }
 
-    /// Whether it has moved a byte since this was last asked.
-    fn has_moved(&mut self) -> bool {
-        std::mem::replace(&mut self.seen, self.moved) != self.moved
+    /// True if a byte was sent or received since the last call.
+    fn take_has_moved(&mut self) -> bool {
+        std::mem::replace(&mut self.reviewed_bytes, self.moved_bytes) != self.moved_bytes
     }
 
-    /// Whether it keeps more memory than each may, and it is the client that does not go on: it leaves replies lying, or has stopped within a message.
-    fn keeps_others_waiting(&self) -> bool {
+    /// True if the client holds more memory than each may, and is itself the reason: it leaves replies unread, or has stopped within a message.
+    fn holds_up_others(&self) -> bool {
         let is_idle = self.wire.in_flight() == 0 && !self.wire.is_short();
-        self.held > EACH && (self.wire.output_len() > 0 || is_idle)
+        self.held > EACH_CLIENT && (self.wire.output_len() > 0 || is_idle)
     }
 
-    fn listen_within(&mut self, number: u32, tls: Option<&Encryption>, backend: &mut impl Backend) -> bool {
+    fn poll_requests(
+        &mut self,
+        number: u32,
+        tls: Option<&SessionEncryption>,
+        backend: &mut impl SessionBackend,
+    ) -> bool {
         let generation = self.generation;
         loop {
             let Some(event) = self.wire.poll() else {
-                match self.take_in() {
+                match self.read_buffered() {
                     Some(true) => continue,
                     Some(false) => return true,
                     None => return false,
@@ -166,13 +172,13 @@ impl Session {
                     );
                     backend.request(
                         target,
-                        Origin { session: number, generation, tag: request.tag },
+                        RequestOrigin { session: number, generation, tag: request.tag },
                         &request,
                     );
                 }
                 SessionEvent::Opened => {
                     let Some(number) = self.wire.export() else { return false };
-                    // Whatever the protocol has let pass.
+                    // Checked here as well, in case the protocol has let the client pass.
                     let must_encrypt = tls.is_some_and(|tls| tls.policy == TlsPolicy::Require);
                     if must_encrypt && !self.link.is_encrypted() {
                         return false;
@@ -192,12 +198,12 @@ impl Session {
         }
     }
 
-    /// The answer to a request.
-    fn give(&mut self, tag: RequestTag, answer: Answer) {
-        self.wire.answer(tag, answer);
+    /// Passes a reply to the protocol.
+    fn reply(&mut self, tag: RequestTag, reply: BlockReply) {
+        self.wire.reply(tag, reply);
     }
 
-    /// Sends what there is to be sent. Whether the client is still there.
+    /// Sends output as far as the socket takes it. False if the client is gone.
     fn send(&mut self) -> bool {
         while self.wire.output_len() > 0 {
             let mut slices = [IoSlice::new(&[]); SLICES];
@@ -206,7 +212,7 @@ impl Session {
                 Ok(None) => return true,
                 Ok(Some(0)) | Err(_) => return false,
                 Ok(Some(sent)) => {
-                    self.moved += sent as u64;
+                    self.moved_bytes += sent as u64;
                     self.wire.sent(sent);
                 }
             }
@@ -214,19 +220,19 @@ impl Session {
         self.link.flush().is_ok()
     }
 
-    /// Whether the client is to be read from.
+    /// True if the socket is to be read.
     fn wants_input(&self) -> bool {
         self.wire.wants_input() || self.link.is_handshaking()
     }
 
-    /// What its socket is to be waited for, if that has changed.
-    fn changed_interest(&mut self) -> Option<Interest> {
+    /// Events to watch the socket for, if they have changed.
+    fn changed_interest(&mut self) -> Option<SocketInterest> {
         let output = self.wire.output_len() > 0 || self.link.has_output();
-        let interest = Interest { input: self.wants_input(), output };
+        let interest = SocketInterest { input: self.wants_input(), output };
         (interest != std::mem::replace(&mut self.interest, interest)).then_some(interest)
     }
 
-    /// Whether nothing is left to be said.
+    /// True if nothing remains to be sent.
     fn is_over(&self) -> bool {
         match self.wire.end() {
             None => false,
@@ -237,15 +243,16 @@ impl Session {
         }
     }
 
-    /// Whether it still negotiates, `HANDSHAKE` after it began.
+    /// True if the client still negotiates, `HANDSHAKE_LIMIT` after it connected.
     fn is_overdue(&self, now: Duration) -> bool {
-        self.target.is_none() && now.saturating_sub(self.born) >= HANDSHAKE
+        self.target.is_none() && now.saturating_sub(self.connected_at) >= HANDSHAKE_LIMIT
     }
 }
 
-/// The system has not enough for another client; those that are there go on.
+/// True if the system lacks resources for another client, or the client has gone already; the others stay.
 fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    let known = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::CONNABORTED, Errno::INTR];
-    rustix::io::Errno::from_io_error(error).is_some_and(|error| known.contains(&error))
+    let shortages =
+        [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::CONNABORTED, Errno::INTR];
+    rustix::io::Errno::from_io_error(error).is_some_and(|error| shortages.contains(&error))
 }

@@ -44,14 +44,14 @@ impl Ask {
 
 /// What comes of it.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum AskOutcome {
     /// Done, with the bytes of a read.
     Done(Vec<u8>),
     OutOfRange,
     Failed,
 }
 
-impl Answer {
+impl AskOutcome {
     pub(crate) fn of(outcome: Outcome, data: Option<Vec<u8>>) -> Self {
         match outcome {
             Outcome::Ok => Self::Done(data.unwrap_or_default()),

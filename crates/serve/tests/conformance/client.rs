@@ -1,11 +1,11 @@
 //! Asks and answers over a socket.
 
-use crate::asks::{Answer, Ask};
+use crate::asks::{AskOutcome, Ask};
 use crate::support::client::{Client, FLUSH, FUA, READ, TRIM, WRITE};
 use outlast_units::SECTOR_BYTES;
 
 /// Sends all of `asks`, then hears all answers.
-pub(crate) fn run(client: &mut Client, asks: &[Ask]) -> Vec<Answer> {
+pub(crate) fn run(client: &mut Client, asks: &[Ask]) -> Vec<AskOutcome> {
     let send = |ask: &Ask| {
         let (kind, flags, lba, sectors) = match *ask {
             Ask::Read { lba, sectors } => (READ, 0, lba, sectors),
@@ -22,11 +22,11 @@ pub(crate) fn run(client: &mut Client, asks: &[Ask]) -> Vec<Answer> {
     cookies
         .iter()
         .map(|cookie| match client.answers.remove(cookie).expect("each command is answered") {
-            (0, data) => Answer::Done(data),
+            (0, data) => AskOutcome::Done(data),
             // EINVAL; of writes ENOSPC.
-            (22 | 28, _) => Answer::OutOfRange,
+            (22 | 28, _) => AskOutcome::OutOfRange,
             // EIO.
-            (5, _) => Answer::Failed,
+            (5, _) => AskOutcome::Failed,
             (error, _) => panic!("error {error}"),
         })
         .collect()

@@ -1,13 +1,13 @@
 //! Devices and what leads to them, seen alike.
 
-use crate::asks::{Answer, Ask};
+use crate::asks::{AskOutcome, Ask};
 use crate::client;
 use crate::support::client::Client;
 use crate::support::{ARRAY, DRIVE, Host, scenario};
 use outlast_array::PlainDevice;
 use outlast_device::{Device, PowerCycle, Tag};
 use outlast_media::{Damage, Fault};
-use outlast_serve::{ClockMode, Input, Listen, Power, ServeConfig, Server, ServerHandle, Status, fault_of};
+use outlast_serve::{ClockMode, DeviceInput, ListenAddress, PowerChange, ServeConfig, DeviceServer, ServerHandle, ServerStatus, parse_fault};
 use outlast_settings::array::PlainConfig;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
@@ -28,7 +28,7 @@ pub(crate) trait Disk {
     fn unit(&self) -> u64;
 
     /// Has all of `asks` under way together; their answers in the same order.
-    fn run(&mut self, asks: &[Ask]) -> Vec<Answer>;
+    fn run(&mut self, asks: &[Ask]) -> Vec<AskOutcome>;
 
     /// Power fails while nothing is under way, and is back at once.
     fn cut_power(&mut self);
@@ -41,13 +41,13 @@ pub(crate) trait Disk {
 }
 
 /// A device by itself, in simulated time.
-pub(crate) struct Direct<D> {
+pub(crate) struct DirectDevice<D> {
     device: D,
     now: Nanos,
     break_it: fn(&mut D, Nanos),
 }
 
-pub(crate) fn plain() -> Direct<PlainDevice> {
+pub(crate) fn plain() -> DirectDevice<PlainDevice> {
     let config = PlainConfig {
         bytes: true,
         volatile_cache: true,
@@ -57,19 +57,19 @@ pub(crate) fn plain() -> Direct<PlainDevice> {
         ..PlainConfig::new(Bytes::mib(4))
     };
     let break_it = |device: &mut PlainDevice, _: Nanos| device.make_unreadable(17);
-    Direct { device: PlainDevice::new(config, 7).unwrap(), now: Nanos::ZERO, break_it }
+    DirectDevice { device: PlainDevice::new(config, 7).unwrap(), now: Nanos::ZERO, break_it }
 }
 
-pub(crate) fn drive() -> Direct<Ssd> {
+pub(crate) fn drive() -> DirectDevice<Ssd> {
     let mut config = scenario(DRIVE).device;
     config.bytes = true;
     let mut device = Ssd::new(config, 7).unwrap();
     device.begin_timed();
     let break_it = |device: &mut Ssd, now| device.inject(now, Fault { die: 3, damage: Damage::Die });
-    Direct { device, now: Nanos::ZERO, break_it }
+    DirectDevice { device, now: Nanos::ZERO, break_it }
 }
 
-impl<D: Device + PowerCycle> Disk for Direct<D> {
+impl<D: Device + PowerCycle> Disk for DirectDevice<D> {
     fn sectors(&self) -> u64 {
         self.device.identify().capacity.0 / SECTOR_BYTES
     }
@@ -78,7 +78,7 @@ impl<D: Device + PowerCycle> Disk for Direct<D> {
         self.device.identify().optimal_io.0 / SECTOR_BYTES
     }
 
-    fn run(&mut self, asks: &[Ask]) -> Vec<Answer> {
+    fn run(&mut self, asks: &[Ask]) -> Vec<AskOutcome> {
         for (tag, ask) in (0..).zip(asks) {
             self.device.submit_data(self.now, ask.command(), Tag(tag), ask.data());
         }
@@ -90,7 +90,7 @@ impl<D: Device + PowerCycle> Disk for Direct<D> {
         done.sort_unstable_by_key(|done| done.tag);
         let tags: Vec<u32> = done.iter().map(|done| done.tag.0).collect();
         assert_eq!(tags, (0..asks.len() as u32).collect::<Vec<_>>(), "each command completes once");
-        done.iter().map(|done| Answer::of(done.outcome, self.device.take_data(done.tag))).collect()
+        done.iter().map(|done| AskOutcome::of(done.outcome, self.device.take_data(done.tag))).collect()
     }
 
     fn cut_power(&mut self) {
@@ -113,12 +113,12 @@ fn fault(is_array: bool) -> serde_json::Value {
 }
 
 /// A machine in service, without a server.
-pub(crate) struct InMachine {
+pub(crate) struct InProcessDevice {
     host: Host,
     is_array: bool,
 }
 
-impl InMachine {
+impl InProcessDevice {
     pub(crate) fn drive() -> Self {
         Self { host: Host::new(DRIVE), is_array: false }
     }
@@ -128,7 +128,7 @@ impl InMachine {
     }
 }
 
-impl Disk for InMachine {
+impl Disk for InProcessDevice {
     fn sectors(&self) -> u64 {
         self.host.machine.identify().capacity.0 / SECTOR_BYTES
     }
@@ -137,10 +137,10 @@ impl Disk for InMachine {
         if self.is_array { STRIPE } else { UNIT }
     }
 
-    fn run(&mut self, asks: &[Ask]) -> Vec<Answer> {
+    fn run(&mut self, asks: &[Ask]) -> Vec<AskOutcome> {
         let machine = &mut self.host.machine;
         for (tag, ask) in (0..).zip(asks) {
-            let input = Input::Command { tag: Tag(tag), command: ask.command(), data: ask.data() };
+            let input = DeviceInput::Command { tag: Tag(tag), command: ask.command(), data: ask.data() };
             machine.apply(self.host.now, &input).unwrap();
         }
         let mut done = Vec::new();
@@ -150,17 +150,17 @@ impl Disk for InMachine {
             machine.advance(self.host.now, &mut done);
         }
         done.sort_unstable_by_key(|done| done.tag);
-        done.iter().map(|done| Answer::of(done.outcome, machine.take_data(done.tag))).collect()
+        done.iter().map(|done| AskOutcome::of(done.outcome, machine.take_data(done.tag))).collect()
     }
 
     fn cut_power(&mut self) {
-        self.host.power(Power::Cut { force: false });
+        self.host.power(PowerChange::Cut { force: false });
         self.host.machine.self_check().unwrap();
     }
 
     fn break_something(&mut self) {
-        let fault = fault_of(&fault(self.is_array)).unwrap();
-        self.host.machine.apply(self.host.now, &Input::Fault(&fault)).unwrap();
+        let fault = parse_fault(&fault(self.is_array)).unwrap();
+        self.host.machine.apply(self.host.now, &DeviceInput::Fault(&fault)).unwrap();
     }
 
     fn loses_data_then(&self) -> bool {
@@ -169,14 +169,14 @@ impl Disk for InMachine {
 }
 
 /// A machine behind a socket.
-pub(crate) struct Served {
+pub(crate) struct DeviceBehindSocket {
     handle: ServerHandle,
     client: Client,
     socket: PathBuf,
     is_array: bool,
 }
 
-impl Served {
+impl DeviceBehindSocket {
     pub(crate) fn drive() -> Self {
         Self::new(DRIVE, false)
     }
@@ -193,19 +193,19 @@ impl Served {
             scenario: Some(scenario(text)),
             image: None,
             contents: outlast_serve::ContentsIn::Memory,
-            listen: Listen::Unix(socket.clone()),
+            listen: ListenAddress::Unix(socket.clone()),
             insecure: false,
             tls: None,
             clock: ClockMode::Virtual,
             spin: false,
             export: None,
         };
-        let handle = Server::start(config).unwrap();
+        let handle = DeviceServer::start(config).unwrap();
         let mut status = handle.status();
-        while matches!(status, Status::Preparing(_)) {
+        while matches!(status, ServerStatus::Preparing(_)) {
             status = handle.wait(&status, Duration::from_mins(1));
         }
-        assert!(matches!(status, Status::Serving(_)), "{status:?}");
+        assert!(matches!(status, ServerStatus::Serving(_)), "{status:?}");
         let client = Client::open(&socket, "");
         Self { handle, client, socket, is_array }
     }
@@ -216,7 +216,7 @@ impl Served {
     }
 }
 
-impl Disk for Served {
+impl Disk for DeviceBehindSocket {
     fn sectors(&self) -> u64 {
         self.client.size / SECTOR_BYTES
     }
@@ -225,7 +225,7 @@ impl Disk for Served {
         if self.is_array { STRIPE } else { UNIT }
     }
 
-    fn run(&mut self, asks: &[Ask]) -> Vec<Answer> {
+    fn run(&mut self, asks: &[Ask]) -> Vec<AskOutcome> {
         client::run(&mut self.client, asks)
     }
 
@@ -244,7 +244,7 @@ impl Disk for Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for DeviceBehindSocket {
     fn drop(&mut self) {
         self.handle.stop();
         // The server takes it away, too.

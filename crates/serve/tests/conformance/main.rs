@@ -1,4 +1,4 @@
-//! What every device promises, held against each of them by the same tests: a plain device, a drive, machines in service, and the same machines
+//! What every device promises, held against each of them by the same tests: a plain device, a drive, devices in service, and the same devices
 //! behind a socket.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -47,8 +47,8 @@ macro_rules! conforms {
 conforms! {
     plain_device: disks::plain();
     drive: disks::drive();
-    machine_of_a_drive: disks::InMachine::drive();
-    machine_of_an_array: disks::InMachine::array();
-    served_drive: disks::Served::drive();
-    served_array: disks::Served::array();
+    machine_of_a_drive: disks::InProcessDevice::drive();
+    machine_of_an_array: disks::InProcessDevice::array();
+    served_drive: disks::DeviceBehindSocket::drive();
+    served_array: disks::DeviceBehindSocket::array();
 }

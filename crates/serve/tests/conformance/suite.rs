@@ -1,6 +1,6 @@
 //! The promises, each as a test over any disk. The oracle is what a list of sectors would hold.
 
-use crate::asks::{Answer, Ask};
+use crate::asks::{AskOutcome, Ask};
 use crate::disks::Disk;
 use outlast_units::SECTOR_BYTES;
 use outlast_units::rng::{SplitMix, mix};
@@ -79,15 +79,15 @@ impl Oracle {
     }
 
     /// Compares the answers to a batch, and takes note of what it changed.
-    fn hear(&mut self, batch: &[Ask], answers: &[Answer]) {
+    fn hear(&mut self, batch: &[Ask], answers: &[AskOutcome]) {
         assert_eq!(batch.len(), answers.len(), "every command has one answer");
         for (ask, answer) in batch.iter().zip(answers) {
             match ask {
                 Ask::Read { lba, .. } => {
-                    let Answer::Done(data) = answer else { panic!("{ask:?}: {answer:?}") };
+                    let AskOutcome::Done(data) = answer else { panic!("{ask:?}: {answer:?}") };
                     self.compare(*lba, data);
                 }
-                _ => assert!(matches!(answer, Answer::Done(_)), "{ask:?}: {answer:?}"),
+                _ => assert!(matches!(answer, AskOutcome::Done(_)), "{ask:?}: {answer:?}"),
             }
             match *ask {
                 Ask::Write { lba, ref data, fua, version } => {
@@ -163,7 +163,7 @@ impl Oracle {
 
 fn read(disk: &mut impl Disk, lba: u64, sectors: u64) -> Vec<u8> {
     match disk.run(&[Ask::Read { lba, sectors }]).remove(0) {
-        Answer::Done(data) => data,
+        AskOutcome::Done(data) => data,
         other => panic!("reading {sectors} sectors from {lba}: {other:?}"),
     }
 }
@@ -186,7 +186,7 @@ pub(crate) fn refuses_what_lies_beyond_its_end_and_changes_nothing(disk: &mut im
     let end = disk.sectors();
     let data = content(1, 9);
     let write = |lba, times: usize| Ask::Write { lba, data: data.repeat(times), fua: false, version: 1 };
-    assert!(matches!(disk.run(&[write(end - 1, 1)])[0], Answer::Done(_)), "the last sector is there");
+    assert!(matches!(disk.run(&[write(end - 1, 1)])[0], AskOutcome::Done(_)), "the last sector is there");
     let beyond = [
         write(end, 1),
         write(end - 1, 2),
@@ -197,7 +197,7 @@ pub(crate) fn refuses_what_lies_beyond_its_end_and_changes_nothing(disk: &mut im
     ];
     for ask in beyond {
         let answer = disk.run(std::slice::from_ref(&ask)).remove(0);
-        assert!(matches!(answer, Answer::OutOfRange), "{ask:?} of {end} sectors: {answer:?}");
+        assert!(matches!(answer, AskOutcome::OutOfRange), "{ask:?} of {end} sectors: {answer:?}");
     }
     assert!(read(disk, end - 1, 1) == data, "the last sector is as it was");
     assert!(read(disk, end - 2, 1).iter().all(|&byte| byte == 0), "and so is the one before");
@@ -224,9 +224,9 @@ pub(crate) fn never_gives_wrong_bytes_when_it_breaks(disk: &mut impl Disk) {
     let mut failed = 0;
     for sector in 0..SPAN {
         match disk.run(&[Ask::Read { lba: sector, sectors: 1 }]).remove(0) {
-            Answer::Done(data) => oracle.compare(sector, &data),
-            Answer::Failed => failed += 1,
-            Answer::OutOfRange => panic!("sector {sector} is within the disk"),
+            AskOutcome::Done(data) => oracle.compare(sector, &data),
+            AskOutcome::Failed => failed += 1,
+            AskOutcome::OutOfRange => panic!("sector {sector} is within the disk"),
         }
     }
     assert_eq!(failed != 0, disk.loses_data_then(), "{failed} of {SPAN} sectors cannot be read");
@@ -234,7 +234,7 @@ pub(crate) fn never_gives_wrong_bytes_when_it_breaks(disk: &mut impl Disk) {
     let data: Vec<u8> = (0..SPAN).flat_map(|sector| content(1 << 20, sector)).collect();
     for (lba, part) in (0..).step_by(8).zip(data.chunks(8 * SECTOR_BYTES as usize)) {
         let write = Ask::Write { lba, data: part.to_vec(), fua: false, version: 1 << 20 };
-        assert!(matches!(disk.run(&[write])[0], Answer::Done(_)), "writing sector {lba}");
+        assert!(matches!(disk.run(&[write])[0], AskOutcome::Done(_)), "writing sector {lba}");
     }
     assert!(read(disk, 0, SPAN) == data, "it goes on after it broke");
 }

@@ -15,7 +15,7 @@ pub(crate) const FUA: u16 = 1;
 pub(crate) const NO_HOLE: u16 = 2;
 
 /// What came of a request: the error, 0 where there is none, and the bytes of a read.
-pub(crate) type Answer = (u32, Vec<u8>);
+pub(crate) type NbdReply = (u32, Vec<u8>);
 
 /// A client with any number of requests under way.
 pub(crate) struct Client {
@@ -24,7 +24,7 @@ pub(crate) struct Client {
     open: BTreeMap<u64, usize>,
     next: u64,
     /// What came of those that have been answered, by cookie: numbers from 0 in the order of asking.
-    pub(crate) answers: BTreeMap<u64, Answer>,
+    pub(crate) answers: BTreeMap<u64, NbdReply>,
     /// Bytes of the export.
     pub(crate) size: u64,
 }

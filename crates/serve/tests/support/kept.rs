@@ -1,9 +1,9 @@
 //! Images with checkpoints.
 
-use super::load::Load;
+use super::load::RecordedLoad;
 use super::{ARRAY, DRIVE};
 use outlast_engine::RunControl;
-use outlast_serve::{Image, ImageOptions, Input, Machine, fault_of};
+use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, ServedDevice, parse_fault};
 use outlast_units::Bytes;
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) fn options(keep_log: bool) -> ImageOptions {
 const RECORDS: &str = "consistency = \"ppl\"\n";
 
 /// A drive, and an array, by name.
-pub(crate) fn machines() -> [(&'static str, String); 2] {
+pub(crate) fn devices() -> [(&'static str, String); 2] {
     [("drive", DRIVE.to_owned()), ("array", format!("{DRIVE}{ARRAY}{RECORDS}"))]
 }
 
@@ -55,26 +55,26 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 /// Why an image cannot be opened.
 pub(crate) fn refusal(image: &Path) -> String {
-    let opened = Image::open(image, None, ImageOptions::default(), &mut |_| RunControl::Continue);
+    let opened = DeviceImage::open(image, None, ImageOptions::default(), &mut |_| RunControl::Continue);
     opened.unwrap_err().to_string()
 }
 
-/// All of a machine's state.
-pub(crate) fn state(machine: &Machine) -> Vec<u8> {
+/// All of a device's state.
+pub(crate) fn state(device: &ServedDevice) -> Vec<u8> {
     let mut bytes = Vec::new();
-    machine.write(&mut bytes).unwrap();
+    device.write(&mut bytes).unwrap();
     bytes
 }
 
 /// Turns until `count` checkpoints have been begun; each is waited for, and `then` is told of it by its name.
-pub(crate) fn turns(load: &mut Load, count: u32, mut then: impl FnMut(&Load, &str)) {
+pub(crate) fn turns(load: &mut RecordedLoad, count: u32, mut then: impl FnMut(&RecordedLoad, &str)) {
     let mut begun = 0;
     for turn in 0.. {
         let before = load.segment();
         load.turn();
-        if turn == 100 && load.machine.scenario().array.is_some() {
-            let fault = fault_of(&serde_json::json!({"kind": "die", "die": 2, "device": 1})).unwrap();
-            load.give(&Input::Fault(&fault));
+        if turn == 100 && load.device.scenario().array.is_some() {
+            let fault = parse_fault(&serde_json::json!({"kind": "die", "die": 2, "device": 1})).unwrap();
+            load.give(&DeviceInput::Fault(&fault));
         }
         if load.segment() > before {
             let name = format!("{:08}", load.segment());

@@ -1,4 +1,4 @@
-//! A host that writes, trims and flushes at random, and knows at each time what a machine that loses its power then may hold.
+//! A host that writes, trims and flushes at random, and knows at each time what a device that loses its power then may hold.
 
 mod killed;
 
@@ -8,7 +8,7 @@ pub(crate) use killed::contents;
 use super::{bytes, command, scenario};
 use outlast_device::{Command, Op, Outcome, Tag};
 use outlast_engine::RunControl;
-use outlast_serve::{Image, ImageOptions, Input, Machine, Recorder};
+use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, ServedDevice};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const DEPTH: usize = 6;
 
 /// What a unit has been given, oldest first, and which of it the latest flush or forced write covers. 0 is "zeroes".
 #[derive(Clone, Default)]
-pub(crate) struct Unit {
+pub(crate) struct UnitHistory {
     pub(crate) versions: Vec<u64>,
     pub(crate) floor: usize,
     /// The latest that has been acknowledged.
@@ -31,14 +31,14 @@ pub(crate) struct Unit {
 }
 
 /// A moment when replies had just left.
-pub(crate) struct Moment {
+pub(crate) struct ReplyMoment {
     /// Length of the log.
     pub(crate) offset: u64,
     clock: Vec<u8>,
-    units: Vec<Unit>,
+    units: Vec<UnitHistory>,
 }
 
-struct Flying {
+struct CommandUnderWay {
     unit: usize,
     op: Op,
     fua: bool,
@@ -48,17 +48,17 @@ struct Flying {
     covers: Vec<usize>,
 }
 
-pub(crate) struct Load {
+pub(crate) struct RecordedLoad {
     pub(crate) folder: PathBuf,
-    image: Image,
-    pub(crate) machine: Machine,
+    image: DeviceImage,
+    pub(crate) device: ServedDevice,
     rng: SplitMix,
     now: Nanos,
-    units: Vec<Unit>,
-    flying: BTreeMap<u32, Flying>,
+    units: Vec<UnitHistory>,
+    flying: BTreeMap<u32, CommandUnderWay>,
     version: u64,
     losses: u32,
-    pub(crate) moments: Vec<Moment>,
+    pub(crate) moments: Vec<ReplyMoment>,
     /// Where records begin.
     pub(crate) records: Vec<u64>,
     /// Why no checkpoint could be made.
@@ -77,47 +77,47 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 }
 
 /// Opens the image in `folder`.
-pub(crate) fn open(folder: &Path, text: Option<&str>) -> (Image, Machine) {
+pub(crate) fn open(folder: &Path, text: Option<&str>) -> (DeviceImage, ServedDevice) {
     open_with(folder, text, ImageOptions::default())
 }
 
-fn open_with(folder: &Path, text: Option<&str>, options: ImageOptions) -> (Image, Machine) {
+fn open_with(folder: &Path, text: Option<&str>, options: ImageOptions) -> (DeviceImage, ServedDevice) {
     let scenario = text.map(scenario);
-    Image::open(folder, scenario.as_ref(), options, &mut |_| RunControl::Continue).unwrap().unwrap()
+    DeviceImage::open(folder, scenario.as_ref(), options, &mut |_| RunControl::Continue).unwrap().unwrap()
 }
 
-impl Load {
+impl RecordedLoad {
     /// On a new image in `folder`, writing to `units` units.
     pub(crate) fn new(folder: PathBuf, text: &str, units: usize, seed: u64) -> Self {
         Self::with(folder, text, units, seed, ImageOptions::default())
     }
 
     pub(crate) fn with(folder: PathBuf, text: &str, units: usize, seed: u64, options: ImageOptions) -> Self {
-        let (image, machine) = open_with(&folder, Some(text), options);
-        assert!(image.found().made && machine.identify().capacity.0 >= units as u64 * 4096);
-        Self::of(image, machine, folder, units, seed, options)
+        let (image, device) = open_with(&folder, Some(text), options);
+        assert!(image.opening_report().made && device.identify().capacity.0 >= units as u64 * 4096);
+        Self::of(image, device, folder, units, seed, options)
     }
 
     /// On the image that is in `folder`.
     pub(crate) fn again(folder: PathBuf, units: usize, seed: u64, options: ImageOptions) -> Self {
-        let (image, machine) = open_with(&folder, None, options);
-        Self::of(image, machine, folder, units, seed, options)
+        let (image, device) = open_with(&folder, None, options);
+        Self::of(image, device, folder, units, seed, options)
     }
 
     fn of(
-        image: Image,
-        machine: Machine,
+        image: DeviceImage,
+        device: ServedDevice,
         folder: PathBuf,
         units: usize,
         seed: u64,
         options: ImageOptions,
     ) -> Self {
-        let unit = Unit { versions: vec![0], ..Unit::default() };
+        let unit = UnitHistory { versions: vec![0], ..UnitHistory::default() };
         let mut load = Self {
             folder,
-            now: machine.now(),
+            now: device.now(),
             image,
-            machine,
+            device,
             rng: SplitMix::new(seed, "load"),
             units: vec![unit; units],
             flying: BTreeMap::new(),
@@ -134,19 +134,23 @@ impl Load {
 
     fn note(&mut self) {
         let clock = fs::read(self.folder.join("clock")).unwrap();
-        self.moments.push(Moment { offset: self.image.place().offset, clock, units: self.units.clone() });
+        self.moments.push(ReplyMoment {
+            offset: self.image.place().offset,
+            clock,
+            units: self.units.clone(),
+        });
     }
 
     /// One turn of a server's loop.
     pub(crate) fn turn(&mut self) {
         let soon = Nanos(self.now.0 + self.rng.below(90_000));
         self.now =
-            self.machine.next_deadline().filter(|_| self.rng.below(3) == 0).unwrap_or(soon).max(self.now);
+            self.device.next_deadline().filter(|_| self.rng.below(3) == 0).unwrap_or(soon).max(self.now);
         let mut done = Vec::new();
-        self.machine.advance(self.now, &mut done);
+        self.device.advance(self.now, &mut done);
         let mut durable = false;
         for done in done {
-            self.machine.take_data(done.tag);
+            self.device.take_data(done.tag);
             let ended = self.flying.remove(&done.tag.0).expect("only what is under way completes");
             durable |= ended.op == Op::Flush || ended.fua;
             self.ended(&ended, done.outcome);
@@ -156,11 +160,11 @@ impl Load {
         }
         self.image.commit().unwrap();
         self.image.acknowledge(self.now, durable).unwrap();
-        self.troubles.extend(self.image.tend(&self.machine).err().map(|error| error.to_string()));
+        self.troubles.extend(self.image.checkpoint_if_due(&self.device).err().map(|error| error.to_string()));
         self.note();
     }
 
-    fn ended(&mut self, ended: &Flying, outcome: Outcome) {
+    fn ended(&mut self, ended: &CommandUnderWay, outcome: Outcome) {
         assert!(matches!(outcome, Outcome::Ok | Outcome::Aborted), "{outcome:?}");
         let ok = outcome == Outcome::Ok;
         match ended.op {
@@ -185,12 +189,12 @@ impl Load {
         }
     }
 
-    /// Gives `input` to the image and the machine.
-    pub(crate) fn give(&mut self, input: &Input<'_>) {
+    /// Gives `input` to the image and the device.
+    pub(crate) fn give(&mut self, input: &DeviceInput<'_>) {
         self.records.push(self.image.place().offset);
         self.image.record(self.now, input);
-        self.machine.apply(self.now, input).unwrap();
-        if matches!(input, Input::Power(_)) {
+        self.device.apply(self.now, input).unwrap();
+        if matches!(input, DeviceInput::Power(_)) {
             self.losses += 1;
             // What had been acknowledged since the last flush may be gone.
             self.units.iter_mut().for_each(|unit| unit.done = unit.floor);
@@ -205,13 +209,13 @@ impl Load {
         let tag = (0..DEPTH as u32).find(|tag| !self.flying.contains_key(tag)).unwrap();
         let mut op =
             [Op::Write, Op::Write, Op::Write, Op::Trim, Op::Read, Op::Flush][self.rng.below(6) as usize];
-        if op == Op::Trim && self.machine.scenario().array.is_some() {
+        if op == Op::Trim && self.device.scenario().array.is_some() {
             // To an array with parity the trim of a part of a stripe is advice, which it does not take.
             op = Op::Write;
         }
         let mut command = command(op, unit as u64 * u64::from(UNIT), UNIT);
         let mut data = Vec::new();
-        let mut flying = Flying { unit, op, fua: false, losses: self.losses, covers: Vec::new() };
+        let mut flying = CommandUnderWay { unit, op, fua: false, losses: self.losses, covers: Vec::new() };
         match op {
             Op::Write => {
                 self.version += 1;
@@ -232,17 +236,17 @@ impl Load {
             _ => {}
         }
         self.flying.insert(tag, flying);
-        self.give(&Input::Command { tag: Tag(tag), command, data: &data });
+        self.give(&DeviceInput::Command { tag: Tag(tag), command, data: &data });
     }
 
-    /// The machine as a log gives it: what has completed has been heard of.
-    pub(crate) fn now_as_replayed(&self) -> Machine {
-        let (mut machine, mut done) = (self.machine.fork(), Vec::new());
-        machine.advance(machine.now(), &mut done);
+    /// The device as a log gives it: what has completed has been heard of.
+    pub(crate) fn now_as_replayed(&self) -> ServedDevice {
+        let (mut device, mut done) = (self.device.fork(), Vec::new());
+        device.advance(device.now(), &mut done);
         for done in done {
-            drop(machine.take_data(done.tag));
+            drop(device.take_data(done.tag));
         }
-        machine
+        device
     }
 
     /// The number of the image.
@@ -260,9 +264,9 @@ impl Load {
         self.image.written()
     }
 
-    /// A shutdown that is announced; the machine as it then is.
-    pub(crate) fn shut_down(mut self) -> Machine {
-        self.image.shut_down(&mut self.machine, self.now).unwrap();
-        self.machine
+    /// A shutdown that is announced; the device as it then is.
+    pub(crate) fn shut_down(mut self) -> ServedDevice {
+        self.image.shut_down(&mut self.device, self.now).unwrap();
+        self.device
     }
 }

@@ -1,4 +1,4 @@
-//! Small machines for tests.
+//! Small devices for tests.
 #![allow(dead_code, reason = "each test uses its part")]
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ pub(crate) mod raw;
 
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_engine::{Scenario, ScenarioLayer, load};
-use outlast_serve::{Input, Machine, Power};
+use outlast_serve::{DeviceInput, PowerChange, ServedDevice};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::path::PathBuf;
 
@@ -68,30 +68,30 @@ pub(crate) fn command(op: Op, lba: u64, sectors: u32) -> Command {
 
 /// A host that has one command under way at a time.
 pub(crate) struct Host {
-    pub(crate) machine: Machine,
+    pub(crate) device: ServedDevice,
     pub(crate) now: Nanos,
 }
 
 impl Host {
     pub(crate) fn new(text: &str) -> Self {
-        Self { machine: Machine::new(&scenario(text)).unwrap(), now: Nanos::ZERO }
+        Self { device: ServedDevice::new(&scenario(text)).unwrap(), now: Nanos::ZERO }
     }
 
     /// Carries out a command; what came of it, with the bytes of a read.
     pub(crate) fn run(&mut self, command: Command, data: &[u8]) -> (Outcome, Option<Vec<u8>>) {
         let tag = Tag(0);
-        self.machine.apply(self.now, &Input::Command { tag, command, data }).unwrap();
+        self.device.apply(self.now, &DeviceInput::Command { tag, command, data }).unwrap();
         let done = self.wait();
         assert_eq!(done.tag, tag);
-        (done.outcome, self.machine.take_data(tag))
+        (done.outcome, self.device.take_data(tag))
     }
 
     /// Waits for the one completion that there is to come.
     pub(crate) fn wait(&mut self) -> Completion {
         let mut done = Vec::new();
         while done.is_empty() {
-            self.now = self.machine.next_deadline().expect("something completes");
-            self.machine.advance(self.now, &mut done);
+            self.now = self.device.next_deadline().expect("something completes");
+            self.device.advance(self.now, &mut done);
         }
         assert_eq!(done.len(), 1);
         done[0]
@@ -112,8 +112,8 @@ impl Host {
         self.run(command(Op::Flush, 0, 0), &[]).0
     }
 
-    pub(crate) fn power(&mut self, power: Power) {
-        self.machine.apply(self.now, &Input::Power(power)).unwrap();
+    pub(crate) fn power(&mut self, power: PowerChange) {
+        self.device.apply(self.now, &DeviceInput::Power(power)).unwrap();
     }
 }
 

@@ -1,4 +1,4 @@
-//! How long a test waits for what must come. None fails because a machine is slow: it counts, or it waits this long.
+//! How long a test waits for what must come. None fails because a device is slow: it counts, or it waits this long.
 
 use std::time::{Duration, Instant};
 

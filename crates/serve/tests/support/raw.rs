@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use outlast_serve::{ClockMode, Listen, ServeConfig, Server, ServerHandle, Status};
+use outlast_serve::{ClockMode, DeviceServer, ListenAddress, ServeConfig, ServerHandle, ServerStatus};
 use serde_json::{Value, json};
 
 pub(crate) const READ: u16 = 0;
@@ -14,7 +14,7 @@ pub(crate) const WRITE: u16 = 1;
 pub(crate) const FLUSH: u16 = 3;
 
 /// A server of a scenario, on a socket in a folder of its own.
-pub(crate) struct Served {
+pub(crate) struct StartedServer {
     pub(crate) handle: ServerHandle,
     pub(crate) socket: PathBuf,
 }
@@ -24,28 +24,28 @@ pub(crate) fn socket(test: &str) -> PathBuf {
     std::env::temp_dir().join(format!("outlast-serve-{test}-{}", std::process::id())).join("nbd")
 }
 
-impl Served {
+impl StartedServer {
     pub(crate) fn new(test: &str, text: &str, clock: ClockMode, spin: bool) -> Self {
         let socket = socket(test);
         let config = ServeConfig {
             contents: outlast_serve::ContentsIn::Memory,
             scenario: Some(super::scenario(text)),
             image: None,
-            listen: Listen::Unix(socket.clone()),
+            listen: ListenAddress::Unix(socket.clone()),
             insecure: false,
             tls: None,
             clock,
             spin,
             export: Some(String::new()),
         };
-        Self::of(Server::start(config).unwrap(), socket)
+        Self::of(DeviceServer::start(config).unwrap(), socket)
     }
 
     pub(crate) fn of(handle: ServerHandle, socket: PathBuf) -> Self {
-        while matches!(handle.status(), Status::Preparing(_)) {
+        while matches!(handle.status(), ServerStatus::Preparing(_)) {
             std::thread::sleep(Duration::from_millis(2));
         }
-        assert!(matches!(handle.status(), Status::Serving(_)), "{:?}", handle.status());
+        assert!(matches!(handle.status(), ServerStatus::Serving(_)), "{:?}", handle.status());
         Self { handle, socket }
     }
 
@@ -60,11 +60,11 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for StartedServer {
     fn drop(&mut self) {
         self.handle.stop();
         let end = Instant::now() + PATIENCE;
-        while !matches!(self.handle.status(), Status::Ended(_)) && Instant::now() < end {
+        while !matches!(self.handle.status(), ServerStatus::Ended(_)) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(2));
         }
         let _ = std::fs::remove_dir_all(self.socket.parent().unwrap());
@@ -72,9 +72,9 @@ impl Drop for Served {
 }
 
 /// A client's side of a session.
-pub(crate) struct Client(pub(crate) UnixStream);
+pub(crate) struct RawClient(pub(crate) UnixStream);
 
-impl Client {
+impl RawClient {
     /// Has connected, and said nothing.
     pub(crate) fn connect(socket: &Path) -> Self {
         let stream = UnixStream::connect(socket).unwrap();

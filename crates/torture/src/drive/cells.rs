@@ -2,7 +2,7 @@
 
 use crate::history::History;
 use crate::versions::{Version, Versions};
-use outlast_serve::Machine;
+use outlast_serve::ServedDevice;
 use outlast_units::SECTOR_BYTES;
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ pub(super) struct Cells {
 
 impl Cells {
     /// Those of `history`, whose machine is `machine`.
-    pub(super) fn new(history: &History, machine: &Machine) -> Self {
+    pub(super) fn new(history: &History, machine: &ServedDevice) -> Self {
         let unit = machine.scenario().device.ftl.mapping_unit.0 / SECTOR_BYTES;
         let mut cells = Self::default();
         for touched in touched(history, unit, &Stripes::of(machine)) {
@@ -62,7 +62,7 @@ struct Stripes {
 }
 
 impl Stripes {
-    fn of(machine: &Machine) -> Self {
+    fn of(machine: &ServedDevice) -> Self {
         let Some(array) = &machine.scenario().array else { return Self { chunk: u64::MAX, data: 1 } };
         // Of an array with parity the best size of a write is a whole stripe.
         Self {

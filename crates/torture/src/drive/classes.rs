@@ -10,7 +10,7 @@ use crate::id::StateId;
 use crate::pieces::Pieces;
 use crate::state::CrashState;
 use outlast_engine::{OnProgress, RunControl, RunPhase, RunProgress};
-use outlast_serve::{Image, Machine};
+use outlast_serve::{DeviceImage, ServedDevice};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ pub fn classes(
     request: &Request,
     progress: OnProgress<'_>,
 ) -> Result<Option<Found>, TortureError> {
-    let scenario = Image::scenario(folder)?;
+    let scenario = DeviceImage::scenario(folder)?;
     let what = request.what.clone().checked(&scenario)?;
     let mut found = Found::default();
     let mut draws = Vec::new();
@@ -146,13 +146,13 @@ struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    fn new(history: &'a History, machine: &Machine, what: &'a What) -> Self {
+    fn new(history: &'a History, machine: &ServedDevice, what: &'a What) -> Self {
         let looks = Looks::new(history, machine);
         Self { history, what, looks, found: Vec::new(), by_key: BTreeMap::new() }
     }
 
     /// Looks at what a cut within `span` leaves; which class that is, if there is a state.
-    fn add(&mut self, machine: &Machine, span: &Range<Nanos>) -> Result<Option<usize>, TortureError> {
+    fn add(&mut self, machine: &ServedDevice, span: &Range<Nanos>) -> Result<Option<usize>, TortureError> {
         let (seen, refused) = match power_fails(machine, span.start, self.what)? {
             After::Up(mut fork) => (Some(self.looks.look(&mut fork)?), None),
             After::Refused(why) => (None, Some(why)),

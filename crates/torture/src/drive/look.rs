@@ -8,7 +8,7 @@ use crate::pieces::{Piece, Pieces};
 use crate::state::Odd;
 use crate::versions::Versions;
 use outlast_device::{Held, Peek, SectorRun};
-use outlast_serve::Machine;
+use outlast_serve::ServedDevice;
 use outlast_units::rng::mix;
 use outlast_units::{Lba, SECTOR_BYTES};
 use std::sync::Arc;
@@ -64,14 +64,14 @@ pub(super) struct Differences {
 
 impl<'a> Looks<'a> {
     /// Nothing seen yet of `machine`, or of any like it.
-    pub(super) fn new(history: &'a History, machine: &Machine) -> Self {
+    pub(super) fn new(history: &'a History, machine: &ServedDevice) -> Self {
         let cells = Cells::new(history, machine);
         let known = cells.all.iter().map(|_| Known::default()).collect();
         Self { history, cells, known, peeks: Vec::new(), zeroes: Versions::zeroes() }
     }
 
     /// What `machine` holds; it is as good as used up, since where only a read can tell it is read.
-    pub(super) fn look(&mut self, machine: &mut Machine) -> Result<Seen, TortureError> {
+    pub(super) fn look(&mut self, machine: &mut ServedDevice) -> Result<Seen, TortureError> {
         let mut contents = vec![u32::MAX; self.cells.all.len()];
         let mut unknown = Vec::new();
         let mut peeks = std::mem::take(&mut self.peeks);

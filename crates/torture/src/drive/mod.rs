@@ -12,7 +12,7 @@
 //! - [`What::Without`]: a member of an array is gone with the power, or goes after the array has made its redundancy fit. An array that is in doubt
 //!   does not start without a member, as md does not; then the state says so, and there is another that shows what a forced start gives.
 //!
-//! What a machine says that it holds is taken without a read where that is exact ([`Machine::peek`](outlast_serve::Machine::peek)); all else is read by
+//! What a machine says that it holds is taken without a read where that is exact ([`Machine::peek`](outlast_serve::ServedDevice::peek)); all else is read by
 //! commands.
 
 mod cells;

@@ -2,7 +2,7 @@
 
 use crate::error::TortureError;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
-use outlast_serve::{Input, Machine};
+use outlast_serve::{DeviceInput, ServedDevice};
 use outlast_units::{Lba, SECTOR_BYTES};
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ type Sector = Option<Box<[u8]>>;
 
 /// What reading each of `ranges`, of a few sectors each, gives.
 pub(super) fn read(
-    machine: &mut Machine,
+    machine: &mut ServedDevice,
     ranges: impl Iterator<Item = Range<u64>>,
 ) -> Result<Vec<Vec<Sector>>, TortureError> {
     let ranges: Vec<_> = ranges.collect();
@@ -36,12 +36,12 @@ pub(super) fn read(
 }
 
 /// Reads all of `ranges` at once; nothing of those that fail.
-fn together(machine: &mut Machine, ranges: &[Range<u64>]) -> Result<Vec<Option<Vec<u8>>>, TortureError> {
+fn together(machine: &mut ServedDevice, ranges: &[Range<u64>]) -> Result<Vec<Option<Vec<u8>>>, TortureError> {
     let failed = |why: String| TortureError::state(&"a machine that is read", &why);
     for (tag, range) in (0..).map(Tag).zip(ranges) {
         let sectors = (range.end - range.start) as u32;
         let command = Command::new(Op::Read, Lba(range.start), sectors);
-        let read = Input::Command { tag, command, data: &[] };
+        let read = DeviceInput::Command { tag, command, data: &[] };
         machine.apply(machine.now(), &read).map_err(|refused| failed(refused.to_string()))?;
     }
     let (mut answers, mut left) = (vec![None; ranges.len()], ranges.len());

@@ -5,7 +5,7 @@ use super::what::What;
 use crate::error::TortureError;
 use outlast_device::{Command, Tag};
 use outlast_engine::OnProgress;
-use outlast_serve::{Image, Input, Machine, Records, Refused, TAGS};
+use outlast_serve::{DeviceImage, DeviceInput, LogRecords, RefusedInput, ServedDevice, TAG_LIMIT};
 use outlast_units::Nanos;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -13,8 +13,8 @@ use std::path::Path;
 /// A machine that is given a recording.
 #[derive(Debug)]
 pub(super) struct Replay {
-    machine: Machine,
-    records: Records,
+    machine: ServedDevice,
+    records: LogRecords,
     /// The tag of the next command, where the machine is another than the one that was recorded: its commands end at other times, so that a tag may
     /// still be in use.
     next_tag: Option<u32>,
@@ -27,13 +27,13 @@ impl Replay {
         what: &What,
         progress: OnProgress<'_>,
     ) -> Result<Option<Self>, TortureError> {
-        let begun = Image::from_the_start(folder, |scenario| what.change(scenario), progress)?;
+        let begun = DeviceImage::prepare_with_records(folder, |scenario| what.change(scenario), progress)?;
         let next_tag = matches!(what, What::Liar(_)).then_some(0);
         Ok(begun.map(|(machine, records)| Self { machine, records, next_tag }))
     }
 
     /// The machine, as it is.
-    pub(super) fn machine(&self) -> &Machine {
+    pub(super) fn machine(&self) -> &ServedDevice {
         &self.machine
     }
 
@@ -42,7 +42,7 @@ impl Replay {
     pub(super) fn walk(
         &mut self,
         window: &Range<Nanos>,
-        mut look: impl FnMut(&Machine, Range<Nanos>) -> Result<ControlFlow<()>, TortureError>,
+        mut look: impl FnMut(&ServedDevice, Range<Nanos>) -> Result<ControlFlow<()>, TortureError>,
     ) -> Result<(), TortureError> {
         let mut since = window.start;
         let Self { machine, records, next_tag } = self;
@@ -73,20 +73,20 @@ impl Replay {
 
 /// Gives `machine` an input at `at`, under another tag where there is a next one.
 fn give(
-    machine: &mut Machine,
+    machine: &mut ServedDevice,
     at: Nanos,
-    input: &Input<'_>,
+    input: &DeviceInput<'_>,
     next_tag: &mut Option<u32>,
-) -> Result<(), Refused> {
-    let (Input::Command { command, data, .. }, Some(next)) = (input, next_tag) else {
+) -> Result<(), RefusedInput> {
+    let (DeviceInput::Command { command, data, .. }, Some(next)) = (input, next_tag) else {
         return machine.apply(at, input);
     };
     let command: Command = *command;
     loop {
-        let tag = Tag(*next % TAGS);
+        let tag = Tag(*next % TAG_LIMIT);
         *next = next.wrapping_add(1);
-        match machine.apply(at, &Input::Command { tag, command, data }) {
-            Err(Refused::TagInUse(_)) => {}
+        match machine.apply(at, &DeviceInput::Command { tag, command, data }) {
+            Err(RefusedInput::TagInUse(_)) => {}
             done => return done,
         }
     }

@@ -73,7 +73,7 @@ impl What {
 
     fn of_fault(entry: &serde_json::Value, scenario: &Scenario) -> Result<Self, TortureError> {
         let bad = |why: String| setting("faults", &entry.to_string(), &why);
-        let fault = outlast_serve::fault_of(entry).map_err(bad)?;
+        let fault = outlast_serve::parse_fault(entry).map_err(bad)?;
         if let (FaultKind::Device, Some(member)) = (fault.kind, fault.device) {
             return Self::Without { member, start: Start::AsItIs }.checked(scenario);
         }

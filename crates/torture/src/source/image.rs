@@ -5,7 +5,7 @@ use crate::error::TortureError;
 use crate::history::{Builder, Data, FlushId, History, WriteId};
 use outlast_device::{Op, Outcome, Tag};
 use outlast_engine::{FillPattern, OnProgress};
-use outlast_serve::{Image, Input, Machine};
+use outlast_serve::{DeviceImage, DeviceInput, ServedDevice};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ enum Asked {
 /// The image or its log cannot be read; the machine was not empty at first; its power was lost within the log. `None` where `progress` stopped
 /// it.
 pub fn history_of_image(folder: &Path, progress: OnProgress<'_>) -> Result<Option<History>, TortureError> {
-    let begun = Image::from_the_start(folder, |_| (), progress)?;
+    let begun = DeviceImage::prepare_with_records(folder, |_| (), progress)?;
     let Some((mut machine, mut records)) = begun else { return Ok(None) };
     if machine.scenario().precondition.fill != FillPattern::None {
         let why = "was filled before it was served: only of an empty drive (precondition.fill = \"none\") is known what every sector holds";
@@ -34,7 +34,7 @@ pub fn history_of_image(folder: &Path, progress: OnProgress<'_>) -> Result<Optio
         come_to(&mut machine, at, &mut builder, &mut under_way);
         let input = record.input();
         match input {
-            Input::Command { tag, command, .. } => {
+            DeviceInput::Command { tag, command, .. } => {
                 let asked = match command.op {
                     Op::Write if command.sectors > 0 => {
                         let data = Data::At { file: payload.segment - 1, offset: payload.offset };
@@ -56,8 +56,8 @@ pub fn history_of_image(folder: &Path, progress: OnProgress<'_>) -> Result<Optio
                 };
                 under_way.extend(asked.map(|asked| (tag, asked)));
             }
-            Input::Mark(text) => builder.mark(at, text.to_owned()),
-            Input::Power(_) => {
+            DeviceInput::Mark(text) => builder.mark(at, text.to_owned()),
+            DeviceInput::Power(_) => {
                 let why = format!("lost its power at {at}; a recording ends before that");
                 return Err(TortureError::Foreign { path: folder.to_owned(), why });
             }
@@ -76,7 +76,12 @@ pub fn history_of_image(folder: &Path, progress: OnProgress<'_>) -> Result<Optio
 }
 
 /// Lets the machine come to `now`; what completes on the way is noted with its time.
-fn come_to(machine: &mut Machine, now: Nanos, builder: &mut Builder, under_way: &mut BTreeMap<Tag, Asked>) {
+fn come_to(
+    machine: &mut ServedDevice,
+    now: Nanos,
+    builder: &mut Builder,
+    under_way: &mut BTreeMap<Tag, Asked>,
+) {
     let mut completions = Vec::new();
     machine.advance(now, &mut completions);
     for done in completions {

@@ -3,7 +3,7 @@
 
 use crate::recorded::{DRIVE, Host, Recorded, cut, read_all, scenario};
 use outlast_engine::Scenario;
-use outlast_serve::Machine;
+use outlast_serve::ServedDevice;
 use outlast_torture::drive::{Found, Request, What, classes, state};
 use outlast_torture::{CrashState, History};
 use outlast_units::rng::SplitMix;
@@ -90,7 +90,7 @@ pub(crate) fn compare(
     machine: &Scenario,
     (found, request): &(Found, Request),
     seed: u64,
-    fail: impl Fn(&mut Machine) -> bool,
+    fail: impl Fn(&mut ServedDevice) -> bool,
 ) {
     let history = recorded.recording.history();
     let mut rng = SplitMix::new(seed, "times");

@@ -3,7 +3,7 @@
 
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_engine::{Scenario, ScenarioLayer, load};
-use outlast_serve::{Image, ImageOptions, Input, Machine, Power, Recorder};
+use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, PowerChange, ServedDevice};
 use outlast_torture::Recording;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
@@ -58,8 +58,8 @@ pub(crate) enum Given {
 /// A host whose machine is recorded.
 pub(crate) struct Host {
     pub(crate) folder: TempDir,
-    image: Image,
-    machine: Machine,
+    image: DeviceImage,
+    machine: ServedDevice,
     pub(crate) now: Nanos,
     pub(crate) given: Vec<(Nanos, Given)>,
     /// The commands under way, with the sectors that each changes.
@@ -82,13 +82,13 @@ impl Host {
         let options = ImageOptions { keep_log: true, ..ImageOptions::default() };
         let path = folder.path().join("run");
         let opened =
-            Image::open(&path, Some(scenario), options, &mut |_| outlast_engine::RunControl::Continue);
+            DeviceImage::open(&path, Some(scenario), options, &mut |_| outlast_engine::RunControl::Continue);
         let (image, machine) = opened.unwrap().unwrap();
         let now = machine.now();
         Self { folder, image, machine, now, given: Vec::new(), in_flight: Vec::new(), version: 0 }
     }
 
-    fn give(&mut self, input: &Input<'_>) {
+    fn give(&mut self, input: &DeviceInput<'_>) {
         self.image.record(self.now, input);
         self.image.commit().unwrap();
         self.machine.apply(self.now, input).unwrap();
@@ -106,14 +106,14 @@ impl Host {
         let data = if op == Op::Write { stamp(lba, sectors, self.version) } else { Vec::new() };
         let command = Command { fua, ..Command::new(op, Lba(lba), sectors) };
         let tag = (0..1000).map(Tag).find(|tag| self.in_flight.iter().all(|(own, _)| own != tag)).unwrap();
-        self.give(&Input::Command { tag, command, data: &data });
+        self.give(&DeviceInput::Command { tag, command, data: &data });
         let changed = if matches!(op, Op::Write | Op::Trim) { lba..lba + u64::from(sectors) } else { 0..0 };
         self.in_flight.push((tag, changed));
         self.given.push((self.now, Given::Command(tag, command, data)));
     }
 
     pub(crate) fn mark(&mut self, text: &str) {
-        self.give(&Input::Mark(text));
+        self.give(&DeviceInput::Mark(text));
         self.given.push((self.now, Given::Mark(text.to_owned())));
     }
 
@@ -190,25 +190,25 @@ impl Host {
 
 impl Recorded {
     /// A machine made from `scenario` that has been given all that the recorded one was given by `at`, each command under a tag of its own.
-    pub(crate) fn machine_at(&self, scenario: &Scenario, at: Nanos) -> Machine {
-        let mut machine = Machine::new(scenario).unwrap();
+    pub(crate) fn machine_at(&self, scenario: &Scenario, at: Nanos) -> ServedDevice {
+        let mut machine = ServedDevice::new(scenario).unwrap();
         let come = self.given.iter().take_while(|(when, _)| *when <= at);
         for ((when, given), number) in come.zip(0..) {
             match given {
                 Given::Command(_, command, data) => {
-                    let input = Input::Command { tag: Tag(number), command: *command, data };
+                    let input = DeviceInput::Command { tag: Tag(number), command: *command, data };
                     machine.apply(*when, &input).unwrap();
                 }
-                Given::Mark(text) => machine.apply(*when, &Input::Mark(text)).unwrap(),
+                Given::Mark(text) => machine.apply(*when, &DeviceInput::Mark(text)).unwrap(),
             }
         }
-        machine.apply(at, &Input::Advance).unwrap();
+        machine.apply(at, &DeviceInput::Advance).unwrap();
         machine
     }
 }
 
 /// What every sector of `machine` gives, read by commands; none where it cannot be read.
-pub(crate) fn read_all(machine: &mut Machine) -> Vec<Option<Vec<u8>>> {
+pub(crate) fn read_all(machine: &mut ServedDevice) -> Vec<Option<Vec<u8>>> {
     let sectors = machine.identify().capacity.0 / SECTOR_BYTES;
     let mut found = Vec::new();
     let mut lba = 0;
@@ -224,10 +224,10 @@ pub(crate) fn read_all(machine: &mut Machine) -> Vec<Option<Vec<u8>>> {
     found
 }
 
-fn read(machine: &mut Machine, lba: u64, sectors: u32) -> Option<Vec<u8>> {
+fn read(machine: &mut ServedDevice, lba: u64, sectors: u32) -> Option<Vec<u8>> {
     const TAG: Tag = Tag(77_777);
     let command = Command::new(Op::Read, Lba(lba), sectors);
-    machine.apply(machine.now(), &Input::Command { tag: TAG, command, data: &[] }).unwrap();
+    machine.apply(machine.now(), &DeviceInput::Command { tag: TAG, command, data: &[] }).unwrap();
     loop {
         let mut done = Vec::new();
         machine.advance(machine.next_deadline().unwrap(), &mut done);
@@ -240,8 +240,8 @@ fn read(machine: &mut Machine, lba: u64, sectors: u32) -> Option<Vec<u8>> {
 }
 
 /// Its power fails and is back; whether it starts then.
-pub(crate) fn cut(machine: &mut Machine) -> bool {
-    machine.apply(machine.now(), &Input::Power(Power::Cut { force: false })).is_ok()
+pub(crate) fn cut(machine: &mut ServedDevice) -> bool {
+    machine.apply(machine.now(), &DeviceInput::Power(PowerChange::Cut { force: false })).is_ok()
 }
 
 /// Bytes that no other write has, nor any other sector of this one.

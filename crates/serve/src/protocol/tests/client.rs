@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use outlast_engine::parse_text;
 use serde_json::{Value, json};
 
-use super::lines::Lines;
-use crate::nbd::Nbd;
+use super::lines::LineProtocol;
+use crate::nbd::NbdProtocol;
 use crate::protocol::WireProtocol;
-use crate::{ClockMode, ContentsIn, Listen, ServeConfig, Server, ServerHandle, Status, TlsConfig};
+use crate::{
+    ClockMode, ContentsIn, DeviceServer, ListenAddress, ServeConfig, ServerHandle, ServerStatus, TlsConfig,
+};
 
 /// Time limit for an event that must come: only a deadlock reaches it.
 const PATIENCE: Duration = Duration::from_mins(15);
@@ -47,17 +49,17 @@ max_drive_writes = 1.0
 "#;
 
 /// A drive that is served in lines and in NBD.
-pub(super) struct Served {
+pub(super) struct TwoProtocolServer {
     pub(super) handle: ServerHandle,
     pub(super) folder: PathBuf,
 }
 
-impl Served {
+impl TwoProtocolServer {
     pub(super) fn new(test: &str) -> Self {
         Self::with(test, |_| None)
     }
 
-    /// Serves as [`Served::new`] does, with TLS from files that `tls` puts into the server's folder.
+    /// Serves as [`TwoProtocolServer::new`] does, with TLS from files that `tls` puts into the server's folder.
     pub(super) fn with(test: &str, tls: impl FnOnce(&PathBuf) -> Option<TlsConfig>) -> Self {
         let folder = std::env::temp_dir().join(format!("outlast-lines-{test}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -65,7 +67,7 @@ impl Served {
             scenario: Some(parse_text(DRIVE).unwrap().0),
             image: None,
             contents: ContentsIn::Memory,
-            listen: Listen::Unix(folder.join("lines")),
+            listen: ListenAddress::Unix(folder.join("lines")),
             insecure: false,
             tls: tls(&folder),
             clock: ClockMode::Virtual,
@@ -74,16 +76,16 @@ impl Served {
         };
         let policy = config.tls.as_ref().map(|tls| tls.policy);
         let protocols: [(&str, Box<dyn WireProtocol>); 2] =
-            [("lines", Box::new(Lines::default())), ("nbd", Box::new(Nbd::new(policy)))];
-        let doors = protocols.into_iter().map(|(name, own)| (Listen::Unix(folder.join(name)), own));
-        let (server, handle) = Server::with_doors(config, doors.collect()).unwrap();
+            [("lines", Box::new(LineProtocol::default())), ("nbd", Box::new(NbdProtocol::new(policy)))];
+        let doors = protocols.into_iter().map(|(name, own)| (ListenAddress::Unix(folder.join(name)), own));
+        let (server, handle) = DeviceServer::with_listeners(config, doors.collect()).unwrap();
         std::thread::Builder::new().spawn(move || server.run().unwrap()).unwrap();
         let begun = Instant::now();
-        while matches!(handle.status(), Status::Preparing(_)) {
+        while matches!(handle.status(), ServerStatus::Preparing(_)) {
             assert!(begun.elapsed() < PATIENCE);
             std::thread::sleep(Duration::from_millis(2));
         }
-        assert!(matches!(handle.status(), Status::Serving(_)), "{:?}", handle.status());
+        assert!(matches!(handle.status(), ServerStatus::Serving(_)), "{:?}", handle.status());
         Self { handle, folder }
     }
 
@@ -105,8 +107,8 @@ impl Served {
     }
 
     /// A client that has opened the drive.
-    pub(super) fn open(&self) -> Client<UnixStream> {
-        Client::new(self.connect())
+    pub(super) fn open(&self) -> OpenedClient<UnixStream> {
+        OpenedClient::new(self.connect())
     }
 
     /// A client of NBD that has opened an export in the plainest way; `None` if there is none of that name.
@@ -128,11 +130,11 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for TwoProtocolServer {
     fn drop(&mut self) {
         self.handle.stop();
         let begun = Instant::now();
-        while !matches!(self.handle.status(), Status::Ended(_)) && begun.elapsed() < PATIENCE {
+        while !matches!(self.handle.status(), ServerStatus::Ended(_)) && begun.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(2));
         }
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -140,13 +142,13 @@ impl Drop for Served {
 }
 
 /// A client that has opened the drive.
-pub(super) struct Client<S> {
+pub(super) struct OpenedClient<S> {
     stream: BufReader<S>,
     /// Bytes of the drive.
     pub(super) size: u64,
 }
 
-impl<S: Read + Write> Client<S> {
+impl<S: Read + Write> OpenedClient<S> {
     pub(super) fn new(stream: S) -> Self {
         let mut client = Self { stream: BufReader::new(stream), size: 0 };
         client.send(b"OPEN e\n");

@@ -11,22 +11,22 @@ use std::sync::Arc;
 use outlast_device::Extent;
 use outlast_units::{Bytes, SECTOR_BYTES};
 
-use crate::net::Listen;
+use crate::net::ListenAddress;
 use crate::protocol::{
-    Answer, BlockOp, BlockRequest, Offer, OfferError, RequestTag, SessionEnd, SessionEvent, WireProtocol,
-    WireSession,
+    BlockOp, BlockReply, BlockRequest, ExportOffer, OfferError, RequestTag, SessionEnd, SessionEvent,
+    WireProtocol, WireSession,
 };
 
 /// The longest line.
 const LINE: usize = 256;
 
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    offer: Arc<Offer>,
+pub(super) struct LineProtocol {
+    offer: Arc<ExportOffer>,
 }
 
-impl WireProtocol for Lines {
-    fn offer(&mut self, offer: &Offer) -> Result<(), OfferError> {
+impl WireProtocol for LineProtocol {
+    fn offer(&mut self, offer: &ExportOffer) -> Result<(), OfferError> {
         if let Some(export) = offer.exports().iter().find(|export| export.name.contains(' ')) {
             return Err(OfferError::Protocol(format!("export {:?} is no word", export.name)));
         }
@@ -35,18 +35,23 @@ impl WireProtocol for Lines {
     }
 
     fn begin(&mut self) -> Box<dyn WireSession> {
-        Box::new(Session { offer: self.offer.clone(), allowed: u64::MAX, wanted: LINE, ..Session::default() })
+        Box::new(LineSession {
+            offer: self.offer.clone(),
+            allowed: u64::MAX,
+            wanted: LINE,
+            ..LineSession::default()
+        })
     }
 
-    fn uri(&self, place: &Listen, export: &str) -> String {
-        let Listen::Unix(path) = place else { panic!("tests listen at Unix sockets") };
+    fn uri(&self, address: &ListenAddress, export: &str) -> String {
+        let ListenAddress::Unix(path) = address else { panic!("tests listen at Unix sockets") };
         format!("lines:{}/{export}", path.display())
     }
 }
 
 #[derive(Debug, Default)]
-struct Session {
-    offer: Arc<Offer>,
+struct LineSession {
+    offer: Arc<ExportOffer>,
     opened: Option<usize>,
     space: Vec<u8>,
     /// Bytes that have come, the first `lent` of which the last request was lent.
@@ -65,14 +70,14 @@ struct Session {
 }
 
 /// A request without its bytes.
-struct Head {
+struct LineHead {
     tag: u32,
     verb: String,
     offset: u64,
     length: u64,
 }
 
-impl Head {
+impl LineHead {
     fn request<'a>(&self, data: &'a [u8]) -> BlockRequest<'a> {
         let op = match self.verb.as_str() {
             "R" => BlockOp::Read,
@@ -86,7 +91,7 @@ impl Head {
     }
 }
 
-impl Session {
+impl LineSession {
     fn say(&mut self, line: String) {
         self.output.push_back((line + "\n").into_bytes());
     }
@@ -103,12 +108,17 @@ impl Session {
         Some((line.split(' ').map(str::to_owned).collect(), end + 1))
     }
 
-    fn head(words: &[String]) -> Option<Head> {
+    fn head(words: &[String]) -> Option<LineHead> {
         let number = |at: usize| words.get(at).map_or(Some(0), |word| word.parse::<u64>().ok());
         let (tag, lba, sectors) = (u32::try_from(number(1)?).ok()?, number(2)?, number(3)?);
         let is_known = ["R", "W", "W!", "F", "T", "Z", "S"].contains(&words[0].as_str());
         let bytes = |sectors: u64| sectors.checked_mul(SECTOR_BYTES);
-        is_known.then_some(Head { tag, verb: words[0].clone(), offset: bytes(lba)?, length: bytes(sectors)? })
+        is_known.then_some(LineHead {
+            tag,
+            verb: words[0].clone(),
+            offset: bytes(lba)?,
+            length: bytes(sectors)?,
+        })
     }
 
     /// Handles a line that is no request.
@@ -135,7 +145,7 @@ impl Session {
     }
 }
 
-impl WireSession for Session {
+impl WireSession for LineSession {
     fn space(&mut self) -> &mut [u8] {
         let count = if self.wants_input() { self.wanted - self.input.len() } else { 0 };
         self.space.resize(count, 0);
@@ -198,15 +208,15 @@ impl WireSession for Session {
         self.opened
     }
 
-    fn answer(&mut self, RequestTag(tag): RequestTag, answer: Answer) {
+    fn reply(&mut self, RequestTag(tag): RequestTag, reply: BlockReply) {
         self.costs.remove(&tag).expect("a request is answered once");
-        match answer {
-            Answer::Done => self.say(format!("DONE {tag}")),
-            Answer::Data(data) => {
+        match reply {
+            BlockReply::Done => self.say(format!("DONE {tag}")),
+            BlockReply::Data(data) => {
                 self.say(format!("DATA {tag} {}", data.len()));
                 self.output.push_back(data);
             }
-            Answer::Extents(extents) => {
+            BlockReply::Extents(extents) => {
                 let state = |run: &Extent| match (run.state.lost, run.state.allocated) {
                     (true, _) => "lost",
                     (false, true) => "data",
@@ -216,7 +226,7 @@ impl WireSession for Session {
                     extents.iter().map(|run| format!("{}:{}", run.sectors, state(run))).collect();
                 self.say(format!("MAP {tag} {}", runs.join(" ")));
             }
-            Answer::Failed(failure) => {
+            BlockReply::Failed(failure) => {
                 let place = failure.at.map_or("-".to_owned(), |at| (at / SECTOR_BYTES).to_string());
                 self.say(format!("FAIL {tag} {:?} {place}", failure.kind));
             }

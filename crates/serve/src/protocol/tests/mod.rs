@@ -1,4 +1,4 @@
-//! Does a second protocol need anything but its own sessions? Lines of text are served beside NBD, from the same machine by the same loop.
+//! Does a second protocol need anything but its own sessions? The `LineProtocol` is served beside NBD, from the same device by the same loop.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "real clients need a real server: sockets, threads and time")]
@@ -20,8 +20,8 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::json;
 
-use crate::{Status, TlsConfig, TlsPolicy};
-use client::{Client, Served};
+use crate::{ServerStatus, TlsConfig, TlsPolicy};
+use client::{OpenedClient, TwoProtocolServer};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 
@@ -31,7 +31,7 @@ fn random_bytes(rng: &mut SplitMix, length: usize) -> Vec<u8> {
 
 #[test]
 fn what_lines_write_they_read_back_with_thirty_two_requests_in_flight() {
-    let served = Served::new("map");
+    let served = TwoProtocolServer::new("map");
     let mut client = served.open();
     let mut plain = vec![0; client.size as usize];
     // Each request of a round has a part of the drive of its own, since requests in flight may pass each other.
@@ -95,8 +95,8 @@ fn by_nbd(stream: &mut UnixStream, command: u8, offset: u64, length: u32, data: 
 }
 
 #[test]
-fn one_machine_is_served_in_two_protocols_at_once() {
-    let served = Served::new("both");
+fn one_device_is_served_in_two_protocols_at_once() {
+    let served = TwoProtocolServer::new("both");
     let (mut lines, mut nbd) = (served.open(), served.open_by_nbd("e").unwrap());
     lines.send(b"W 1 8 16\n");
     lines.send(&[3; 8192]);
@@ -107,7 +107,7 @@ fn one_machine_is_served_in_two_protocols_at_once() {
     let state = served.ask(json!({ "do": "state" }));
     assert_eq!((&state["clients"], &state["exports"][0]["clients"]), (&json!(2), &json!(2)));
     assert_eq!(served.handle.uri(), format!("lines:{}/e", served.folder.join("lines").display()));
-    let Status::Serving(facts) = served.handle.status() else { panic!("it serves") };
+    let ServerStatus::Serving(facts) = served.handle.status() else { panic!("it serves") };
     let nbd_uri = format!("nbd+unix:///e?socket={}", served.folder.join("nbd").display());
     assert_eq!(facts.uris, [served.handle.uri(), &nbd_uri]);
     // What one protocol has no place for, the other does not offer either.
@@ -123,7 +123,7 @@ fn one_machine_is_served_in_two_protocols_at_once() {
 
 #[test]
 fn a_client_that_says_goodbye_is_answered_and_one_that_is_gone_holds_nobody_up() {
-    let served = Served::new("gone");
+    let served = TwoProtocolServer::new("gone");
     let (mut good, mut gone) = (served.open(), served.open());
     let requests = (0..64).map(|tag| format!("R {tag} {} 8\n", tag * 8)).collect::<Vec<_>>().concat();
     gone.send(requests.as_bytes());
@@ -145,7 +145,7 @@ fn a_client_that_says_goodbye_is_answered_and_one_that_is_gone_holds_nobody_up()
 
 #[test]
 fn what_the_export_does_not_take_is_refused_and_what_is_no_request_ends_the_session() {
-    let served = Served::new("refused");
+    let served = TwoProtocolServer::new("refused");
     let mut client = served.open();
     let sectors = client.size / SECTOR_BYTES;
     for request in [format!("R 1 {sectors} 1"), format!("R 1 0 {}", sectors + 1), "R 1 0 0".to_owned()] {
@@ -164,7 +164,7 @@ fn what_the_export_does_not_take_is_refused_and_what_is_no_request_ends_the_sess
 
 #[test]
 fn lost_data_fails_at_its_place_and_is_lost_on_the_map() {
-    let served = Served::new("lost");
+    let served = TwoProtocolServer::new("lost");
     let mut client = served.open();
     let sectors = client.size / SECTOR_BYTES;
     assert_eq!(client.asked("F 1").0, "DONE 1");
@@ -195,7 +195,7 @@ fn lost_data_fails_at_its_place_and_is_lost_on_the_map() {
 
 #[test]
 fn a_fork_is_opened_by_its_name_and_a_name_is_given_once() {
-    let served = Served::new("fork");
+    let served = TwoProtocolServer::new("fork");
     let mut client = served.open();
     client.send(b"W 1 0 1\n");
     client.send(&[1; SECTOR]);
@@ -220,7 +220,7 @@ fn a_fork_is_opened_by_its_name_and_a_name_is_given_once() {
 
 #[test]
 fn replies_that_are_not_read_stay_within_the_memory_of_all_clients() {
-    let served = Served::new("deaf");
+    let served = TwoProtocolServer::new("deaf");
     let (mut deaf, mut good) = (served.open(), served.open());
     // More than there is: the last requests wait.
     let sectors = deaf.size / SECTOR_BYTES;
@@ -242,17 +242,17 @@ fn replies_that_are_not_read_stay_within_the_memory_of_all_clients() {
 
 #[test]
 fn a_server_that_ends_answers_what_is_in_flight_and_takes_its_leave() {
-    let served = Served::new("end");
+    let served = TwoProtocolServer::new("end");
     let mut client = served.open();
     client.send(b"W! 1 0 8\n");
     client.send(&[5; 4096]);
     assert_eq!(client.line(), "DONE 1");
     served.handle.stop();
     assert_eq!(client.line(), "");
-    while !matches!(served.handle.status(), Status::Ended(_)) {
+    while !matches!(served.handle.status(), ServerStatus::Ended(_)) {
         std::thread::yield_now();
     }
-    assert_eq!(served.handle.status(), Status::Ended(None));
+    assert_eq!(served.handle.status(), ServerStatus::Ended(None));
 }
 
 /// A certificate of this server alone, and its key; `None` without openssl.
@@ -271,7 +271,7 @@ fn lines_go_through_tls_and_a_server_that_requires_it_opens_nothing_in_plain_tex
         eprintln!("skipped: no openssl here");
         return;
     }
-    let served = Served::with("tls", |folder| certificate(folder));
+    let served = TwoProtocolServer::with("tls", |folder| certificate(folder));
     let mut plain = served.connect();
     plain.write_all(b"OPEN e\nR 1 0 1\n").unwrap();
     let told = plain.read(&mut [0; 64]);
@@ -290,7 +290,7 @@ fn lines_go_through_tls_and_a_server_that_requires_it_opens_nothing_in_plain_tex
         .with_no_client_auth();
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-    let mut client = Client::new(StreamOwned::new(connection, stream));
+    let mut client = OpenedClient::new(StreamOwned::new(connection, stream));
     client.send(b"W 1 8 200\n");
     client.send(&vec![9; 200 * SECTOR]);
     assert_eq!(client.line(), "DONE 1");

@@ -1,14 +1,14 @@
 //! What a server leaves that is killed, and what is found then.
 
-use super::{Load, UNIT};
+use super::{RecordedLoad, UNIT};
 use crate::support::patience::wait_until;
 use crate::support::{bytes, command};
 use outlast_device::{Op, Outcome, Tag};
-use outlast_serve::{Input, Machine};
+use outlast_serve::{DeviceInput, ServedDevice};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-impl Load {
+impl RecordedLoad {
     /// The image as a process leaves it that is killed now; and what its units may hold.
     pub(crate) fn killed_now(&self, to: &Path) -> Vec<Vec<u64>> {
         // A kill stops all threads at once; copying takes time, in which a checkpoint may get its name.
@@ -73,17 +73,17 @@ fn files(image: &Path) -> Vec<PathBuf> {
 }
 
 /// What each of `units` units holds, as a version; panics where one holds nothing that `may` says.
-pub(crate) fn contents(machine: &mut Machine, may: &[Vec<u64>]) -> Vec<u64> {
+pub(crate) fn contents(device: &mut ServedDevice, may: &[Vec<u64>]) -> Vec<u64> {
     let mut found = Vec::new();
     for (unit, may) in may.iter().enumerate() {
         let read = command(Op::Read, unit as u64 * u64::from(UNIT), UNIT);
-        machine.apply(machine.now(), &Input::Command { tag: Tag(0), command: read, data: &[] }).unwrap();
+        device.apply(device.now(), &DeviceInput::Command { tag: Tag(0), command: read, data: &[] }).unwrap();
         let mut done = Vec::new();
         while done.is_empty() {
-            machine.advance(machine.next_deadline().expect("a read completes"), &mut done);
+            device.advance(device.next_deadline().expect("a read completes"), &mut done);
         }
         assert_eq!((done.len(), done[0].outcome), (1, Outcome::Ok));
-        let data = machine.take_data(Tag(0)).unwrap();
+        let data = device.take_data(Tag(0)).unwrap();
         let version = may.iter().rev().find(|&&version| data == content(version));
         found.push(*version.unwrap_or_else(|| panic!("unit {unit} holds none of {may:?}")));
     }

@@ -5,7 +5,7 @@ use crate::error::TortureError;
 use crate::history::History;
 use crate::source::capacity_mark;
 use crate::state::CrashState;
-use outlast_serve::Journal;
+use outlast_serve::ContentJournal;
 use outlast_units::SECTOR_BYTES;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -39,7 +39,7 @@ impl Recorder {
     }
 }
 
-impl Journal for Recorder {
+impl ContentJournal for Recorder {
     fn write(&mut self, offset: u64, mut data: &[u8], fua: bool) -> io::Result<()> {
         self.0.write(offset / SECTOR_BYTES, data.len() as u64 / SECTOR_BYTES, fua, &mut data)
     }

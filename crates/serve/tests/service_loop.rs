@@ -8,10 +8,10 @@ use crate::support;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use outlast_serve::{ClockMode, Listen, serve_without_device};
+use outlast_serve::{ClockMode, ListenAddress, serve_without_device};
 use outlast_units::Bytes;
 use support::DRIVE;
-use support::raw::{Client, FLUSH, READ, Served, WRITE, request, socket};
+use support::raw::{FLUSH, READ, RawClient, StartedServer, WRITE, request, socket};
 
 const WALL: ClockMode = ClockMode::Wall { speed: 1.0 };
 
@@ -21,9 +21,9 @@ const AT_ONCE: u64 = 32;
 #[test]
 fn replies_of_one_instant_leave_in_one_write() {
     for (name, clock) in [("virtual", ClockMode::Virtual), ("wall", WALL)] {
-        let served = Served::new(&format!("instant-{name}"), DRIVE, clock, false);
-        let mut client = Client::open(&served.socket);
-        let together = |client: &mut Client| {
+        let served = StartedServer::new(&format!("instant-{name}"), DRIVE, clock, false);
+        let mut client = RawClient::open(&served.socket);
+        let together = |client: &mut RawClient| {
             let requests: Vec<u8> = (0..AT_ONCE).flat_map(|cookie| request(FLUSH, cookie, 0, 0)).collect();
             client.0.write_all(&requests).unwrap();
             let mut cookies: Vec<u64> = (0..AT_ONCE).map(|_| client.reply(0).0).collect();
@@ -43,8 +43,8 @@ fn replies_of_one_instant_leave_in_one_write() {
 
 #[test]
 fn a_virtual_turn_has_as_few_calls_as_there_can_be() {
-    let served = Served::new("calls", DRIVE, ClockMode::Virtual, false);
-    let mut client = Client::open(&served.socket);
+    let served = StartedServer::new("calls", DRIVE, ClockMode::Virtual, false);
+    let mut client = RawClient::open(&served.socket);
     let before = ["reads", "writes", "turns"].map(|figure| served.done(figure));
     for cookie in 0..500 {
         client.0.write_all(&request(READ, cookie, 4096 * (cookie % 100), 4096)).unwrap();
@@ -59,8 +59,8 @@ fn a_virtual_turn_has_as_few_calls_as_there_can_be() {
 
 #[test]
 fn a_write_of_many_pieces_is_stored_as_it_came() {
-    let served = Served::new("pieces", DRIVE, WALL, false);
-    let mut client = Client::open(&served.socket);
+    let served = StartedServer::new("pieces", DRIVE, WALL, false);
+    let mut client = RawClient::open(&served.socket);
     let data: Vec<u8> = (0..1_u32 << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let message = [request(WRITE, 1, 0, 1 << 20), data.clone()].concat();
     for piece in message.chunks(100_003) {
@@ -75,11 +75,11 @@ fn a_write_of_many_pieces_is_stored_as_it_came() {
 /// Reads one after another: turns of the loop for each, and the shortest time that one took. Ends when so many reads as
 /// `enough` says took more turns than it says.
 ///
-/// A busy machine may wake the loop after the deadline, so that nothing is left to stay awake for: a single read says
-/// what the loop does, their sum says what the machine did. So there may be a hundred times as many reads as a quiet machine needs.
+/// A busy device may wake the loop after the deadline, so that nothing is left to stay awake for: a single read says
+/// what the loop does, their sum says what the device did. So there may be a hundred times as many reads as a quiet device needs.
 fn turns_of_reads(spin: bool, reads: u64, enough: Option<(usize, u64)>) -> (Vec<u64>, Duration) {
-    let served = Served::new(if spin { "spins" } else { "sleeps" }, DRIVE, WALL, spin);
-    let mut client = Client::open(&served.socket);
+    let served = StartedServer::new(if spin { "spins" } else { "sleeps" }, DRIVE, WALL, spin);
+    let mut client = RawClient::open(&served.socket);
     let (mut turns, mut shortest) = (Vec::new(), Duration::MAX);
     let mut before = served.done("turns");
     for cookie in 0..reads {
@@ -115,9 +115,9 @@ fn spinning_stays_awake_before_a_deadline_and_answers_nothing_early() {
 #[test]
 fn a_loop_without_a_device_answers_at_once() {
     let socket = socket("nothing");
-    let handle = serve_without_device(&Listen::Unix(socket.clone()), Bytes::mib(64)).unwrap();
-    let served = Served::of(handle, socket);
-    let mut client = Client::open(&served.socket);
+    let handle = serve_without_device(&ListenAddress::Unix(socket.clone()), Bytes::mib(64)).unwrap();
+    let served = StartedServer::of(handle, socket);
+    let mut client = RawClient::open(&served.socket);
     client.0.write_all(&request(READ, 7, 8192, 4096)).unwrap();
     assert_eq!(client.reply(4096), (7, vec![0; 4096]));
     let write = [request(WRITE, 8, 0, 512), vec![1; 512], request(FLUSH, 9, 0, 0)].concat();

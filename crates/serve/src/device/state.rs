@@ -1,6 +1,6 @@
-//! How a machine is, for people and their programs.
+//! State of a device, for people and their programs.
 
-use super::memo::Memo;
+use super::die_losses::DieLossCache;
 use outlast_array::{ArrayCondition, MemberRepair, PassKind};
 use outlast_decisions::RepairWay;
 use outlast_device::Device;
@@ -10,153 +10,154 @@ use outlast_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a machine is made of.
+/// Kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A drive by itself.
+pub enum DeviceKind {
+    /// A single drive.
     Drive,
     /// An array of drives.
     Array,
 }
 
-/// A machine at a time.
+/// State of a device at one time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct State {
-    /// Its time, in nanoseconds since it was put in service.
+pub struct DeviceState {
+    /// Simulated time, in nanoseconds since the device was put in service.
     pub now_ns: u64,
-    /// What it is made of.
-    pub kind: Kind,
+    /// Kind of device.
+    pub kind: DeviceKind,
     /// The scenario's name.
     pub name: String,
-    /// The model.
+    /// Model name.
     pub model: String,
-    /// What the host addresses, in bytes.
+    /// Capacity that the host addresses, in bytes.
     pub capacity: u64,
-    /// The unit in which it maps, in bytes.
+    /// Mapping unit, in bytes.
     pub unit: u64,
-    /// Whether it has power and, if it is an array, has started.
+    /// True if the device has power and, if it is an array, has started.
     pub powered: bool,
-    /// Whether it takes no more writes.
+    /// True if the device takes no more writes.
     pub read_only: bool,
-    /// The drives; of an array those that are or were in it, members first.
+    /// Drives. For an array all that are or were in it, members first.
     pub drives: Vec<DriveState>,
     /// The array, if it is one.
     pub array: Option<ArrayState>,
 }
 
-/// A drive.
+/// State of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DriveState {
-    /// Its column, or that of a spare, as `device` of a fault has it; absent where it has left the array.
+    /// Column of the drive, or index of the spare, as in the field `device` of a fault; absent once it has left the array.
     pub device: Option<usize>,
-    /// Channels.
+    /// Number of channels.
     pub channels: u16,
-    /// Dies of a channel.
+    /// Number of dies on each channel.
     pub dies_per_channel: u16,
-    /// Dies, channel by channel.
+    /// State of each die, channel by channel.
     pub dies: Vec<DieView>,
-    /// Superblocks by what they are.
+    /// Number of superblocks in each state.
     pub superblocks: SuperblockCounts,
-    /// How many failures its data survives, and what it lacks.
+    /// Number of failures that the data survives, and missing redundancy.
     pub redundancy: RedundancyView,
-    /// Dies that may still fail, all in the worst place, before it takes no more writes.
+    /// Number of dies that may still fail, in the worst combination, before the drive becomes read-only.
     pub takes_writes_after: u32,
-    /// Dies and planes that were given up while data with parity lay on them, and when redundancy was whole again.
+    /// Failures of dies and planes that held data with parity, and when redundancy was whole again.
     pub redundancy_losses: Vec<RedundancyLoss>,
-    /// The write buffer.
+    /// State of the write buffer.
     pub buffer: BufferView,
-    /// Mapping units programmed since it was put in service, by cause.
+    /// Mapping units programmed since the drive was put in service, by cause.
     pub units: BTreeMap<&'static str, u64>,
-    /// Pages read since then, by cause.
+    /// Pages read since the drive was put in service, by cause.
     pub reads: BTreeMap<&'static str, u64>,
-    /// Blocks erased since then.
+    /// Blocks erased since the drive was put in service.
     pub erases: u64,
-    /// Nanoseconds since then for which host writes waited for garbage collection, summed over cores.
+    /// Nanoseconds for which host writes waited for garbage collection since the drive was put in service, summed over cores.
     pub blocked_ns: u64,
-    /// Mapping units whose data is lost and that have been neither written nor trimmed since.
+    /// Mapping units whose data is lost, and which have been neither written nor trimmed since.
     pub lost_units: u64,
-    /// Mapping units whose data lies where it does not belong any more since a die failed.
+    /// Mapping units whose data lies in the wrong place since a die failed.
     pub left_behind_units: u64,
-    /// Losses of power over its life.
+    /// Losses of power over the life of the drive.
     pub power_cuts: u64,
-    /// Mapping units that a loss of power has left shorn or torn, which the drive takes for good.
+    /// Mapping units that a loss of power has left shorn or torn, and which the drive takes for valid.
     pub torn_units: u64,
-    /// While it mounts from flash and commands wait: until when, in nanoseconds of the machine's time.
+    /// End of a mount from flash for which commands wait, in nanoseconds of simulated time; absent if the drive is ready.
     pub ready_at_ns: Option<u64>,
 }
 
-/// An array.
+/// State of an array.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArrayState {
-    /// Its level, as in scenarios.
+    /// RAID level, as in scenarios.
     pub level: &'static str,
-    /// What commands of the host meet.
+    /// Condition of the array, as commands of the host meet it.
     pub condition: ArrayCondition,
-    /// Its members, by column.
+    /// Members, by column.
     pub members: Vec<MemberState>,
-    /// Devices standing by.
+    /// Number of spare devices.
     pub spares: usize,
-    /// What it does for itself.
+    /// Resynchronisation, scrub or rebuild in progress.
     pub pass: Option<PassState>,
     /// Recoveries from failed dies, finished or not.
     pub repairs: Vec<RepairState>,
-    /// Sectors of host data that nothing can bring back.
+    /// Sectors of host data that are lost for good.
     pub lost_sectors: u64,
-    /// Stripes that a loss of power has left with wrong redundancy where it was needed.
+    /// Stripes whose redundancy a loss of power had left wrong when it was needed.
     pub write_holes: u64,
 }
 
-/// A member of an array.
+/// State of a member of an array.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemberState {
-    /// Whether a device is there.
+    /// True if a device is present.
     pub present: bool,
-    /// Whether all of it can be read.
+    /// True if every sector of the member can be read.
     pub in_sync: bool,
-    /// Read errors not yet forgotten.
+    /// Read errors that count towards the limit.
     pub read_errors: u32,
     /// Sectors that could not be written.
     pub bad_sectors: u64,
 }
 
-/// A pass of an array over itself, or the repair of a member.
+/// Progress of a pass over an array, or of the repair of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PassState {
-    /// What it does.
+    /// Kind of pass.
     pub kind: PassKind,
-    /// Bytes of each member done.
+    /// Bytes done of each member.
     pub done: u64,
-    /// Bytes of each member in all.
+    /// Bytes of each member.
     pub total: u64,
 }
 
-/// The recovery of what a member has lost with a die.
+/// Recovery of the data that a member has lost with a die.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RepairState {
-    /// The member.
+    /// Column of the member.
     pub member: usize,
-    /// The die.
+    /// Number of the die.
     pub die: u16,
-    /// How.
+    /// Way in which the data is restored.
     pub way: RepairWay,
-    /// When the member told of it.
+    /// Time at which the member reported the failure, in nanoseconds.
     pub noticed_ns: u64,
-    /// When recovery began; absent while it waits.
+    /// Time at which recovery began, in nanoseconds; absent while it waits.
     pub started_ns: Option<u64>,
-    /// When it ended.
+    /// Time at which recovery ended, in nanoseconds.
     pub finished_ns: Option<u64>,
-    /// Whether it ended early.
+    /// True if recovery ended early.
     pub abandoned: bool,
 }
 
-impl State {
-    pub(super) fn of(service: &InService, now: Nanos, has_power: bool, memo: &Memo) -> Self {
+impl DeviceState {
+    pub(super) fn of(service: &InService, now: Nanos, has_power: bool, die_losses: &DieLossCache) -> Self {
         let (identity, scenario) = (service.identify(), service.scenario());
-        let kind = if scenario.array.is_some() { Kind::Array } else { Kind::Drive };
+        let kind = if scenario.array.is_some() { DeviceKind::Array } else { DeviceKind::Drive };
         let members = scenario.array.as_ref().map_or(1, |array| usize::from(array.members));
         let spares = service.array().map_or(0, |array| array.status(now).spares);
         let columns = (0..members).filter(|&column| service.drive(column).is_some());
+        // Members by column, then spares, then drives that have left the array and have no column.
         let places = columns.chain(members..members + spares).map(Some).chain(std::iter::repeat(None));
         let drives = places.zip(service.drives());
         Self {
@@ -171,7 +172,7 @@ impl State {
             drives: drives
                 .enumerate()
                 .map(|(place, (device, ssd))| {
-                    let takes_writes_after = memo.dies_it_can_lose(place, ssd, now);
+                    let takes_writes_after = die_losses.dies_it_can_lose(place, ssd, now);
                     DriveState::of(device, ssd, now, takes_writes_after)
                 })
                 .collect(),

@@ -1,9 +1,9 @@
-//! Is a machine in service what its inputs make of it, and does it say what it refuses?
+//! Is a device in service what its inputs make of it, and does it say what it refuses?
 
 use crate::support;
 
 use outlast_device::{Op, Outcome, Tag};
-use outlast_serve::{Input, Machine, Power, Refused, fault_of};
+use outlast_serve::{DeviceInput, PowerChange, RefusedInput, ServedDevice, parse_fault};
 use outlast_ssd::DieState;
 use outlast_units::{Lba, Nanos};
 use support::{ARRAY, DRIVE, Host, bytes, command, scenario};
@@ -16,7 +16,7 @@ fn array() -> String {
 fn what_was_written_is_read_from_drives_and_arrays() {
     for text in [DRIVE.to_owned(), array()] {
         let mut host = Host::new(&text);
-        assert!(host.now == Nanos::ZERO && host.machine.is_up());
+        assert!(host.now == Nanos::ZERO && host.device.is_up());
         assert_eq!(host.read(0, 8).unwrap(), vec![0; 4096], "preconditioning brings no bytes");
         for at in 0..64 {
             assert_eq!(host.write(at * 8, &bytes(8, at)), Outcome::Ok);
@@ -24,40 +24,40 @@ fn what_was_written_is_read_from_drives_and_arrays() {
         for at in 0..64 {
             assert_eq!(host.read(at * 8, 8).unwrap(), bytes(8, at));
         }
-        host.machine.self_check().unwrap();
+        host.device.self_check().unwrap();
     }
 }
 
 /// When nothing asks in between, and when somebody looks at every event, the same comes of the same inputs.
 #[test]
-fn a_machine_depends_on_its_inputs_and_their_times_alone() {
+fn a_device_depends_on_its_inputs_and_their_times_alone() {
     for text in [DRIVE.to_owned(), array()] {
         let scenario = scenario(&text);
         let run = |looks: bool| {
-            let mut machine = Machine::new(&scenario).unwrap();
+            let mut device = ServedDevice::new(&scenario).unwrap();
             let mut done = Vec::new();
             for turn in 0..400u64 {
                 let now = Nanos(turn * 40_000);
-                while looks && let Some(at) = machine.next_deadline().filter(|&at| at <= now) {
-                    machine.advance(at, &mut done);
+                while looks && let Some(at) = device.next_deadline().filter(|&at| at <= now) {
+                    device.advance(at, &mut done);
                 }
                 let command = command(Op::Write, turn * 104 % 2048, 8);
-                let input = Input::Command { tag: Tag(turn as u32), command, data: &bytes(8, turn) };
-                machine.apply(now, &input).unwrap();
-                if turn % 5 == 0 && machine.members() > 0 {
+                let input = DeviceInput::Command { tag: Tag(turn as u32), command, data: &bytes(8, turn) };
+                device.apply(now, &input).unwrap();
+                if turn % 5 == 0 && device.members() > 0 {
                     let (tag, lba) = (Tag(1000 + turn as u32), Lba(turn * 8 % 512));
-                    let read = Input::ReadMember { tag, member: turn as u8 % 4, lba, sectors: 8 };
-                    machine.apply(now, &read).unwrap();
+                    let read = DeviceInput::ReadMember { tag, member: turn as u8 % 4, lba, sectors: 8 };
+                    device.apply(now, &read).unwrap();
                 }
                 if turn == 250 {
-                    machine.apply(now, &Input::Power(Power::Cut { force: false })).unwrap();
+                    device.apply(now, &DeviceInput::Power(PowerChange::Cut { force: false })).unwrap();
                 }
             }
-            machine.advance(Nanos::secs(1), &mut done);
+            device.advance(Nanos::secs(1), &mut done);
             for done in &done {
-                drop(machine.take_data(done.tag));
+                drop(device.take_data(done.tag));
             }
-            (done, format!("{machine:?}"))
+            (done, format!("{device:?}"))
         };
         let (seldom, often) = (run(false), run(true));
         let first = seldom.0.iter().zip(&often.0).find(|(a, b)| a != b);
@@ -75,14 +75,14 @@ fn a_cut_aborts_what_is_under_way_and_a_flush_keeps_what_it_covers() {
     assert_eq!(host.write(0, &bytes(8, 1)), Outcome::Ok);
     assert_eq!(host.flush(), Outcome::Ok);
     assert_eq!(host.write(0, &bytes(8, 2)), Outcome::Ok);
-    let input = Input::Command { tag: Tag(9), command: command(Op::Flush, 0, 0), data: &[] };
-    host.machine.apply(host.now, &input).unwrap();
-    host.power(Power::Cut { force: false });
+    let input = DeviceInput::Command { tag: Tag(9), command: command(Op::Flush, 0, 0), data: &[] };
+    host.device.apply(host.now, &input).unwrap();
+    host.power(PowerChange::Cut { force: false });
     let done = host.wait();
     assert_eq!((done.tag, done.outcome, done.at), (Tag(9), Outcome::Aborted, host.now));
-    assert_eq!(host.machine.in_flight(), 0);
+    assert_eq!(host.device.in_flight(), 0);
     assert_eq!(host.read(0, 8).unwrap(), bytes(8, 1), "what was in the volatile buffer is gone");
-    host.machine.self_check().unwrap();
+    host.device.self_check().unwrap();
 }
 
 /// No event of the dark hours happens in them, and none of the drive's clocks runs backwards when they are over.
@@ -94,29 +94,32 @@ fn without_power_nothing_happens() {
             host.write(at * 8, &bytes(8, at));
         }
         host.flush();
-        host.power(Power::Off);
-        assert!(!host.machine.is_up());
-        assert_eq!(host.machine.next_deadline(), None);
-        let input = Input::Command { tag: Tag(1), command: command(Op::Read, 0, 8), data: &[] };
-        assert!(matches!(host.machine.apply(host.now, &input), Err(Refused::Off)));
-        assert!(matches!(host.machine.apply(host.now, &Input::Power(Power::Off)), Err(Refused::Off)));
+        host.power(PowerChange::Off);
+        assert!(!host.device.is_up());
+        assert_eq!(host.device.next_deadline(), None);
+        let input = DeviceInput::Command { tag: Tag(1), command: command(Op::Read, 0, 8), data: &[] };
+        assert!(matches!(host.device.apply(host.now, &input), Err(RefusedInput::Off)));
+        assert!(matches!(
+            host.device.apply(host.now, &DeviceInput::Power(PowerChange::Off)),
+            Err(RefusedInput::Off)
+        ));
         host.now += Nanos::secs(3600);
-        let on = host.machine.health_log(0).unwrap().power_on;
-        host.power(Power::On { force: false });
+        let on = host.device.health_log(0).unwrap().power_on;
+        host.power(PowerChange::On { force: false });
         assert_eq!(
-            host.machine.health_log(0).unwrap().power_on,
+            host.device.health_log(0).unwrap().power_on,
             on,
             "hours without power are none of power-on time"
         );
         assert!(matches!(
-            host.machine.apply(host.now, &Input::Power(Power::On { force: false })),
-            Err(Refused::On)
+            host.device.apply(host.now, &DeviceInput::Power(PowerChange::On { force: false })),
+            Err(RefusedInput::On)
         ));
-        assert!(host.machine.next_deadline().is_none_or(|at| at >= host.now));
+        assert!(host.device.next_deadline().is_none_or(|at| at >= host.now));
         for at in 0..32 {
             assert_eq!(host.read(at * 8, 8).unwrap(), bytes(8, at));
         }
-        host.machine.self_check().unwrap();
+        host.device.self_check().unwrap();
     }
 }
 
@@ -124,9 +127,9 @@ fn without_power_nothing_happens() {
 fn a_drive_that_mounts_says_until_when() {
     let mut host = Host::new(&format!("{DRIVE}[device.mount]\n"));
     (0..64).for_each(|at| assert_eq!(host.write(at * 8, &bytes(8, at)), Outcome::Ok));
-    let ready_at = |host: &Host| host.machine.state().drives[0].ready_at_ns;
+    let ready_at = |host: &Host| host.device.state().drives[0].ready_at_ns;
     assert_eq!(ready_at(&host), None);
-    host.power(Power::Cut { force: false });
+    host.power(PowerChange::Cut { force: false });
     let ready = ready_at(&host).unwrap();
     assert!(ready > host.now.0);
     host.read(0, 8).unwrap();
@@ -135,10 +138,10 @@ fn a_drive_that_mounts_says_until_when() {
 }
 
 #[test]
-fn a_fork_goes_its_own_way() {
+fn a_fork_is_independent_of_its_origin() {
     let mut host = Host::new(DRIVE);
     host.write(0, &bytes(8, 1));
-    let mut fork = Host { machine: host.machine.fork(), now: host.now };
+    let mut fork = Host { device: host.device.fork(), now: host.now };
     host.write(0, &bytes(8, 2));
     fork.write(8, &bytes(8, 3));
     assert_eq!((host.read(0, 8).unwrap(), host.read(8, 8).unwrap()), (bytes(8, 2), vec![0; 4096]));
@@ -146,23 +149,23 @@ fn a_fork_goes_its_own_way() {
 }
 
 #[test]
-fn a_die_dies_at_once_and_is_told() {
+fn a_failed_die_is_reported_at_once() {
     let mut host = Host::new(&array());
-    assert!(host.machine.dies_it_can_lose() >= 1);
+    assert!(host.device.dies_it_can_lose() >= 1);
     for at in 0..32 {
         host.write(at * 8, &bytes(8, at));
     }
-    let fault = fault_of(&serde_json::json!({"kind": "die", "die": 3, "device": 1})).unwrap();
-    host.machine.apply(host.now, &Input::Fault(&fault)).unwrap();
+    let fault = parse_fault(&serde_json::json!({"kind": "die", "die": 3, "device": 1})).unwrap();
+    host.device.apply(host.now, &DeviceInput::Fault(&fault)).unwrap();
     for at in 0..32 {
         assert_eq!(host.read(at * 8, 8).unwrap(), bytes(8, at), "the array gives what the die had");
     }
-    let state = host.machine.state();
+    let state = host.device.state();
     let dies = |drive: usize| state.drives[drive].dies.iter().map(|die| die.state).collect::<Vec<_>>();
     assert_eq!((dies(1)[3], dies(0)[3]), (DieState::GivenUp, DieState::Good));
     let array = state.array.unwrap();
     assert_eq!((array.level, array.members.len(), state.powered), ("raid5", 4, true));
-    let told: Vec<_> = host.machine.events().map(|event| event.text.clone()).collect();
+    let told: Vec<_> = host.device.events().map(|event| event.text.clone()).collect();
     assert_eq!(told[0], "die device 1, die 3");
 }
 
@@ -170,12 +173,12 @@ fn a_die_dies_at_once_and_is_told() {
 #[test]
 fn a_drive_knows_how_many_dies_it_can_lose() {
     let mut host = Host::new(DRIVE);
-    let bears = host.machine.dies_it_can_lose();
+    let bears = host.device.dies_it_can_lose();
     assert!((1..8).contains(&bears), "{bears}");
-    let sectors = host.machine.identify().capacity.0 / 512;
+    let sectors = host.device.identify().capacity.0 / 512;
     let kill = |host: &mut Host, die: u32| {
-        let fault = fault_of(&serde_json::json!({"kind": "die", "die": die})).unwrap();
-        host.machine.apply(host.now, &Input::Fault(&fault)).unwrap();
+        let fault = parse_fault(&serde_json::json!({"kind": "die", "die": die})).unwrap();
+        host.device.apply(host.now, &DeviceInput::Fault(&fault)).unwrap();
         (0..sectors / 8 * 2).all(|at| host.write(at * 8 % sectors, &bytes(8, at)) == Outcome::Ok)
     };
     assert!((0..bears).all(|die| kill(&mut host, die)));
@@ -189,12 +192,12 @@ fn the_state_says_at_every_time_how_many_dies_a_drive_can_lose() {
     let mut seen = Vec::new();
     for die in 0..3 {
         for _ in 0..2 {
-            let said = host.machine.state().drives[0].takes_writes_after;
-            assert_eq!(said, host.machine.dies_it_can_lose(), "before die {die}");
+            let said = host.device.state().drives[0].takes_writes_after;
+            assert_eq!(said, host.device.dies_it_can_lose(), "before die {die}");
             seen.push(said);
         }
-        let fault = fault_of(&serde_json::json!({"kind": "die", "die": die})).unwrap();
-        host.machine.apply(host.now, &Input::Fault(&fault)).unwrap();
+        let fault = parse_fault(&serde_json::json!({"kind": "die", "die": die})).unwrap();
+        host.device.apply(host.now, &DeviceInput::Fault(&fault)).unwrap();
     }
     assert!(seen[0] == seen[1] && seen[2] + 1 == seen[0], "{seen:?}");
 }
@@ -202,24 +205,24 @@ fn the_state_says_at_every_time_how_many_dies_a_drive_can_lose() {
 #[test]
 fn refusals_say_what_is_wrong() {
     let mut host = Host::new(DRIVE);
-    let mut say = |input: &Input<'_>| host.machine.apply(Nanos(5), input).unwrap_err().to_string();
+    let mut say = |input: &DeviceInput<'_>| host.device.apply(Nanos(5), input).unwrap_err().to_string();
     let write = command(Op::Write, 0, 8);
     assert_eq!(
-        say(&Input::Command { tag: Tag(0), command: write, data: &[1] }),
+        say(&DeviceInput::Command { tag: Tag(0), command: write, data: &[1] }),
         "the command comes with 1 bytes and needs 4096"
     );
-    assert!(say(&Input::Repair).contains("only an array"));
-    let fault = fault_of(&serde_json::json!({"kind": "die", "die": 8})).unwrap();
-    assert_eq!(say(&Input::Fault(&fault)), "fault.die = 8: must be less than 8, the number there are");
+    assert!(say(&DeviceInput::Repair).contains("only an array"));
+    let fault = parse_fault(&serde_json::json!({"kind": "die", "die": 8})).unwrap();
+    assert_eq!(say(&DeviceInput::Fault(&fault)), "fault.die = 8: must be less than 8, the number there are");
     assert!(
-        fault_of(&serde_json::json!({"kind": "die", "at": "1s"})).unwrap_err().contains("must be absent")
+        parse_fault(&serde_json::json!({"kind": "die", "at": "1s"})).unwrap_err().contains("must be absent")
     );
-    assert!(fault_of(&serde_json::json!(3)).unwrap_err().contains("must be an object"));
-    assert!(fault_of(&serde_json::json!({"kind": "flood"})).unwrap_err().contains("flood"));
-    let read = Input::Command { tag: Tag(0), command: command(Op::Read, 0, 8), data: &[] };
-    host.machine.apply(Nanos(6), &read).unwrap();
-    assert!(matches!(host.machine.apply(Nanos(6), &read), Err(Refused::TagInUse(Tag(0)))));
-    let latest = host.machine.latest();
-    let beyond = host.machine.apply(Nanos(latest.0 + 1), &Input::Advance);
-    assert!(matches!(beyond, Err(Refused::BeyondHorizon { .. })));
+    assert!(parse_fault(&serde_json::json!(3)).unwrap_err().contains("must be an object"));
+    assert!(parse_fault(&serde_json::json!({"kind": "flood"})).unwrap_err().contains("flood"));
+    let read = DeviceInput::Command { tag: Tag(0), command: command(Op::Read, 0, 8), data: &[] };
+    host.device.apply(Nanos(6), &read).unwrap();
+    assert!(matches!(host.device.apply(Nanos(6), &read), Err(RefusedInput::TagInUse(Tag(0)))));
+    let latest = host.device.latest();
+    let beyond = host.device.apply(Nanos(latest.0 + 1), &DeviceInput::Advance);
+    assert!(matches!(beyond, Err(RefusedInput::BeyondHorizon { .. })));
 }

@@ -1,22 +1,22 @@
-//! Where the bytes of a machine are.
+//! Storage of the bytes that a device holds.
 
-use super::Machine;
+use super::ServedDevice;
 use crate::store::FileStore;
 use outlast_media::Store;
 use std::io;
 use std::sync::Arc;
 
-impl Machine {
-    /// Has `store` keep its bytes from now on; forks that are made later share it.
+impl ServedDevice {
+    /// Keeps the device's bytes in `store` from now on; later forks share it.
     pub fn keep_contents_in(&mut self, store: Arc<FileStore>) {
         self.service.keep_contents_in(&(store.clone() as Arc<dyn Store>));
         self.store = Some(store);
     }
 
-    /// Whether its bytes are where they should be. To be asked before anything is believed that they tell.
+    /// Checks that all bytes could be kept and read. Callers check this before they trust data that the device returned.
     ///
     /// # Errors
-    /// The disk that is to keep them has failed or is full: one line.
+    /// The disk of the store has failed or is full; one line.
     #[inline]
     pub fn check_contents(&self) -> io::Result<()> {
         self.store.as_ref().map_or(Ok(()), |store| store.check())

@@ -1,0 +1,101 @@
+//! Reports of state, health and figures, as JSON.
+
+use serde_json::{Value, json};
+
+use super::{MAX_EVENTS, SmartFormat};
+use crate::clock::ClockMode;
+use crate::device::ServedDevice;
+use crate::handle::DeferredReply;
+use crate::service::DeviceService;
+use crate::session::{CLIENTS_MEMORY_LIMIT, ClientSessions, ExportTarget};
+
+pub(super) fn smart(device: &ServedDevice, format: SmartFormat, column: usize) -> Result<Value, String> {
+    let no_drive = || format!("device = {column}: there is no drive");
+    let log = || device.health_log(column).ok_or_else(no_drive);
+    // The summary covers all drives, but a request for a drive that is not there is refused in every format.
+    if column > 0 {
+        log()?;
+    }
+    Ok(match format {
+        SmartFormat::Json => json!(device.smart()),
+        SmartFormat::Smartctl => json!({
+            "device": { "name": "outlast", "type": "nvme", "protocol": "NVMe" },
+            "model_name": device.identify().model,
+            "nvme_smart_health_information_log": log()?.smartctl(),
+        }),
+        SmartFormat::Raw => {
+            let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+            let page = log()?.page();
+            json!(page.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>())
+        }
+    })
+}
+
+pub(super) fn clock_state(service: &DeviceService) -> Value {
+    let (mode, speed) = match service.clock.mode() {
+        ClockMode::Wall { speed } => ("wall", Some(speed)),
+        ClockMode::Virtual => ("virtual", None),
+    };
+    json!({ "mode": mode, "speed": speed, "paused": service.clock.is_paused(), "now_ns": service.now.0 })
+}
+
+fn exports(service: &DeviceService, clients: &ClientSessions) -> Value {
+    let export = |target: ExportTarget| {
+        let device = &service.devices[target.device as usize].device;
+        let name = service.export_name(target);
+        let size = match target.member {
+            None => device.identify().capacity,
+            Some(_) => device.member_capacity(),
+        };
+        json!({
+            "name": name,
+            "uri": clients.uri(&name),
+            "size": size.0,
+            "read_only": target.member.is_some(),
+            "clients": clients.clients_of(target),
+            "up": device.is_up(),
+        })
+    };
+    service.targets().map(export).collect()
+}
+
+pub(super) fn state(service: &mut DeviceService, clients: &ClientSessions) -> DeferredReply {
+    let (clock, exports, clients) = (clock_state(service), exports(service, clients), clients.clients());
+    let power_returns = service.power_returns.map(|(at, _)| at.0);
+    let device = &service.main_device().device;
+    // The device keeps more events than a report has.
+    let old = device.events().count().saturating_sub(MAX_EVENTS);
+    let events: Vec<_> = device.events().skip(old).cloned().collect();
+    let device = device.state();
+    Box::new(move || {
+        json!({
+            "machine": device,
+            "clock": clock,
+            "exports": exports,
+            "clients": clients,
+            "events": events,
+            "power_on_at_ns": power_returns,
+        })
+    })
+}
+
+pub(super) fn metrics(service: &mut DeviceService, clients: &ClientSessions) -> Value {
+    let (held, most) = clients.memory();
+    json!({
+        "operations": service.main_device().statistics.figures(),
+        "lateness": service.lateness.figures(),
+        "clock": clock_state(service),
+        "exports": exports(service, clients),
+        "clients": clients.clients(),
+        "others_wait": clients.waiting().0,
+        "turned_away": clients.waiting().1,
+        "clients_memory": { "held": held, "most": most, "limit": CLIENTS_MEMORY_LIMIT },
+        "loop": activity(clients),
+    })
+}
+
+/// Activity of the loop: turns, and system calls on the sockets of clients.
+pub(crate) fn activity(clients: &ClientSessions) -> Value {
+    let calls = clients.calls();
+    json!({ "turns": clients.turns, "reads": calls.reads, "writes": calls.writes })
+}

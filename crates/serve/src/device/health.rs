@@ -1,0 +1,32 @@
+//! Health of the drives of a device.
+
+use super::ServedDevice;
+use outlast_device::health_log::HealthLog;
+use outlast_units::Nanos;
+
+impl ServedDevice {
+    /// Health log of the drive in `column`, which is 0 for a single drive; `None` if no drive is there.
+    pub fn health_log(&self, column: usize) -> Option<HealthLog> {
+        let mut log = self.service.drive(column)?.health_log(self.now);
+        // The drive counts all simulated time as power-on time, so times without power are subtracted.
+        let off_now = self.off_since.map_or(Nanos::ZERO, |since| self.now.saturating_sub(since));
+        log.power_on = log.power_on.saturating_sub(self.total_off + off_now);
+        Some(log)
+    }
+
+    /// Number of dies that may fail, in any combination, before data on a drive is lost, counting only the drive's own parity. For an array, the
+    /// minimum over its members.
+    pub fn data_survives(&self) -> u32 {
+        let columns = self.scenario().array.as_ref().map_or(1, |array| array.members);
+        let drives = (0..columns).filter_map(|column| self.service.drive(column.into()));
+        drives.map(|drive| drive.redundancy().data_survives).min().unwrap_or(0)
+    }
+
+    /// Number of dies that a drive may still lose, in the worst combination, before it becomes read-only, whatever becomes of the data on them. For
+    /// an array, the minimum over its members. Slow: it tries the losses.
+    pub fn dies_it_can_lose(&self) -> u32 {
+        let columns = self.scenario().array.as_ref().map_or(1, |array| array.members);
+        let drives = (0..columns).filter_map(|column| self.service.drive(column.into()));
+        drives.map(|drive| drive.dies_it_can_lose(self.now)).min().unwrap_or(0)
+    }
+}

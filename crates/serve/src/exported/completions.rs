@@ -1,0 +1,102 @@
+//! Completed commands of a device become replies to clients.
+
+use outlast_device::{Completion, Op, Outcome};
+use outlast_units::{Nanos, SECTOR_BYTES};
+
+use super::{ExportedDevice, ReadyReplies};
+use crate::pending::{CommandPurpose, PendingCommand};
+use crate::protocol::{BlockReply, FailureKind, RequestFailure};
+use crate::zeroing::RangeZeroing;
+
+impl ExportedDevice {
+    /// Advances the device to `now`; `on_completion` is called with the completion time of each command that ends.
+    pub(crate) fn advance(
+        &mut self,
+        now: Nanos,
+        completions: &mut Vec<Completion>,
+        replies: &mut ReadyReplies,
+        mut on_completion: impl FnMut(Nanos),
+    ) {
+        if self.device.next_deadline().is_none_or(|next| next > now) {
+            return;
+        }
+        self.device.advance(now, completions);
+        for completion in completions.drain(..) {
+            on_completion(completion.at);
+            self.complete(now, completion, replies);
+        }
+    }
+
+    /// Counts a completed command and replies to its client, unless more commands of the request follow.
+    fn complete(&mut self, now: Nanos, completion: Completion, replies: &mut ReadyReplies) {
+        // Commands that were under way when an image was opened have no client.
+        let Some(pending) = self.pending.remove(completion.tag.0) else {
+            self.device.drop_outcome(completion.tag);
+            return;
+        };
+        let PendingCommand { origin, purpose, command, submitted_at } = pending;
+        let (outcome, bytes) = (completion.outcome, u64::from(command.sectors) * SECTOR_BYTES);
+        if purpose != CommandPurpose::MemberRead {
+            let latency = completion.at.saturating_sub(submitted_at);
+            self.statistics.count(command.op, bytes, latency, outcome);
+        }
+        self.has_durable_reply |= command.fua || command.op == Op::Flush;
+        let reply = match outcome {
+            Outcome::Ok => self.reply_to_success(now, completion, pending, replies),
+            // Power has failed, and with it the sessions were closed: nobody is left to reply to.
+            Outcome::Aborted => {
+                self.drop_zeroing(purpose);
+                None
+            }
+            Outcome::MediumError => {
+                let failed = self.device.take_failed(completion.tag).unwrap_or_default();
+                let at = failed.first().map(|run| run.lba.0 * SECTOR_BYTES);
+                Some(BlockReply::Failed(RequestFailure {
+                    kind: FailureKind::Unreadable,
+                    at,
+                    text: "data is lost",
+                }))
+            }
+            Outcome::ReadOnly => Some(BlockReply::Failed(RequestFailure {
+                kind: FailureKind::ReadOnly,
+                at: None,
+                text: "too few good blocks or members are left: no writes are taken there",
+            })),
+            Outcome::OutOfRange => Some(BlockReply::Failed(FailureKind::OutOfRange.into())),
+        };
+        if let Some(reply) = reply {
+            self.drop_zeroing(purpose);
+            replies.push((origin, reply));
+        }
+    }
+
+    /// Drops the remaining commands of a request that has ended, if it is a trim or zeroes.
+    pub(super) fn drop_zeroing(&mut self, purpose: CommandPurpose) {
+        if let CommandPurpose::Zeroing(index) = purpose {
+            self.zeroings.remove(index);
+        }
+    }
+
+    /// The reply to a request whose command has succeeded; `None` if its next command was submitted instead.
+    fn reply_to_success(
+        &mut self,
+        now: Nanos,
+        completion: Completion,
+        pending: PendingCommand,
+        replies: &mut ReadyReplies,
+    ) -> Option<BlockReply> {
+        match pending.purpose {
+            CommandPurpose::Read | CommandPurpose::MemberRead => {
+                let data = self.device.take_data(completion.tag);
+                Some(BlockReply::Data(data.expect("a device in service keeps bytes")))
+            }
+            CommandPurpose::Single => Some(BlockReply::Done),
+            CommandPurpose::Zeroing(index) => {
+                let next = self.zeroings.get_mut(index).and_then(RangeZeroing::next);
+                let Some((command, data)) = next else { return Some(BlockReply::Done) };
+                self.submit(now, pending.origin, pending.purpose, command, data, replies);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! All clients of a server, with their limits of number, time and memory.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::listeners::{ProtocolListener, ProtocolListeners};
+use super::memory::{ALL_CLIENTS, CROWDED_HANDSHAKE, ClientMemory, EACH_CLIENT, choose_evicted};
+use super::{ClientSession, ExportTarget, RequestOrigin, SessionBackend, is_shortage};
+use crate::clock::monotonic;
+use crate::net::{ReadySource, SocketCalls, SocketInterest, SocketPoller, WakeSource};
+use crate::protocol::{BlockReply, ExportOffer, OfferError};
+use crate::tls::SessionEncryption;
+
+/// Most clients at a time; others wait to be accepted.
+const MAX_SESSIONS: usize = 64;
+/// Most bytes that requests, replies and long messages of all clients take together, beside the read-ahead of each.
+pub(crate) const CLIENTS_MEMORY_LIMIT: u64 = ALL_CLIENTS + MAX_SESSIONS as u64 * EACH_CLIENT;
+/// Longest time for which a client may negotiate.
+pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+
+/// All clients, and the listeners at which they connect.
+#[derive(Debug)]
+pub(crate) struct ClientSessions {
+    listeners: ProtocolListeners,
+    /// Certificates, if sessions may be encrypted.
+    tls: Option<SessionEncryption>,
+    sessions: Vec<Option<ClientSession>>,
+    /// Numbers of sessions that may have something to do.
+    listed: Vec<u32>,
+    /// Number of sessions begun so far; tells successive sessions with one number apart.
+    generation: u32,
+    /// Set while clients are accepted.
+    is_accepting: bool,
+    /// Set if a client was found waiting for a place, and none has been accepted since.
+    clients_wait: bool,
+    /// A warning for the user that has not been taken yet.
+    warning: Option<String>,
+    has_warned: bool,
+    /// Number of clients that have lost their place or memory to others.
+    evicted: u64,
+    memory: ClientMemory,
+    /// Number of turns of the loop.
+    pub(crate) turns: u64,
+    /// System calls of closed sessions.
+    closed_calls: SocketCalls,
+}
+
+impl ClientSessions {
+    /// Begins to listen at `listeners`, with no export offered yet.
+    pub(crate) fn new(
+        listeners: Vec<ProtocolListener>,
+        tls: Option<SessionEncryption>,
+        poller: &SocketPoller,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            listeners: ProtocolListeners::new(listeners, poller)?,
+            tls,
+            sessions: Vec::new(),
+            listed: Vec::new(),
+            generation: 0,
+            is_accepting: true,
+            clients_wait: false,
+            warning: None,
+            has_warned: false,
+            evicted: 0,
+            memory: ClientMemory::default(),
+            turns: 0,
+            closed_calls: SocketCalls::default(),
+        })
+    }
+
+    /// System calls on the sockets of clients so far.
+    pub(crate) fn calls(&self) -> SocketCalls {
+        let mut calls = self.closed_calls;
+        self.sessions.iter().flatten().for_each(|session| calls += session.link.calls);
+        calls
+    }
+
+    /// Number of connected clients.
+    pub(crate) fn clients(&self) -> usize {
+        self.sessions.iter().flatten().count()
+    }
+
+    /// True if clients wait for a place; and the number of evicted clients.
+    pub(crate) fn waiting(&self) -> (bool, u64) {
+        (self.clients_wait, self.evicted)
+    }
+
+    /// Bytes held for all clients together, and the most that ever were.
+    pub(crate) fn memory(&self) -> (u64, u64) {
+        self.memory.figures()
+    }
+
+    /// A new warning for the user, once.
+    pub(crate) fn take_warning(&mut self) -> Option<String> {
+        self.warning.take()
+    }
+
+    /// Number of clients that have opened `target`.
+    pub(crate) fn clients_of(&self, target: ExportTarget) -> usize {
+        self.sessions.iter().flatten().filter(|session| session.target == Some(target)).count()
+    }
+
+    /// URI of an export.
+    pub(crate) fn uri(&self, export: &str) -> String {
+        self.listeners.uri(export)
+    }
+
+    /// Offers these exports to clients that connect from now on.
+    ///
+    /// # Errors
+    /// A protocol cannot express the offer; the previous one remains.
+    pub(crate) fn offer(&mut self, offer: &Arc<ExportOffer>) -> Result<(), OfferError> {
+        self.listeners.offer(offer)
+    }
+
+    /// Accepts the clients that wait at a listener. If no place is free, the client that has negotiated longest is evicted, one in each turn of the
+    /// loop, so that the clients behind it advance.
+    pub(crate) fn accept(
+        &mut self,
+        listener: u32,
+        poller: &SocketPoller,
+        backend: &impl SessionBackend,
+    ) -> io::Result<()> {
+        if self.clients() >= MAX_SESSIONS {
+            let Some(number) = choose_evicted(self.negotiating(), monotonic()) else {
+                return self.pause_accepting(poller);
+            };
+            self.evict(number);
+        }
+        self.clients_wait = false;
+        // Devices may have gained or lost power since the last client; these exports were accepted before, so this
+        // cannot fail.
+        let _ = self.offer(backend.offer());
+        while self.clients() < MAX_SESSIONS {
+            let link = match self.listeners.accept(listener) {
+                Ok(Some(link)) => link,
+                Ok(None) => return Ok(()),
+                Err(error) if is_shortage(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            // Numbers of closed sessions are used again, so that the list is no longer than the most clients at a
+            // time.
+            let free = self.sessions.iter().position(Option::is_none);
+            let number = free.unwrap_or_else(|| {
+                self.sessions.push(None);
+                self.sessions.len() - 1
+            });
+            // Replies to an earlier session with this number are recognised by its generation, and dropped.
+            self.generation = self.generation.wrapping_add(1);
+            poller.add(
+                &link,
+                WakeSource::Session(number as u32),
+                SocketInterest { input: true, output: false },
+            )?;
+            let (wire, offer) = self.listeners.begin(listener);
+            self.sessions[number] = Some(ClientSession::new(link, wire, offer, monotonic(), self.generation));
+            self.enlist(number as u32);
+        }
+        Ok(())
+    }
+
+    /// Sessions that still negotiate, with the times at which they connected.
+    fn negotiating(&self) -> impl Iterator<Item = (u32, Duration)> {
+        let sessions =
+            (0..).zip(&self.sessions).filter_map(|(number, session)| Some((number, session.as_ref()?)));
+        sessions
+            .filter(|(_, session)| session.target.is_none())
+            .map(|(number, session)| (number, session.connected_at))
+    }
+
+    /// Stops accepting: clients wait in the system's queue until a session ends.
+    fn pause_accepting(&mut self, poller: &SocketPoller) -> io::Result<()> {
+        (self.is_accepting, self.clients_wait) = (false, true);
+        if !self.has_warned {
+            self.has_warned = true;
+            self.warning = Some(format!(
+                "{MAX_SESSIONS} clients are connected, and others wait until one of them goes; `metrics` says whether they still do (others_wait)"
+            ));
+        }
+        self.listeners.wait_for_clients(false, poller)
+    }
+
+    /// Ends a session so that others get its place and memory.
+    fn evict(&mut self, number: u32) {
+        self.evicted += 1;
+        self.close(number);
+    }
+
+    fn enlist(&mut self, number: u32) {
+        if let Some(session) = &mut self.sessions[number as usize]
+            && !session.is_listed
+        {
+            session.is_listed = true;
+            self.listed.push(number);
+        }
+    }
+
+    /// Reads from a session whose socket is ready.
+    pub(crate) fn read_ready(&mut self, ready: ReadySource) {
+        let WakeSource::Session(number) = ready.source else { return };
+        let Some(session) = &mut self.sessions[number as usize] else { return };
+        // The poller would report a closed connection again and again, if nothing is read from it.
+        let is_gone = ready.hung_up && !session.wants_input();
+        if is_gone || ready.input && !session.read() {
+            self.close(number);
+            return;
+        }
+        self.enlist(number);
+    }
+
+    /// Passes the requests of listed sessions to `backend`.
+    pub(crate) fn handle_requests(&mut self, backend: &mut impl SessionBackend) {
+        for index in 0..self.listed.len() {
+            let number = self.listed[index];
+            let Some(session) = &mut self.sessions[number as usize] else { continue };
+            if !session.handle_requests(number, self.tls.as_ref(), backend, &mut self.memory) {
+                self.close(number);
+            }
+        }
+    }
+
+    /// Passes replies to their sessions; those of closed sessions are dropped.
+    pub(crate) fn deliver(&mut self, replies: &mut Vec<(RequestOrigin, BlockReply)>) {
+        for (origin, reply) in replies.drain(..) {
+            let Some(Some(session)) = self.sessions.get_mut(origin.session as usize) else { continue };
+            if session.generation == origin.generation {
+                session.reply(origin.tag, reply);
+                self.enlist(origin.session);
+            }
+        }
+    }
+
+    /// Sends the output of listed sessions, then passes on requests for which that made room, and closes sessions that have ended.
+    pub(crate) fn send(
+        &mut self,
+        poller: &SocketPoller,
+        backend: &mut impl SessionBackend,
+    ) -> io::Result<()> {
+        loop {
+            while let Some(number) = self.listed.pop() {
+                let Some(session) = &mut self.sessions[number as usize] else { continue };
+                // Cleared first: handling the session may list it again.
+                session.is_listed = false;
+                let is_connected = session.send()
+                    && session.handle_requests(number, self.tls.as_ref(), backend, &mut self.memory);
+                if !is_connected || session.is_over() {
+                    session.link.end();
+                    self.close(number);
+                } else if let Some(interest) = session.changed_interest() {
+                    poller.modify(&session.link, WakeSource::Session(number), interest)?;
+                }
+            }
+            // Memory that was released in this pass may let other sessions continue, still in this turn.
+            if !self.memory.take_released() {
+                return self.accept_if_room(poller);
+            }
+            self.list_short_of_memory();
+        }
+    }
+
+    /// Lists the sessions that wait for memory.
+    fn list_short_of_memory(&mut self) {
+        for number in 0..self.sessions.len() {
+            if self.sessions[number].as_ref().is_some_and(|session| session.wire.is_short()) {
+                self.enlist(number as u32);
+            }
+        }
+    }
+
+    /// Accepts clients again once a place is free.
+    fn accept_if_room(&mut self, poller: &SocketPoller) -> io::Result<()> {
+        if self.is_accepting || self.clients() >= MAX_SESSIONS {
+            return Ok(());
+        }
+        self.resume_accepting(poller)
+    }
+
+    fn resume_accepting(&mut self, poller: &SocketPoller) -> io::Result<()> {
+        self.is_accepting = true;
+        self.listeners.wait_for_clients(true, poller)
+    }
+
+    /// Closes a session at once. Its requests under way go on, and their replies are dropped.
+    fn close(&mut self, number: u32) {
+        // Closing a socket removes it from the poller.
+        if let Some(session) = self.sessions[number as usize].take() {
+            self.closed_calls += session.link.calls;
+            self.memory.update(session.held, 0);
+        }
+    }
+
+    /// Closes all sessions for which `condition` holds.
+    fn close_where(&mut self, condition: impl Fn(&ClientSession) -> bool) {
+        for number in 0..self.sessions.len() {
+            if self.sessions[number].as_ref().is_some_and(&condition) {
+                self.close(number as u32);
+            }
+        }
+    }
+
+    /// Closes all sessions of a device and of its members at once, as when a cable is pulled.
+    pub(crate) fn close_sessions_of(&mut self, device: u32) {
+        self.close_where(|session| session.target.is_some_and(|target| target.device == device));
+    }
+
+    /// Has sessions refuse requests from now on, since the server ends.
+    pub(crate) fn shut_down(&mut self) {
+        self.sessions.iter_mut().flatten().for_each(|session| session.wire.shut_down());
+    }
+
+    /// Evicts clients that negotiate for too long, or hold memory for which others wait. Returns the time at which the next limit expires, if any
+    /// does.
+    pub(crate) fn enforce_limits(
+        &mut self,
+        now: Duration,
+        poller: &SocketPoller,
+    ) -> io::Result<Option<Duration>> {
+        let next_review = self.evict_stalled(now, poller)?;
+        let earliest = self.negotiating().map(|(_, connected_at)| connected_at).min();
+        if earliest.is_some_and(|connected_at| now >= connected_at + HANDSHAKE_LIMIT) {
+            self.close_where(|session| session.is_overdue(now));
+            self.accept_if_room(poller)?;
+        } else if !self.is_accepting && choose_evicted(self.negotiating(), now).is_some() {
+            self.resume_accepting(poller)?;
+        }
+        // While others wait for a place, clients have less time to negotiate.
+        let limit = if self.is_accepting { HANDSHAKE_LIMIT } else { CROWDED_HANDSHAKE };
+        let next = self.negotiating().map(|(_, connected_at)| connected_at + limit).min();
+        Ok(next.into_iter().chain(next_review).min())
+    }
+
+    /// While clients wait for memory, evicts those that hold more than their share and have moved no byte since the last review, although they
+    /// could. Returns the time of the next review.
+    fn evict_stalled(&mut self, now: Duration, poller: &SocketPoller) -> io::Result<Option<Duration>> {
+        let has_waiting = self.sessions.iter().flatten().any(|session| session.wire.is_short());
+        let is_first = self.memory.has_no_review();
+        let (next, is_due) = self.memory.review_stalls(now, has_waiting);
+        if is_first || is_due {
+            for number in 0..self.sessions.len() {
+                let Some(session) = &mut self.sessions[number] else { continue };
+                // Asked of every session, since it also begins the count for the next review.
+                let take_has_moved = session.take_has_moved();
+                if is_due && !take_has_moved && session.holds_up_others() {
+                    self.evict(number as u32);
+                }
+            }
+        }
+        if is_due && self.memory.take_released() {
+            self.list_short_of_memory();
+            self.accept_if_room(poller)?;
+        }
+        Ok(next)
+    }
+}
