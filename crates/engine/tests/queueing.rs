@@ -107,7 +107,7 @@ fn a_closed_loop_keeps_its_depth_and_waits_for_it() {
         assert_eq!(summary.queue.max_in_flight, depth);
         // One die serves them one by one, without a gap.
         assert_close("span", summary.time.simulated_s, f64::from(requests) * SERVICE_S, 1e-9);
-        // WorkloadRequest k waits for min(k, depth − 1) others: depth·S each except for the first.
+        // Request k waits for min(k, depth − 1) others: depth·S each except for the first.
         let first = f64::from(depth * (depth - 1)) / 2.0;
         let expected = (f64::from(depth) - first / f64::from(requests)) * SERVICE_S;
         assert_close("latency", mean_latency_s(&run), expected, 1e-9);

@@ -1,7 +1,7 @@
 //! d-choices ("random greedy"): the fewest valid units among d candidates drawn at random (Van Houdt, SIGMETRICS 2013).
 
 use super::greedy;
-use outlast_decisions::{RandomDraws, NO_CANDIDATE, SuperblockColumns};
+use outlast_decisions::{NO_CANDIDATE, RandomDraws, SuperblockColumns};
 use outlast_units::SuperblockId;
 
 /// Rounds of draws before every superblock is looked at.

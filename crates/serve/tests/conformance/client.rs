@@ -1,6 +1,6 @@
 //! Asks and answers over a socket.
 
-use crate::asks::{AskOutcome, Ask};
+use crate::asks::{Ask, AskOutcome};
 use crate::support::client::{Client, FLUSH, FUA, READ, TRIM, WRITE};
 use outlast_units::SECTOR_BYTES;
 

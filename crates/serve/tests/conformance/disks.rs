@@ -1,13 +1,16 @@
 //! Devices and what leads to them, seen alike.
 
-use crate::asks::{AskOutcome, Ask};
+use crate::asks::{Ask, AskOutcome};
 use crate::client;
 use crate::support::client::Client;
 use crate::support::{ARRAY, DRIVE, Host, scenario};
 use outlast_array::PlainDevice;
 use outlast_device::{Device, PowerCycle, Tag};
 use outlast_media::{Damage, Fault};
-use outlast_serve::{ClockMode, DeviceInput, ListenAddress, PowerChange, ServeConfig, DeviceServer, ServerHandle, ServerStatus, parse_fault};
+use outlast_serve::{
+    ClockMode, DeviceInput, DeviceServer, ListenAddress, PowerChange, ServeConfig, ServerHandle,
+    ServerStatus, parse_fault,
+};
 use outlast_settings::array::PlainConfig;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};

@@ -1,6 +1,6 @@
 //! The promises, each as a test over any disk. The oracle is what a list of sectors would hold.
 
-use crate::asks::{AskOutcome, Ask};
+use crate::asks::{Ask, AskOutcome};
 use crate::disks::Disk;
 use outlast_units::SECTOR_BYTES;
 use outlast_units::rng::{SplitMix, mix};
