@@ -49,9 +49,9 @@ name: Setting
 policies: Policies
 """Decisions that code of your own takes."""
 precondition: Precondition
-"""How the drive is prepared before the measurement."""
+"""Preparation of the drive before the measurement."""
 run: Run
-"""What is measured and how."""
+"""Extent and method of the measurement."""
 seed: Setting
 """The one seed, from which every random stream is derived; 0 to 2^63 - 1. Default: 1."""
 workload: Workload
@@ -1306,9 +1306,9 @@ class Policies(Setting):
 
 class Precondition(Setting):
     fill: Setting
-    """How the drive is first filled. Default: sequential.
+    """Filling of the drive. Default: sequential.
     - sequential: Every mapping unit once, in order of address.
-    - none: Not at all: the drive is fresh from the factory.
+    - none: None: the drive is fresh from the factory.
     """
     fill_fraction: Setting
     """Share of the capacity that is filled; 0 to 1. Default: 1."""
@@ -1321,10 +1321,10 @@ class Precondition(Setting):
     min_drive_writes: Setting
     """Overwrites at least this much before the drive can be found steady, in drive writes; at least 0. Default: 1."""
     overwrite: Setting
-    """What then overwrites it. Default: random.
+    """Writes that then overwrite it. Default: random.
     - random: Mapping units drawn uniformly from those filled.
     - workload: The workload's own writes and trims, as often as needed, without their times.
-    - none: Nothing.
+    - none: None: the drive stays as filled.
     """
     round: Setting
     """A round, after which the write amplification is noted, in drive writes (capacities); above 0, at most 100.
@@ -1346,21 +1346,21 @@ class Run(Setting):
     ageing: Setting
     """Leaps of age: the data on flash becomes older at once, as if the drive had been stored without power. Default:
     none.
-    - at: When, from the start of the run.
-    - by: By how much all data becomes older.
+    - at: Time from the start of the run.
+    - by: Time by which all data becomes older.
     """
     capacity_scale: Setting
     """The drive stands for one whose dies have this many times its blocks: figures that grow with the size of dies are
     multiplied by this in `repair[].scaled` and for `array.data_loss`, and nowhere else. Above 0. Default: 1.
     """
     causes: Setting
-    """Whether the time of every request is split by cause: `latency_causes` in results, and columns of the log. With
-    time. Default: false, which costs nothing.
+    """True to split the time of every request by cause: `latency_causes` in results, and columns of the log. With time.
+    Default: false, which costs nothing.
     - true
     - false
     """
     finish_rebuild: Setting
-    """Whether an array continues after the workload until its members are rebuilt and its parity is consistent, without
+    """True if an array continues after the workload until its members are rebuilt and its parity is consistent, without
     the host and outside the measurement; the counters of its drives continue. Default: true.
     - true
     - false
@@ -1386,19 +1386,19 @@ class Run(Setting):
     them. 1 to 1024. Default: one for each processor; in sweeps, which make several runs at once, 1.
     """
     timing: Setting
-    """Whether time is simulated. Default: full.
+    """Simulation of time. Default: full.
     - full: Every flash operation, transfer and queue.
-    - none: Not at all: only where data goes and what it wears. For endurance studies.
+    - none: None: only the placement of data and the wear that it causes, for endurance studies.
     """
     twin: Setting
-    """Whether an error-free twin of the drive (an ECC that corrects everything, no parity, no scrubbing, no faults) is
+    """True if an error-free twin of the drive (an ECC that corrects everything, no parity, no scrubbing, no faults) is
     run first with the same seed, to measure the cost of reliability. Default: false.
     - true
     - false
     """
     utilisation: Setting
-    """Whether results have tables of how busy dies, channels and the controller were over time, of the valid units and
-    the wear of superblocks, and of every one that was moved. With time. Default: false, which costs nothing.
+    """True for tables of how busy dies, channels and the controller were over time, of the valid units and the wear of
+    superblocks, and of every one that was moved. With time. Default: false, which costs nothing.
     - true
     - false
     """
@@ -1454,9 +1454,9 @@ class WorkloadSynthetic(Setting):
     name: Setting
     """A name for reports. Default: the pattern and size."""
     offset: Setting
-    """Where the region starts: a size or a percentage of the capacity. Default: 0."""
+    """Start of the region: a size or a percentage of the capacity. Default: 0."""
     pattern: Setting
-    """Which addresses are drawn. Default: uniform.
+    """The order of addresses. Default: uniform.
     - sequential: One after another, starting again at the end of the region.
     - uniform: Each place equally likely.
     - zipf: The place of rank r with a probability proportional to r^-`zipf_theta`.
@@ -1480,8 +1480,8 @@ class WorkloadSynthetic(Setting):
     - hot_fraction: Share of the region that is hot under `hotcold`; between 0 and 1. Default: 0.2.
     - hot_stream: Stream hint of writes to the hottest part under `hotcold` and `jesd219`. Default: `stream`.
     - name: A name for reports. Default: the pattern and size.
-    - offset: Where the region starts: a size or a percentage of the capacity. Default: 0.
-    - pattern: Which addresses are drawn. Default: uniform.
+    - offset: Start of the region: a size or a percentage of the capacity. Default: 0.
+    - pattern: The order of addresses. Default: uniform.
     - phases: Phases that run one after another; each has limits of its own and may set any other setting anew.
     - queue_depth: Requests kept in flight: a closed loop. At least 1. Excludes `rate_iops`; not in a phase.
     - random_percent: Share of the requests of a `sequential` stream that go to a random place, from which the stream
@@ -1543,7 +1543,7 @@ class WorkloadTrace(Setting):
     - byte: Bytes.
     """
     addresses: Setting
-    """What becomes of addresses beyond the capacity. Default: fit.
+    """Treatment of addresses beyond the capacity. Default: fit.
     - wrap: Taken modulo the capacity, so that different data may come to lie on the same addresses. A request that
       would then cross the end is moved back to end there.
     - fit: If the trace reaches beyond the capacity, the 1 MiB pieces that it touches are packed side by side in
@@ -1556,7 +1556,7 @@ class WorkloadTrace(Setting):
     device: Setting
     """Only the records of this device. Default: all."""
     devices: Setting
-    """What becomes of several devices. Default: merge.
+    """Treatment of several devices. Default: merge.
     - merge: Their address spaces are laid over each other: the same LBA of two devices is one LBA.
     - concat: Their address spaces are laid side by side in the order of appearance, each rounded up to 1 MiB. Costs
       one pass over the file when it is opened.
@@ -1611,7 +1611,7 @@ class WorkloadTrace(Setting):
     - filetime: Windows FILETIME ticks of 100 ns.
     """
     unordered: Setting
-    """What becomes of records that are out of order. Default: error.
+    """Treatment of records that are out of order. Default: error.
     - error: An error naming both times.
     - sort: Sorted within a window of `window` records; later than that, an error.
     - clamp: Given the time of the record before it.

@@ -155,7 +155,7 @@ impl Ftl {
             }
             if room < least && lanes.dead().is_none() {
                 return Err(told(format!(
-                    "leaves a superblock room for {room} units of data, less than the {least} of the code of its class, by which room is counted"
+                    "leaves a superblock less data than the code of its class ({room} units, not {least}), by which room is counted"
                 )));
             }
             Ok(())
