@@ -20,13 +20,13 @@ use std::{io::Read, sync::Arc};
 #[derive(Clone, Debug)]
 pub struct InService {
     scenario: Arc<Scenario>,
-    device: ServedDevice,
+    device: DriveOrArray,
 }
 
 /// The device in service.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one")]
-enum ServedDevice {
+enum DriveOrArray {
     Drive(Ssd),
     Array(ArrayVolume),
 }
@@ -35,15 +35,15 @@ enum ServedDevice {
 macro_rules! either {
     ($self:expr, $device:ident => $do:expr) => {
         match $self {
-            ServedDevice::Drive($device) => $do,
-            ServedDevice::Array($device) => $do,
+            DriveOrArray::Drive($device) => $do,
+            DriveOrArray::Array($device) => $do,
         }
     };
 }
 
 mod device;
 
-impl ServedDevice {
+impl DriveOrArray {
     /// Builds what `scenario` describes. `is_read` leaves out the tables of an array's members, which will be read whole.
     fn build(scenario: &Scenario, is_read: bool) -> Result<Self, ConfigError> {
         // Before the drives are built, which may take gigabytes.
@@ -83,7 +83,7 @@ impl InService {
                 ConfigError::new("run.timing", "none", "must be full: who is served needs time").into()
             );
         }
-        let mut device = ServedDevice::build(&scenario, scenario.precondition.from.is_some())?;
+        let mut device = DriveOrArray::build(&scenario, scenario.precondition.from.is_some())?;
         let is_prepared = either!(&mut device, device => begin(&scenario, device, progress))?;
         Ok(is_prepared.then(|| Self { scenario: Arc::new(scenario), device }))
     }
@@ -102,7 +102,7 @@ impl InService {
         scenario.validate()?;
         let (settings, member_configs) =
             (settings_of(&scenario), MemberConfigs::of(&scenario, store.cloned()));
-        let device = ServedDevice::build(&scenario, true)?;
+        let device = DriveOrArray::build(&scenario, true)?;
         let mut service = Self { scenario: Arc::new(scenario), device };
         if let Some(store) = store {
             service.keep_contents_in(store);
@@ -125,32 +125,32 @@ impl InService {
     /// The drive, or all drives that are or were in the array, members first.
     pub fn drives(&self) -> Vec<&Ssd> {
         match &self.device {
-            ServedDevice::Drive(ssd) => vec![ssd],
-            ServedDevice::Array(volume) => volume.drives().collect(),
+            DriveOrArray::Drive(ssd) => vec![ssd],
+            DriveOrArray::Array(volume) => volume.drives().collect(),
         }
     }
 
     /// The drive in `column` of the array; a drive by itself is column 0. `None` for an empty column or a stand-in.
     pub fn drive(&self, column: usize) -> Option<&Ssd> {
         match &self.device {
-            ServedDevice::Drive(ssd) => (column == 0).then_some(ssd),
-            ServedDevice::Array(volume) => volume.array.member(column)?.drive(),
+            DriveOrArray::Drive(ssd) => (column == 0).then_some(ssd),
+            DriveOrArray::Array(volume) => volume.array.member(column)?.drive(),
         }
     }
 
     /// The array; `None` for a drive by itself.
     pub fn array(&self) -> Option<&Array<impl Device + PowerCycle + use<>>> {
         match &self.device {
-            ServedDevice::Drive(_) => None,
-            ServedDevice::Array(volume) => Some(&volume.array),
+            DriveOrArray::Drive(_) => None,
+            DriveOrArray::Array(volume) => Some(&volume.array),
         }
     }
 
     /// Notes of scheduled happenings that the array refused, as sentences.
     pub fn notes(&self) -> &[String] {
         match &self.device {
-            ServedDevice::Drive(_) => &[],
-            ServedDevice::Array(volume) => &volume.notes,
+            DriveOrArray::Drive(_) => &[],
+            DriveOrArray::Array(volume) => &volume.notes,
         }
     }
 
@@ -214,8 +214,8 @@ impl InService {
     /// An array whose data may be wrong does not start without `force`; it is off then.
     pub fn power_cycle(&mut self, off: Nanos, on: Nanos, force: bool) -> Result<(), ServiceError> {
         match &mut self.device {
-            ServedDevice::Drive(ssd) => ssd.power_cycle(off, on),
-            ServedDevice::Array(volume) => volume.power_cycle(off, on, force)?,
+            DriveOrArray::Drive(ssd) => ssd.power_cycle(off, on),
+            DriveOrArray::Array(volume) => volume.power_cycle(off, on, force)?,
         }
         Ok(())
     }
@@ -223,8 +223,8 @@ impl InService {
     /// Makes drives ready as soon as power is back, from now on: see [`Ssd::mount_at_once`].
     pub fn mount_at_once(&mut self) {
         match &mut self.device {
-            ServedDevice::Drive(ssd) => ssd.mount_at_once(),
-            ServedDevice::Array(volume) => volume.array.with_devices(|_, member| {
+            DriveOrArray::Drive(ssd) => ssd.mount_at_once(),
+            DriveOrArray::Array(volume) => volume.array.with_devices(|_, member| {
                 if let Some(ssd) = member.drive_mut() {
                     ssd.mount_at_once();
                 }
@@ -251,16 +251,16 @@ impl InService {
     /// The array still refuses, without `force`.
     pub fn start(&mut self, now: Nanos, force: bool) -> Result<(), ServiceError> {
         match &mut self.device {
-            ServedDevice::Drive(_) => Ok(()),
-            ServedDevice::Array(volume) => Ok(volume.start(now, force)?),
+            DriveOrArray::Drive(_) => Ok(()),
+            DriveOrArray::Array(volume) => Ok(volume.start(now, force)?),
         }
     }
 
     /// The array.
     fn volume(&mut self) -> Result<&mut ArrayVolume, ServiceError> {
         match &mut self.device {
-            ServedDevice::Drive(_) => Err(ServiceError::NoArray),
-            ServedDevice::Array(volume) => Ok(volume),
+            DriveOrArray::Drive(_) => Err(ServiceError::NoArray),
+            DriveOrArray::Array(volume) => Ok(volume),
         }
     }
 }

@@ -15,7 +15,7 @@ pub enum MetaContext {
 
 /// Flags of [`MetaContext::Allocation`].
 pub mod allocation {
-    /// Nothing is stored for the range.
+    /// A range for which the export stores no data.
     pub const HOLE: u32 = 1 << 0;
     /// The range reads as zeroes.
     pub const ZERO: u32 = 1 << 1;

@@ -90,7 +90,7 @@ impl<T: Persist> Restore for T {
 /// Has `state` take over what a file says that anybody may have written: where its checks stumble, the file is damaged.
 ///
 /// # Errors
-/// What is read is not the state of such a part. The part is then good for nothing any more.
+/// Damage of the file, or state that no such part can have. The part is then good for nothing any more.
 pub fn restore_foreign(state: &mut impl Restore, from: &mut Reader<'_>) -> Result<(), Damage> {
     let stumbled = |_| Err(Damage::State("a check of it came upon what no machine can be".to_owned()));
     catch_unwind(AssertUnwindSafe(|| state.restore(from))).unwrap_or_else(stumbled)

@@ -89,7 +89,7 @@ pub fn load(
 /// [`load`] from the file system.
 ///
 /// # Errors
-/// Those of [`load`].
+/// Errors of [`load`].
 pub fn load_scenario(
     layers: &[ScenarioLayer],
     overrides: &[(String, String)],
@@ -111,7 +111,7 @@ fn read_file(path: &Path) -> io::Result<String> {
 /// fuzzing.
 ///
 /// # Errors
-/// Those of [`load`].
+/// Errors of [`load`].
 pub fn parse_text(text: &str) -> Result<(Scenario, Provenance), ScenarioError> {
     let layer =
         ScenarioLayer::Toml { name: "text".to_owned(), text: text.to_owned(), folder: PathBuf::new() };

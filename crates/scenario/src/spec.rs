@@ -314,7 +314,7 @@ impl Scenario {
     /// The scenario as JSON.
     ///
     /// # Errors
-    /// Those of serde.
+    /// Errors of serde.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }

@@ -13,7 +13,7 @@
 //! switched off it costs a branch that is not taken. The engine takes the parts with each completion (`engine/src/requests.rs`), sums them by latency
 //! (`splits.rs`), and passes rows of the log to Python in pieces (decision 0062).
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::UnitWork;
 use outlast_device::{LatencyCause as Cause, LatencyParts, Tag};
 use outlast_flash::{Activity, Way};
@@ -114,7 +114,7 @@ impl Ledger {
     }
 
     /// Command `tag` is worked on, as request `request`.
-    pub(crate) fn accepted(&mut self, now: Nanos, request: RequestId, tag: Tag) {
+    pub(crate) fn accepted(&mut self, now: Nanos, request: HostRequestId, tag: Tag) {
         let mut story = self.outside.remove(&tag).unwrap_or(Story::begun(now));
         story.spend(now, Cause::Queue);
         let index = request.0 as usize;
@@ -126,12 +126,12 @@ impl Ledger {
     }
 
     /// The account of a request of the host; the drive's own have none.
-    fn account(&mut self, request: RequestId) -> Option<&mut Account> {
+    fn account(&mut self, request: HostRequestId) -> Option<&mut Account> {
         self.accounts.get_mut(request.0 as usize).filter(|own| own.is_open)
     }
 
     /// `cause` has kept all of `request` until now.
-    pub(crate) fn spent(&mut self, now: Nanos, request: RequestId, cause: Cause) {
+    pub(crate) fn spent(&mut self, now: Nanos, request: HostRequestId, cause: Cause) {
         if let Some(own) = self.account(request) {
             own.common.spend(now, cause);
             own.current = own.common;
@@ -139,7 +139,7 @@ impl Ledger {
     }
 
     /// A flash core acts on a unit of `request`.
-    pub(crate) fn acts(&mut self, now: Nanos, request: RequestId) {
+    pub(crate) fn acts(&mut self, now: Nanos, request: HostRequestId) {
         if let Some(own) = self.account(request) {
             own.current = own.common;
             own.current.spend(now, Cause::Firmware);
@@ -210,21 +210,21 @@ impl Ledger {
     }
 
     /// Data of `request` is not rebuilt before `at`.
-    pub(crate) fn not_before(&mut self, request: RequestId, at: Nanos) {
+    pub(crate) fn not_before(&mut self, request: HostRequestId, at: Nanos) {
         if let Some(own) = self.account(request) {
             own.decoded = own.decoded.max(at);
         }
     }
 
     /// What has just been read for `request` is in the decoder for `time`.
-    pub(crate) fn decodes(&mut self, request: RequestId, time: Nanos) {
+    pub(crate) fn decodes(&mut self, request: HostRequestId, time: Nanos) {
         if let Some(own) = self.account(request) {
             own.decoding = time;
         }
     }
 
     /// All of `request` is in the buffer and must reach flash.
-    pub(crate) fn is_buffered(&mut self, now: Nanos, request: RequestId) {
+    pub(crate) fn is_buffered(&mut self, now: Nanos, request: HostRequestId) {
         if let Some(own) = self.account(request) {
             own.current.spend(now, Cause::Firmware);
             own.common = own.current;
@@ -232,7 +232,7 @@ impl Ledger {
     }
 
     /// The last part of `request` has ended.
-    pub(crate) fn is_done(&mut self, now: Nanos, request: RequestId) {
+    pub(crate) fn is_done(&mut self, now: Nanos, request: HostRequestId) {
         if let Some(own) = self.account(request) {
             own.is_open = false;
             own.current.spend(now, Cause::Firmware);

@@ -1,6 +1,6 @@
 //! What a flash operation is for.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, Lpn, Pu};
@@ -46,7 +46,7 @@ pub(crate) enum Rung {
 /// The part of a host command that falls on one mapping unit.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct UnitWork {
-    pub(crate) request: RequestId,
+    pub(crate) request: HostRequestId,
     pub(crate) lpn: Lpn,
     /// First sector within the unit, and how many.
     pub(crate) first: u16,
@@ -58,7 +58,7 @@ pub(crate) struct UnitWork {
 impl UnitWork {
     /// `sectors` sectors of unit `lpn` from `first` on, for `request`.
     #[inline]
-    pub(crate) fn new(request: RequestId, lpn: Lpn, first: u16, sectors: u16) -> Self {
+    pub(crate) fn new(request: HostRequestId, lpn: Lpn, first: u16, sectors: u16) -> Self {
         Self { request, lpn, first, sectors, story: NIL }
     }
 }
@@ -86,9 +86,9 @@ impl Purpose {
 
     /// The host's request that an operation reads for, which has no record.
     #[inline]
-    pub(crate) fn request(self) -> RequestId {
+    pub(crate) fn request(self) -> HostRequestId {
         debug_assert!(self.kind == OpKind::HostRead && !self.has_record, "{self:?} is for no request");
-        RequestId(self.cookie)
+        HostRequestId(self.cookie)
     }
 
     /// A read for `task` of valid units of victim's program unit `pu`.
@@ -133,7 +133,7 @@ pub(crate) struct Op {
 impl Op {
     /// An operation of no command's unit, carrying nothing yet.
     pub(crate) fn new(kind: OpKind, task: Task, core: CoreId, pu: Pu) -> Self {
-        let work = UnitWork::new(RequestId::NONE, Lpn::NONE, 0, 0);
+        let work = UnitWork::new(HostRequestId::NONE, Lpn::NONE, 0, 0);
         Self {
             kind,
             task,

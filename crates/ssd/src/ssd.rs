@@ -4,8 +4,8 @@ use crate::core::{Core, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::events::{DriveEvents, DriveSource, DueEvent};
 use crate::health::{Changes, Decisions, FaultSchedule, Redundancy, Timer};
+use crate::host::HostRequestId;
 use crate::host::HostSide;
-use crate::host::RequestId;
 use crate::ledger::Ledger;
 use crate::livelock::LivelockWatch;
 use crate::op::{Op, Purpose};
@@ -76,7 +76,7 @@ pub struct Ssd {
     /// Reads in the flash room that carry more than a tag holds.
     pub(crate) reads: Slab<Op>,
     pub(crate) host: HostSide,
-    pub(crate) master: Processor<RequestId>,
+    pub(crate) master: Processor<HostRequestId>,
     #[persist(skip)]
     pub(crate) size: Size,
     /// What is to be looked at before the next event.

@@ -95,7 +95,7 @@ pub(crate) struct WorkPacer {
     marks: VecDeque<PaceMark>,
     /// Traffic of each member when the host last was busy; empty before the first piece.
     seen: Vec<i64>,
-    /// Nothing begins before all work under way is done.
+    /// Beginning is put off until all work under way is done.
     draining: bool,
 }
 

@@ -1,6 +1,6 @@
 //! [`Device`] for a drive or an array in service.
 
-use super::{InService, ServedDevice};
+use super::{DriveOrArray, InService};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LbaRun, Notice, Peek, SectorRun, Smart, Tag,
 };
@@ -55,10 +55,10 @@ impl Device for InService {
     #[inline]
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         match &mut self.device {
-            ServedDevice::Drive(ssd) => ssd.advance(now, completions),
+            DriveOrArray::Drive(ssd) => ssd.advance(now, completions),
             // Event by event: which of several members acts first at one moment depends on how far each has been advanced. An array must give
             // the same result however often its caller polls.
-            ServedDevice::Array(volume) => {
+            DriveOrArray::Array(volume) => {
                 while let Some(at) = volume.next_deadline().filter(|&at| at <= now) {
                     volume.advance(at, completions);
                 }

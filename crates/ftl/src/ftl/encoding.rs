@@ -143,11 +143,11 @@ impl Ftl {
         };
         let least = codes.data_units(stream);
         let code = |(data, parity): ChosenCode| CodeConfig { data, parity, ..class };
+        let room_of = |chosen: ChosenCode| codes.room_of(code(chosen), layout, lanes.dead());
         let check = |&chosen: &ChosenCode| {
             let told = |problem: String| format!("returned {chosen:?}: {problem}");
             code(chosen).validate("code").map_err(|error| told(error.to_string()))?;
-            let room =
-                codes.room_of(code(chosen), layout, lanes.dead()).map_err(|error| told(error.to_string()))?;
+            let room = room_of(chosen).map_err(|error| told(error.to_string()))?;
             if chosen.1 > class.parity {
                 let limit =
                     "has more parity than the code of its class, by which the controller's memory is counted";
@@ -166,9 +166,8 @@ impl Ftl {
             None => by_figures.choose(&question).filter(|chosen| check(chosen).is_ok()),
         };
         // Where lanes are gone, a code with less parity may leave less room, which no policy can foresee: then the superblock gets that of its class.
-        let has_room = |&chosen: &ChosenCode| {
-            codes.room_of(code(chosen), layout, lanes.dead()).is_ok_and(|room| room >= least)
-        };
+        let has_room =
+            |&chosen: &ChosenCode| lanes.dead().is_none() || room_of(chosen).is_ok_and(|room| room >= least);
         let chosen = chosen.filter(has_room);
         if let Some(chosen) = chosen {
             let taken = codes.choose(superblock, code(chosen), layout);

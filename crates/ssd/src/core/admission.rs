@@ -1,7 +1,7 @@
 //! Admission: which host writes enter the buffer, and when those go on that wait.
 
 use super::{Core, Due, WaitingWrite};
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::{Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{LatencyCause, Outcome};
@@ -269,7 +269,7 @@ impl Ssd {
 
     /// All of a command's data is in the buffer, but it must reach flash: programs what is begun, padded, and waits for
     /// every program issued so far.
-    pub(crate) fn begin_barrier(&mut self, now: Nanos, request: RequestId) {
+    pub(crate) fn begin_barrier(&mut self, now: Nanos, request: HostRequestId) {
         assert!(self.write_cache() != WriteCache::Protected, "a protected buffer needs no barrier");
         for core in self.cores.indices() {
             self.cores[core].ftl.persist_trims();

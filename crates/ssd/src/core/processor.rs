@@ -1,6 +1,6 @@
 //! A controller processor: one piece of work at a time, in order.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::UnitWork;
 use outlast_units::Nanos;
 use std::collections::VecDeque;
@@ -81,9 +81,9 @@ pub(crate) enum CoreWork {
     /// Units of a command: the first one, and how many there are. More than one are neighbouring units of a read that share a program unit.
     Units { first: UnitWork, units: u32 },
     /// The core's part of the search for a query.
-    Search { request: RequestId },
+    Search { request: HostRequestId },
     /// Marking what the lists of a failed die of the core leave out, for the sake of a query.
-    Mark { request: RequestId },
+    Mark { request: HostRequestId },
 }
 
 impl Processor<CoreWork> {

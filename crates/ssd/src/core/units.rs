@@ -1,8 +1,8 @@
 //! What a flash core does for one unit of a command: look it up, read it, write it.
 
 use super::{Due, WaitingWrite};
+use crate::host::HostRequestId;
 use crate::host::Part;
-use crate::host::RequestId;
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
@@ -168,7 +168,7 @@ impl Ssd {
     }
 
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
-    pub(crate) fn deliver(&mut self, request: RequestId, core: CoreId, lpn: Lpn, unit: &Unit) {
+    pub(crate) fn deliver(&mut self, request: HostRequestId, core: CoreId, lpn: Lpn, unit: &Unit) {
         let (start, command) = (self.first_sector(core, lpn), *self.host.requests.command(request));
         self.host.bytes.deliver(&command, request, start, u64::from(self.size.sectors_per_unit), unit);
     }

@@ -1,6 +1,6 @@
 //! The bytes of commands, where the drive keeps them: those to be written, those read, and answers to queries.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::UnitWork;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_media::Unit;
@@ -12,7 +12,7 @@ pub(crate) struct HostBytes {
     /// What writes under way bring, by request; those that have ended are empty.
     written: Vec<Written>,
     /// What reads under way have so far, by request.
-    reading: ListMap<RequestId, Vec<u8>>,
+    reading: ListMap<HostRequestId, Vec<u8>>,
     /// What completed reads have, until the host takes it.
     read: ListMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
@@ -47,7 +47,7 @@ fn span(command: &Command, unit_start: u64, work: UnitWork) -> (usize, usize, us
 impl HostBytes {
     /// Request `request` brings `part` for unit `unit`: the one after that of the part before.
     #[inline]
-    pub(crate) fn bring(&mut self, request: RequestId, unit: u64, part: Part) {
+    pub(crate) fn bring(&mut self, request: HostRequestId, unit: u64, part: Part) {
         let index = request.0 as usize;
         if index >= self.written.len() {
             self.written.resize_with(index + 1, Written::default);
@@ -61,7 +61,7 @@ impl HostBytes {
     }
 
     /// Request `request` reads `sectors` sectors.
-    pub(crate) fn begin_read(&mut self, request: RequestId, sectors: u32) {
+    pub(crate) fn begin_read(&mut self, request: HostRequestId, sectors: u32) {
         self.reading.insert(request, vec![0; sectors as usize * SECTOR_BYTES as usize]);
     }
 
@@ -77,7 +77,7 @@ impl HostBytes {
     pub(crate) fn deliver(
         &mut self,
         command: &Command,
-        request: RequestId,
+        request: HostRequestId,
         unit_start: u64,
         sectors: u64,
         unit: &Unit,
@@ -95,7 +95,7 @@ impl HostBytes {
     /// # Panics
     /// If it has been handed out before.
     #[inline]
-    pub(crate) fn store(&mut self, request: RequestId, unit: u64) -> Option<Part> {
+    pub(crate) fn store(&mut self, request: HostRequestId, unit: u64) -> Option<Part> {
         let own = self.written.get_mut(request.0 as usize)?;
         let part = own.parts.get_mut(usize::try_from(unit.checked_sub(own.first)?).ok()?)?;
         Some(part.take().expect("what a write brings for a unit is stored once"))
@@ -103,7 +103,7 @@ impl HostBytes {
 
     /// Request `request` has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is handed out as if
     /// nothing were amiss.
-    pub(crate) fn end(&mut self, request: RequestId, tag: Tag, good: bool) {
+    pub(crate) fn end(&mut self, request: HostRequestId, tag: Tag, good: bool) {
         if let Some(own) = self.written.get_mut(request.0 as usize) {
             own.parts.clear();
         }
@@ -148,8 +148,8 @@ impl HostBytes {
     }
 
     /// Requests that have bytes.
-    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
-        let written = (0..).map(RequestId).zip(&self.written).filter(|(_, own)| !own.parts.is_empty());
+    pub(crate) fn requests(&self) -> impl Iterator<Item = HostRequestId> {
+        let written = (0..).map(HostRequestId).zip(&self.written).filter(|(_, own)| !own.parts.is_empty());
         written.map(|(request, _)| request).chain(self.reading.keys())
     }
 }

@@ -3,7 +3,7 @@
 use super::{Part, Progress, Request, Then};
 use crate::core::CoreWork;
 use crate::events::DriveSource;
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
 use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
@@ -40,7 +40,7 @@ impl Ssd {
     }
 
     /// Keeps the bytes that write `request` brings, if it has come with any.
-    fn take_in(&mut self, request: RequestId, command: &Command, data: &[u8]) {
+    fn take_in(&mut self, request: HostRequestId, command: &Command, data: &[u8]) {
         let whole = u64::from(command.sectors) * SECTOR_BYTES;
         assert!(
             data.is_empty() || data.len() as u64 == whole,
@@ -66,12 +66,12 @@ impl Ssd {
 
     /// `cause` has kept all of `request` until now.
     #[inline]
-    pub(crate) fn note_spent(&mut self, now: Nanos, request: RequestId, cause: LatencyCause) {
+    pub(crate) fn note_spent(&mut self, now: Nanos, request: HostRequestId, cause: LatencyCause) {
         self.note(move |ledger| ledger.spent(now, request, cause));
     }
 
     #[inline]
-    pub(super) fn fetched(&mut self, now: Nanos, request: RequestId) {
+    pub(super) fn fetched(&mut self, now: Nanos, request: HostRequestId) {
         if self.host.is_direct {
             self.split_now(now, request);
         } else {
@@ -80,14 +80,14 @@ impl Ssd {
     }
 
     #[inline(never)]
-    fn fetched_indirectly(&mut self, now: Nanos, request: RequestId) {
+    fn fetched_indirectly(&mut self, now: Nanos, request: HostRequestId) {
         match self.host.costs {
             None => self.split(now, request),
             Some(costs) => self.occupy_master(now, request, costs.of(self.host.requests.command(request).op)),
         }
     }
 
-    fn occupy_master(&mut self, now: Nanos, request: RequestId, cost: Nanos) {
+    fn occupy_master(&mut self, now: Nanos, request: HostRequestId, cost: Nanos) {
         if cost == Nanos::ZERO && self.master.is_free(now) {
             return self.split(now, request);
         }
@@ -103,13 +103,13 @@ impl Ssd {
     }
 
     /// Splits a command into its units and hands them to their flash cores, unless it is held up.
-    fn split(&mut self, now: Nanos, request: RequestId) {
+    fn split(&mut self, now: Nanos, request: HostRequestId) {
         if self.host.in_order.is_none() || !self.is_held_up(request) {
             self.split_now(now, request);
         }
     }
 
-    pub(super) fn split_now(&mut self, now: Nanos, request: RequestId) {
+    pub(super) fn split_now(&mut self, now: Nanos, request: HostRequestId) {
         let command = *self.host.requests.command(request);
         if self.host.requests.outcome(request) == Outcome::Ok {
             match command.op {
@@ -121,7 +121,7 @@ impl Ssd {
         self.finish_parts(now, request, 1);
     }
 
-    fn split_units(&mut self, now: Nanos, request: RequestId, command: &Command) {
+    fn split_units(&mut self, now: Nanos, request: HostRequestId, command: &Command) {
         let (is_read, controller) = (command.op == HostOp::Read, &self.config.controller);
         let cost = if is_read { controller.read_cost } else { controller.write_cost };
         let encodes = controller.encode_cost != Nanos::ZERO && command.op == HostOp::Write;
@@ -226,7 +226,7 @@ impl Ssd {
 
     /// Data of a read has left the flash side; it now crosses the link.
     #[inline]
-    pub(crate) fn data_moved(&mut self, now: Nanos, request: RequestId, sectors: u64) {
+    pub(crate) fn data_moved(&mut self, now: Nanos, request: HostRequestId, sectors: u64) {
         if let Some(at) = self.host.link.send(now, sectors * SECTOR_BYTES) {
             self.host.requests.sent(request, at);
         }
@@ -234,7 +234,7 @@ impl Ssd {
 
     /// `parts` units of a command are done; the last one completes it.
     #[inline]
-    pub(crate) fn finish_parts(&mut self, now: Nanos, id: RequestId, parts: u32) {
+    pub(crate) fn finish_parts(&mut self, now: Nanos, id: HostRequestId, parts: u32) {
         match self.host.requests.end_parts(id, parts) {
             Progress::UnderWay | Progress::Forgotten => {}
             Progress::Complete(request) => self.complete(now, id, &request),
@@ -247,7 +247,7 @@ impl Ssd {
     }
 
     #[inline]
-    fn complete(&mut self, now: Nanos, id: RequestId, request: &Request) {
+    fn complete(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
         self.host.life.count(&request.command, request.outcome);
         self.note(move |ledger| ledger.is_done(now, id));
         if request.outcome != Outcome::Ok {
@@ -269,7 +269,7 @@ impl Ssd {
 
     #[cold]
     #[inline(never)]
-    fn note_failure(&mut self, id: RequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {
+    fn note_failure(&mut self, id: HostRequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {
         let per_unit = u64::from(self.size.sectors_per_unit);
         let runs = self.host.failures.end(id, asked, per_unit);
         if outcome == Outcome::MediumError {
@@ -279,7 +279,7 @@ impl Ssd {
 
     /// A move of the drive's own has ended.
     #[inline(never)]
-    fn move_ended(&mut self, id: RequestId, outcome: Outcome) {
+    fn move_ended(&mut self, id: HostRequestId, outcome: Outcome) {
         self.host.failures.forget(id);
         self.moves.ended(outcome);
     }

@@ -1,6 +1,6 @@
 //! Which sectors made commands fail that ended in a medium error.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use outlast_device::{SectorRun, Tag};
 use outlast_units::{Lba, ListMap};
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Failures {
     /// By request, in any order.
-    units: ListMap<RequestId, Vec<u64>>,
+    units: ListMap<HostRequestId, Vec<u64>>,
     /// Until the host takes them, or another command with the tag fails.
     ended: ListMap<Tag, Vec<SectorRun>>,
 }
@@ -18,14 +18,14 @@ impl Failures {
     /// Unit `unit` of request `request` cannot be read.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note(&mut self, request: RequestId, unit: u64) {
+    pub(crate) fn note(&mut self, request: HostRequestId, unit: u64) {
         self.units.or_default(request).push(unit);
     }
 
     /// Request number `index`, for sectors `asked`, has not ended well: returns those of them that could not be read. A unit has `per_unit`
     /// sectors.
     #[inline(never)]
-    pub(super) fn end(&mut self, request: RequestId, asked: Range<u64>, per_unit: u64) -> Vec<SectorRun> {
+    pub(super) fn end(&mut self, request: HostRequestId, asked: Range<u64>, per_unit: u64) -> Vec<SectorRun> {
         let units = self.units.remove(request).unwrap_or_default();
         let within = |unit: u64| {
             let (from, to) = ((unit * per_unit).max(asked.start), ((unit + 1) * per_unit).min(asked.end));
@@ -47,7 +47,7 @@ impl Failures {
     /// Request `request` has ended, and nobody will ask.
     #[cold]
     #[inline(never)]
-    pub(super) fn forget(&mut self, request: RequestId) {
+    pub(super) fn forget(&mut self, request: HostRequestId) {
         self.units.remove(request);
     }
 
@@ -64,7 +64,7 @@ impl Failures {
     }
 
     /// Requests of which something could not be read.
-    pub(super) fn requests(&self) -> impl Iterator<Item = RequestId> {
+    pub(super) fn requests(&self) -> impl Iterator<Item = HostRequestId> {
         self.units.keys()
     }
 }
@@ -77,18 +77,18 @@ mod tests {
     fn runs_are_what_failed_within_the_command() {
         let mut failures = Failures::default();
         for unit in [4, 2, 3] {
-            failures.note(RequestId(7), unit);
+            failures.note(HostRequestId(7), unit);
         }
         let run = |lba, sectors| SectorRun { lba: Lba(lba), sectors };
-        assert_eq!(failures.end(RequestId(7), 20..38, 8), [run(20, 18)]);
-        failures.note(RequestId(7), 9);
-        failures.note(RequestId(8), 3);
-        let runs = failures.end(RequestId(8), 20..38, 8);
+        assert_eq!(failures.end(HostRequestId(7), 20..38, 8), [run(20, 18)]);
+        failures.note(HostRequestId(7), 9);
+        failures.note(HostRequestId(8), 3);
+        let runs = failures.end(HostRequestId(8), 20..38, 8);
         assert_eq!(runs, [run(24, 8)]);
         failures.keep(Tag(1), runs);
         assert_eq!((failures.take(Tag(1)), failures.take(Tag(1))), (Some(vec![run(24, 8)]), None));
-        assert_eq!(failures.requests().collect::<Vec<_>>(), [RequestId(7)]);
-        failures.forget(RequestId(7));
+        assert_eq!(failures.requests().collect::<Vec<_>>(), [HostRequestId(7)]);
+        failures.forget(HostRequestId(7));
         assert_eq!(failures.requests().count(), 0);
     }
 }

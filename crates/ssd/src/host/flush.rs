@@ -7,7 +7,7 @@
 //! last program units), and a victim is erased only when its data is on flash (decision 0009). Flushes that the drive ignores or delays are in
 //! `wiring/flushing.rs`.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use std::collections::VecDeque;
 
 /// The epochs that have not ended, and the requests that wait for them.
@@ -18,9 +18,9 @@ pub(crate) struct Flushes {
     /// Number of the first epoch.
     first: u32,
     /// The request of the barrier that ended each epoch but the open one.
-    barriers: VecDeque<RequestId>,
+    barriers: VecDeque<HostRequestId>,
     /// Requests that all their data is in the buffer for, whose barriers have not begun.
-    due: VecDeque<RequestId>,
+    due: VecDeque<HostRequestId>,
 }
 
 impl Default for Flushes {
@@ -55,7 +55,7 @@ impl Flushes {
     }
 
     /// All of request `request` is in the buffer and must reach flash: see [`Flushes::take_due`].
-    pub(crate) fn call(&mut self, request: RequestId) {
+    pub(crate) fn call(&mut self, request: HostRequestId) {
         self.due.push_back(request);
     }
 
@@ -66,12 +66,12 @@ impl Flushes {
     }
 
     /// The request whose barrier begins next: what it has begun is to be programmed, and then [`Flushes::bar`] called.
-    pub(crate) fn take_due(&mut self) -> Option<RequestId> {
+    pub(crate) fn take_due(&mut self) -> Option<HostRequestId> {
         self.due.pop_front()
     }
 
     /// Request `request` waits for all programs handed out until now; see [`Flushes::next_reached`].
-    pub(crate) fn bar(&mut self, request: RequestId) {
+    pub(crate) fn bar(&mut self, request: HostRequestId) {
         self.barriers.push_back(request);
         self.programs.push_back(0);
         debug_assert_eq!(
@@ -83,7 +83,7 @@ impl Flushes {
 
     /// The next request whose programs have all ended; asked until there is none.
     #[inline]
-    pub(crate) fn next_reached(&mut self) -> Option<RequestId> {
+    pub(crate) fn next_reached(&mut self) -> Option<HostRequestId> {
         if self.programs.len() == 1 || self.programs[0] != 0 {
             return None;
         }
@@ -131,16 +131,16 @@ mod tests {
     fn a_barrier_waits_for_its_own_epoch_and_all_before_it() {
         let mut flushes = Flushes::default();
         flushes.count_in(0);
-        flushes.bar(RequestId(7));
+        flushes.bar(HostRequestId(7));
         flushes.count_in(1);
-        flushes.bar(RequestId(8));
+        flushes.bar(HostRequestId(8));
         assert_eq!((flushes.open_epoch(), flushes.next_reached()), (2, None));
         flushes.count_out(1);
         assert_eq!(flushes.next_reached(), None, "the first epoch has not ended");
         flushes.count_out(0);
         assert_eq!(
             [flushes.next_reached(), flushes.next_reached(), flushes.next_reached()],
-            [Some(RequestId(7)), Some(RequestId(8)), None]
+            [Some(HostRequestId(7)), Some(HostRequestId(8)), None]
         );
         assert_eq!((flushes.outstanding(), flushes.waiting()), (0, 0));
     }
@@ -148,15 +148,15 @@ mod tests {
     #[test]
     fn a_barrier_with_nothing_outstanding_is_reached_at_once() {
         let mut flushes = Flushes::default();
-        flushes.bar(RequestId(3));
-        assert_eq!([flushes.next_reached(), flushes.next_reached()], [Some(RequestId(3)), None]);
+        flushes.bar(HostRequestId(3));
+        assert_eq!([flushes.next_reached(), flushes.next_reached()], [Some(HostRequestId(3)), None]);
     }
 
     #[test]
     fn nobody_waits_after_a_loss_of_power_and_numbers_go_on() {
         let mut flushes = Flushes::default();
         flushes.count_in(0);
-        flushes.bar(RequestId(3));
+        flushes.bar(HostRequestId(3));
         flushes.forget();
         assert_eq!((flushes.open_epoch(), flushes.next_reached()), (1, None));
         flushes.count_in(1);

@@ -1,6 +1,6 @@
 //! Firmware that hands commands to the flash cores in the order in which they came: a write that waits for room holds up all behind it.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::ssd::Ssd;
 use outlast_device::LatencyCause;
 use outlast_units::Nanos;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Commands that are held up, in order.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct InOrder {
-    held: VecDeque<RequestId>,
+    held: VecDeque<HostRequestId>,
     /// The first of them is about to go on, or being handed over: one at a time.
     lets_go: bool,
 }
@@ -23,7 +23,7 @@ impl InOrder {
 
 impl Ssd {
     /// Whether request `request` is held up, where commands go in order; it goes on later.
-    pub(super) fn is_held_up(&mut self, request: RequestId) -> bool {
+    pub(super) fn is_held_up(&mut self, request: HostRequestId) -> bool {
         let waits = self.any_write_waits();
         self.host.in_order.as_mut().is_some_and(|own| {
             let is_held = waits || own.lets_go || !own.held.is_empty();
@@ -50,7 +50,7 @@ impl Ssd {
     }
 
     /// Whether request `request`, which is due, has been held up; else a flush begins.
-    pub(crate) fn was_held_up(&self, request: RequestId) -> bool {
+    pub(crate) fn was_held_up(&self, request: HostRequestId) -> bool {
         self.host.in_order.as_ref().is_some_and(|own| own.lets_go && own.held.front() == Some(&request))
     }
 

@@ -1,6 +1,6 @@
 //! The host link: which data crosses it when, in both directions.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use outlast_device::Command;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ pub(crate) struct Link {
     /// Time of all data booked since the last reset, in and out.
     booked: [Nanos; 2],
     /// Requests whose data is still coming in, with the time of its end, in order.
-    arriving: VecDeque<(Nanos, RequestId)>,
+    arriving: VecDeque<(Nanos, HostRequestId)>,
 }
 
 impl Link {
@@ -35,7 +35,7 @@ impl Link {
     }
 
     /// The data of write `command`, which is request `request`, begins to come in. False, and nothing done, without a link.
-    pub(crate) fn receive(&mut self, now: Nanos, command: &Command, request: RequestId) -> bool {
+    pub(crate) fn receive(&mut self, now: Nanos, command: &Command, request: HostRequestId) -> bool {
         let Some(rate) = self.rate else { return false };
         let span = rate.time_for(Bytes(u64::from(command.sectors) * SECTOR_BYTES));
         self.in_free = self.in_free.max(now) + span;
@@ -51,7 +51,7 @@ impl Link {
     }
 
     /// The request whose data is all there.
-    pub(crate) fn arrived(&mut self) -> Option<RequestId> {
+    pub(crate) fn arrived(&mut self) -> Option<HostRequestId> {
         self.arriving.pop_front().map(|(_, request)| request)
     }
 

@@ -28,7 +28,7 @@ mod requests;
 mod waiting;
 
 pub(crate) use bytes::Part;
-pub(crate) use requests::{Progress, RequestId, Then};
+pub(crate) use requests::{HostRequestId, Progress, Then};
 
 use arrivals::Arrivals;
 use bytes::HostBytes;

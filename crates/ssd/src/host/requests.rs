@@ -6,14 +6,14 @@ use outlast_units::slab::{NIL, Slab};
 
 /// Number of a request while it is under way; free for another one when it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, outlast_persist::Persist)]
-pub(crate) struct RequestId(pub(crate) u32);
+pub(crate) struct HostRequestId(pub(crate) u32);
 
-impl RequestId {
+impl HostRequestId {
     /// No request.
     pub(crate) const NONE: Self = Self(NIL);
 }
 
-impl std::fmt::Display for RequestId {
+impl std::fmt::Display for HostRequestId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
@@ -77,48 +77,48 @@ impl Requests {
         tag: Tag,
         outcome: Outcome,
         then: Then,
-    ) -> RequestId {
-        RequestId(self.slab.insert(Request { command, tag, left: 1, ready: now, outcome, then }))
+    ) -> HostRequestId {
+        HostRequestId(self.slab.insert(Request { command, tag, left: 1, ready: now, outcome, then }))
     }
 
     #[inline]
-    pub(crate) fn command(&self, request: RequestId) -> &Command {
+    pub(crate) fn command(&self, request: HostRequestId) -> &Command {
         &self.slab[request.0].command
     }
 
     #[inline]
-    pub(crate) fn outcome(&self, request: RequestId) -> Outcome {
+    pub(crate) fn outcome(&self, request: HostRequestId) -> Outcome {
         self.slab[request.0].outcome
     }
 
     /// One more part of `request` is to be done.
     #[inline]
-    pub(crate) fn add_part(&mut self, request: RequestId) {
+    pub(crate) fn add_part(&mut self, request: HostRequestId) {
         debug_assert!(self.slab[request.0].left != 0, "a request that has ended gets another part");
         self.slab[request.0].left += 1;
     }
 
     /// Request `request` will end in `outcome`.
-    pub(crate) fn fail(&mut self, request: RequestId, outcome: Outcome) {
+    pub(crate) fn fail(&mut self, request: HostRequestId, outcome: Outcome) {
         self.slab[request.0].outcome = outcome;
     }
 
     /// The last of the request's data so far has left over the link at `at`.
     #[inline]
-    pub(crate) fn sent(&mut self, request: RequestId, at: Nanos) {
+    pub(crate) fn sent(&mut self, request: HostRequestId, at: Nanos) {
         self.not_before(request, at);
     }
 
     /// The request's data is not ready before `at`.
     #[inline]
-    pub(crate) fn not_before(&mut self, request: RequestId, at: Nanos) {
+    pub(crate) fn not_before(&mut self, request: HostRequestId, at: Nanos) {
         let ready = &mut self.slab[request.0].ready;
         *ready = (*ready).max(at);
     }
 
     /// `parts` parts of `request` are done.
     #[inline]
-    pub(crate) fn end_parts(&mut self, request: RequestId, parts: u32) -> Progress {
+    pub(crate) fn end_parts(&mut self, request: HostRequestId, parts: u32) -> Progress {
         let own = &mut self.slab[request.0];
         debug_assert!(own.left >= parts, "more parts of a request end than it has");
         own.left -= parts;
@@ -159,7 +159,7 @@ impl Requests {
     }
 
     /// Whether request `request` has not ended.
-    pub(crate) fn is_live(&self, request: RequestId) -> bool {
+    pub(crate) fn is_live(&self, request: HostRequestId) -> bool {
         self.slab.slots().get(request.0 as usize).is_some_and(|own| own.left != 0)
     }
 

@@ -8,7 +8,7 @@ use super::lines::Lines;
 use super::recovery::Recovery;
 use super::retries::Retries;
 use super::units;
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use outlast_ftl::Axis;
 use outlast_units::slab::{NIL, Slab};
@@ -27,7 +27,7 @@ pub(crate) enum LadderEffect {
     /// A unit has been rebuilt from the units of `members`: where bytes are kept, they are put together.
     Rebuilt { op: Op, axis: Axis, unit: u32, owner: Option<Lpn>, members: Vec<Pu> },
     /// Combining so many members takes flash core `core` time, which the host's request, if it is for one, waits for.
-    Combine { core: CoreId, members: u64, request: Option<RequestId> },
+    Combine { core: CoreId, members: u64, request: Option<HostRequestId> },
     /// A read has come to its end: it has given all of its units but those in the mask.
     Done(Op, u64),
 }
@@ -193,7 +193,7 @@ impl Ladder {
     }
 
     /// The host command for whose sake `recovery` is made.
-    fn top_request(&self, recovery: &Recovery) -> Option<RequestId> {
+    fn top_request(&self, recovery: &Recovery) -> Option<HostRequestId> {
         let mut op = recovery.op;
         while op.kind == OpKind::StripeRead {
             op = self.recoveries[op.recovery].as_ref()?.op;

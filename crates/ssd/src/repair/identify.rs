@@ -3,7 +3,7 @@
 //! A query costs the processors time, which host commands share. The answer goes to the host in a descriptor of 16 bytes a run, whose
 //! time on the link is neglected. Between the search and the answer units may be written: those are left out.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use outlast_ftl::{Axis, Ftl};
 use outlast_media::TimingTable;
 use outlast_settings::drive::{Identifier, Rebuild, RepairConfig, SsdConfig};
@@ -19,17 +19,17 @@ struct Query {
 
 /// The queries under way, by request.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Queries(ListMap<RequestId, Query>);
+pub(crate) struct Queries(ListMap<HostRequestId, Query>);
 
 impl Queries {
     /// A query has arrived.
-    pub(crate) fn begin(&mut self, now: Nanos, request: RequestId) {
+    pub(crate) fn begin(&mut self, now: Nanos, request: HostRequestId) {
         let before = self.0.insert(request, Query { since: now, found: Vec::new() });
         assert!(before.is_none(), "request {request} is one query");
     }
 
     /// The search for a query has found `units`, in order.
-    pub(crate) fn found(&mut self, request: RequestId, units: Vec<u64>) {
+    pub(crate) fn found(&mut self, request: HostRequestId, units: Vec<u64>) {
         debug_assert!(units.is_sorted(), "units are searched in order");
         if let Some(query) = self.0.get_mut(request) {
             query.found = units;
@@ -37,7 +37,7 @@ impl Queries {
     }
 
     /// A query ends: what was found, and how long it took.
-    pub(crate) fn end(&mut self, now: Nanos, request: RequestId) -> Option<(Vec<u64>, Nanos)> {
+    pub(crate) fn end(&mut self, now: Nanos, request: HostRequestId) -> Option<(Vec<u64>, Nanos)> {
         self.0.remove(request).map(|query| (query.found, now.saturating_sub(query.since)))
     }
 
@@ -47,7 +47,7 @@ impl Queries {
     }
 
     /// Requests of the queries under way.
-    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
+    pub(crate) fn requests(&self) -> impl Iterator<Item = HostRequestId> {
         self.0.keys()
     }
 }

@@ -5,7 +5,7 @@
 //! before it has finished wait. Lists of superblocks that are not full are in memory. Where the neighbour has failed as well, or one of
 //! its lists cannot be read, all cores search the mapping table instead.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use outlast_ftl::ListRead;
 use outlast_units::{CoreId, DieId, IndexVec, Lpn};
 use std::collections::VecDeque;
@@ -18,9 +18,9 @@ pub(crate) enum ListStep {
     /// Read a list of the units of the die, and tell [`Lists::read_ended`].
     Read(DieId, ListRead),
     /// All lists of the die have been read. Its core marks what is left, for the sake of that request, and tells [`Lists::marked`].
-    Mark(DieId, RequestId),
+    Mark(DieId, HostRequestId),
     /// The request waits no more: search for what it asks.
-    Search(RequestId),
+    Search(HostRequestId),
 }
 
 /// How far the lists of a failed die's units have been read.
@@ -48,7 +48,7 @@ pub(crate) struct Lists {
     /// Failed dies whose lists a query has asked for and that have not begun.
     to_begin: VecDeque<DieId>,
     /// Requests that wait, in order.
-    waiting: VecDeque<RequestId>,
+    waiting: VecDeque<HostRequestId>,
     /// Pages of each core that lists have named: one bit each.
     marks: IndexVec<CoreId, Vec<u64>>,
 }
@@ -70,7 +70,7 @@ impl Lists {
     }
 
     /// Request `request` waits for the lists of the dies that have failed: those not read yet are read.
-    pub(crate) fn wait(&mut self, request: RequestId, failed: impl Iterator<Item = DieId>) {
+    pub(crate) fn wait(&mut self, request: HostRequestId, failed: impl Iterator<Item = DieId>) {
         debug_assert!(!self.waiting.contains(&request), "a request waits once");
         let dies = &self.dies;
         let unread = failed.filter(|&die| matches!(dies[die], Progress::Unread));
@@ -230,7 +230,7 @@ mod tests {
             for event in events {
                 match event {
                     Event::Query => {
-                        lists.wait(RequestId(asked), failed.iter().copied().map(DieId));
+                        lists.wait(HostRequestId(asked), failed.iter().copied().map(DieId));
                         asked += 1;
                     }
                     Event::Fail(die) => if !failed.contains(&die) { failed.push(die) },
@@ -252,7 +252,7 @@ mod tests {
                         reads.clear();
                         marks.clear();
                         done.clear();
-                        answered = (0..asked).map(RequestId).collect();
+                        answered = (0..asked).map(HostRequestId).collect();
                     }
                 }
                 while let Some(step) = lists.next(|_, read| !erased.contains(read)) {

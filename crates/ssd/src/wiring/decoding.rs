@@ -1,6 +1,6 @@
 //! The decoder's time: how much later reads complete by it.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Rung};
 use crate::ssd::Ssd;
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -38,7 +38,7 @@ impl Ssd {
     /// `units` units of request `request` are decoded and cross the link. Decoding is pipelined, so that its order does not matter: the link
     /// is booked as if it went first, and the request is ready so much later.
     #[inline(never)]
-    pub(super) fn decode_then_send(&mut self, now: Nanos, request: RequestId, units: u32, decode: Nanos) {
+    pub(super) fn decode_then_send(&mut self, now: Nanos, request: HostRequestId, units: u32, decode: Nanos) {
         self.note(move |ledger| ledger.decodes(request, decode));
         let sent = self.host.link.send(now, self.sectors_sent(request, units) * SECTOR_BYTES);
         self.host.requests.not_before(request, sent.unwrap_or(now) + decode);

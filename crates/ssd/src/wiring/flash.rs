@@ -1,7 +1,7 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
 use crate::core::{Core, Cores, Due, NextRead, WaitingWrite};
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
@@ -372,7 +372,7 @@ impl Ssd {
 
     /// The units of a host read are in the controller, where decoding them takes `decode`.
     #[inline]
-    pub(crate) fn host_read(&mut self, now: Nanos, request: RequestId, units: u32, decode: Nanos) {
+    pub(crate) fn host_read(&mut self, now: Nanos, request: HostRequestId, units: u32, decode: Nanos) {
         if decode != Nanos::ZERO {
             self.decode_then_send(now, request, units, decode);
         } else if self.host.link.is_there() {
@@ -383,7 +383,7 @@ impl Ssd {
 
     /// What crosses the link for `units` units of a read.
     #[inline]
-    pub(super) fn sectors_sent(&self, request: RequestId, units: u32) -> u64 {
+    pub(super) fn sectors_sent(&self, request: HostRequestId, units: u32) -> u64 {
         // Only the last unit of a command can be partial at its end; the link carries what was asked for.
         let asked = u64::from(self.host.requests.command(request).sectors);
         asked.min(u64::from(units) * u64::from(self.size.sectors_per_unit))

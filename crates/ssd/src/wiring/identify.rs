@@ -1,7 +1,7 @@
 //! Queries of the host for the units that it is to write again: the drive waits for lists, searches, and answers.
 
 use crate::core::CoreWork;
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Task};
 use crate::read::broken_units;
 use crate::repair::{ListStep, Search, rebuilds};
@@ -14,7 +14,7 @@ use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, Pu};
 
 impl Ssd {
     /// The master core has received a query.
-    pub(crate) fn begin_status(&mut self, now: Nanos, request: RequestId) {
+    pub(crate) fn begin_status(&mut self, now: Nanos, request: HostRequestId) {
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
         watch.queries.begin(now, request);
         if !repair.identifier.reads_lists() {
@@ -118,7 +118,7 @@ impl Ssd {
     }
 
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
-    fn mark_left_behind(&mut self, now: Nanos, die: DieId, request: RequestId) {
+    fn mark_left_behind(&mut self, now: Nanos, die: DieId, request: HostRequestId) {
         let (core, _) = self.core_of_die(die);
         let Some(repair) = &self.config.repair else { return };
         let left = if repair.migration == Migration::Host {
@@ -137,7 +137,7 @@ impl Ssd {
     }
 
     /// The cores look for the units that a query asks for.
-    fn search(&mut self, now: Nanos, request: RequestId) {
+    fn search(&mut self, now: Nanos, request: HostRequestId) {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return };
         let units = self.units_asked(self.host.requests.command(request));
         let (cores, entries) = (self.cores.len(), units.end - units.start);
@@ -174,7 +174,7 @@ impl Ssd {
     }
 
     /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
-    pub(crate) fn marked(&mut self, now: Nanos, core: CoreId, request: RequestId) {
+    pub(crate) fn marked(&mut self, now: Nanos, core: CoreId, request: HostRequestId) {
         let dies = self.cores[core].dies.iter().copied();
         if let Some(watch) = &mut self.watch {
             watch.lists.marked(dies);
@@ -183,7 +183,7 @@ impl Ssd {
     }
 
     /// A query is done: what it found and is still so goes to the host.
-    pub(crate) fn answer_status(&mut self, now: Nanos, request: RequestId, command: &Command, tag: Tag) {
+    pub(crate) fn answer_status(&mut self, now: Nanos, request: HostRequestId, command: &Command, tag: Tag) {
         let query = self.watch.as_mut().and_then(|watch| watch.queries.end(now, request));
         let found = match query {
             Some((found, latency)) => {

@@ -1,6 +1,6 @@
 //! What becomes of reads: the ladder says how to go on where the flash did not give all, and whoever asked gets the rest.
 
-use crate::host::RequestId;
+use crate::host::HostRequestId;
 use crate::op::{Op, OpKind};
 use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
 use crate::repair::Watch;
@@ -151,7 +151,7 @@ impl Ssd {
     }
 
     /// Combining members takes a flash core time, which the host waits for.
-    fn combine(&mut self, now: Nanos, core: CoreId, members: u64, request: Option<RequestId>) {
+    fn combine(&mut self, now: Nanos, core: CoreId, members: u64, request: Option<HostRequestId>) {
         let cost = self.config.controller.decode_cost;
         debug_assert!(members != 0, "nothing is combined");
         if cost != Nanos::ZERO {

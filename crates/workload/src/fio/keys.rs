@@ -2,7 +2,7 @@
 
 use super::job_options::{AccessKind, ExitWhat, JobOptions, LawSpec, PerDirection, RateProcess};
 use super::key_lists::{ASYNCHRONOUS, IGNORED, REFUSED, SYNCHRONOUS};
-use super::parse::{JobEntry, JobSection};
+use super::parse::{JobFileEntry, JobSection};
 use super::values::{self, ValueFault};
 use crate::{SizeOrPercent, WorkloadError};
 use outlast_units::Bytes;
@@ -95,7 +95,7 @@ impl From<ValueFault> for EntryFault {
 }
 
 /// The error about an entry, with its file and line.
-fn error(entry: &JobEntry, fault: EntryFault) -> WorkloadError {
+fn error(entry: &JobFileEntry, fault: EntryFault) -> WorkloadError {
     let (file, line, key) = (entry.position.file.to_string(), entry.position.line, entry.key.clone());
     match fault {
         EntryFault::Value(expected) => {
@@ -117,7 +117,7 @@ fn error(entry: &JobEntry, fault: EntryFault) -> WorkloadError {
 }
 
 /// Applies one entry to the options of a job.
-fn apply(job: &mut JobOptions, entry: &JobEntry) -> Result<(), EntryFault> {
+fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
     let key = entry.key.as_str();
     // The keys are kept for a note, each once.
     if IGNORED.contains(&key) {
@@ -184,7 +184,7 @@ fn apply(job: &mut JobOptions, entry: &JobEntry) -> Result<(), EntryFault> {
 }
 
 /// Applies the keys of randomness, rates and times.
-fn apply_pace(job: &mut JobOptions, entry: &JobEntry) -> Result<(), EntryFault> {
+fn apply_pace(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
     let flag = || values::flag(entry.value.as_deref());
     match entry.key.as_str() {
         "random_distribution" => job.law = distribution(text(entry)?)?,
@@ -253,7 +253,7 @@ fn apply_pace(job: &mut JobOptions, entry: &JobEntry) -> Result<(), EntryFault> 
 }
 
 /// The value of an entry that must have one.
-fn text(entry: &JobEntry) -> Result<&str, ValueFault> {
+fn text(entry: &JobFileEntry) -> Result<&str, ValueFault> {
     entry.value.as_deref().filter(|value| !value.is_empty()).ok_or_else(|| "expected a value".into())
 }
 

@@ -19,7 +19,7 @@ pub(super) struct LinePosition {
 
 /// One `key=value`, or a bare `key`.
 #[derive(Clone, Debug)]
-pub(super) struct JobEntry {
+pub(super) struct JobFileEntry {
     pub(super) key: String,
     /// `None` for a bare key, which fio takes as true.
     pub(super) value: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct JobEntry {
 pub(super) struct JobSection {
     pub(super) name: String,
     pub(super) position: LinePosition,
-    pub(super) entries: Vec<JobEntry>,
+    pub(super) entries: Vec<JobFileEntry>,
 }
 
 /// Reads an included file: returns its path and its text.
@@ -118,7 +118,7 @@ impl SectionReader<'_> {
         Ok(())
     }
 
-    fn parse_entry(&self, line: &str, position: LinePosition) -> Result<JobEntry, WorkloadError> {
+    fn parse_entry(&self, line: &str, position: LinePosition) -> Result<JobFileEntry, WorkloadError> {
         let line = self.substitute(line, &position)?;
         let (key, value) = match line.split_once('=') {
             Some((key, value)) => (key.trim().to_owned(), Some(value.trim().to_owned())),
@@ -132,7 +132,7 @@ impl SectionReader<'_> {
             let why = "would depend on the machine that simulates; write the number";
             return Err(refused(&position, &key, word, why));
         }
-        Ok(JobEntry { key, value, position })
+        Ok(JobFileEntry { key, value, position })
     }
 
     /// Replaces `${NAME}` by the value that the scenario gives it.
