@@ -74,8 +74,10 @@ struct Account {
     current: Story,
     /// Until when data is rebuilt that has been read.
     decoded: Nanos,
-    /// How long what was read last is in the decoder.
+    /// Time in the decoder of the data that leaves it last.
     decoding: Nanos,
+    /// Moment at which that data leaves it.
+    ready: Nanos,
     is_open: bool,
 }
 
@@ -216,10 +218,13 @@ impl Ledger {
         }
     }
 
-    /// What has just been read for `request` is in the decoder for `time`.
-    pub(crate) fn decodes(&mut self, request: HostRequestId, time: Nanos) {
-        if let Some(own) = self.account(request) {
-            own.decoding = time;
+    /// Data of `request` leaves the decoder at `ready`, after `time` in it. The data that is ready last counts: a re-read decodes longer, and may
+    /// have entered the decoder before the last read of the command.
+    pub(crate) fn decodes(&mut self, request: HostRequestId, ready: Nanos, time: Nanos) {
+        if let Some(own) = self.account(request)
+            && ready >= own.ready
+        {
+            (own.ready, own.decoding) = (ready, time);
         }
     }
 

@@ -39,8 +39,9 @@ impl Ssd {
     /// is booked as if it went first, and the request is ready so much later.
     #[inline(never)]
     pub(super) fn decode_then_send(&mut self, now: Nanos, request: HostRequestId, units: u32, decode: Nanos) {
-        self.note(move |ledger| ledger.decodes(request, decode));
         let sent = self.host.link.send(now, self.sectors_sent(request, units) * SECTOR_BYTES);
-        self.host.requests.not_before(request, sent.unwrap_or(now) + decode);
+        let ready = sent.unwrap_or(now) + decode;
+        self.note(move |ledger| ledger.decodes(request, ready, decode));
+        self.host.requests.not_before(request, ready);
     }
 }
