@@ -6,7 +6,8 @@ Jobs whose requests do not depend on the clock must agree exactly: direction, of
 every job, in order, random ones included, since Outlast draws from fio's generators. fio's clock is that of a busy
 machine, so jobs that rates and times pace are held to what must be true of any machine: fio issues its n-th request
 no earlier than Outlast, which has an infinitely fast host; and apart from what falls into fio's own worst delay,
-measured in its log, it issues as many.
+measured in its log, it issues as many. A machine that pauses fio until the runtime is over leaves no trace in the log,
+so "as many" is claimed of the best of several runs, "no earlier" of each.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ JOBS = sorted(FOLDER.glob("*.fio"))
 VARIABLES = {"OUTLAST_RW": "randwrite", "OUTLAST_BLOCK": "8"}
 DEVICE = 1 << 40
 LATENCY_NS = 1_000
+RUNS_BY_TIME = 8
 
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed, so there is no oracle")
 
@@ -153,18 +155,26 @@ def compare_exactly(theirs: Lane, ours: Lane) -> str:
     return f"{len(ours.requests)} requests, all equal"
 
 
+def latest_start(theirs: Lane, ours: Lane) -> float:
+    """How far fio ever was behind its rate, in seconds, by its own log."""
+    return max((a - b for a, b in zip(theirs.times, ours.times, strict=False)), default=0.0)
+
+
+def issues_as_many(theirs: Lane, ours: Lane) -> bool:
+    """All of Outlast's requests, but those of the end that fio's worst delay may have cost."""
+    if not ours.times:
+        return not theirs.times
+    due = max(ours.times) - latest_start(theirs, ours)
+    return sum(at <= due for at in ours.times) <= len(theirs.times)
+
+
 def compare_times(theirs: Lane, ours: Lane) -> str:
     # fio's log counts microseconds, and both round down.
     grain = 2e-6 + LATENCY_NS * 1e-9 * len(ours.requests)
     early = [(index, a, b) for index, (a, b) in enumerate(zip(theirs.times, ours.times, strict=False)) if a < b - grain]
     assert not early, f"{theirs.name}: fio is earlier than is possible: {early[:3]}"
-    # How far behind its rate fio ever was, from its own log: so much of the end may be missing.
-    delay = max((a - b for a, b in zip(theirs.times, ours.times, strict=False)), default=0.0)
-    at_least = sum(at <= max(ours.times) - delay for at in ours.times) if ours.times else 0
-    assert at_least <= len(theirs.requests) <= len(ours.requests) + 1, (
-        f"{theirs.name}: fio {len(theirs.requests)}, Outlast {len(ours.requests)}, "
-        f"of them {at_least} before the last {delay:.3f} s"
-    )
+    assert len(theirs.requests) <= len(ours.requests) + 1, theirs.name
+    delay = latest_start(theirs, ours)
     return f"{len(theirs.requests)} against {len(ours.requests)} requests, fio at most {delay * 1e3:.1f} ms behind"
 
 
@@ -180,13 +190,19 @@ def totals(lanes: list[Lane]) -> str:
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.stem)
 def test_a_job_means_what_fio_means(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = job.read_text()
-    theirs, report = run_fio(job, tmp_path)
     ours = run_outlast(job)
-    clones = "numjobs" in text
-    assert clones or len(theirs) == len(ours)
     by_time = marks(text).get("compare") == "time"
+    clones = "numjobs" in text
+    for number in range(RUNS_BY_TIME):
+        (folder := tmp_path / str(number)).mkdir()
+        theirs, report = run_fio(job, folder)
+        assert clones or len(theirs) == len(ours)
+        same = [compare_times(a, b) for a, b in zip(theirs, ours, strict=True)] if by_time else []
+        short = [a.name for a, b in zip(theirs, ours, strict=True) if not issues_as_many(a, b)] if by_time else []
+        if not short:
+            break
+    assert not short, f"in {RUNS_BY_TIME} runs fio always issued fewer requests than Outlast: {short}, {same}"
     if by_time:
-        same = [compare_times(a, b) for a, b in zip(theirs, ours, strict=True)]
         for entry, lane in zip(report["jobs"], ours, strict=True):
             # fio ends when it next looks at the clock: never earlier than Outlast, except for the grain of its clock.
             # What `exitall` ends began as late as the other did, which no log tells.
