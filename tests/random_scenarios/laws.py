@@ -120,8 +120,9 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
 
     Data waits in the write buffer, and two program units for each lane are under way for internal tasks
     (`relocating_max` in `crates/ssd/src/core/tasks.rs`). Parity, lists and padding among that data take the share that
-    they have in all that was programmed, or more where a code that came later has more; they come in lumps, of a
-    program unit for each lane of a superblock that is open. Program units that failed are counted, and so is what a
+    they have in all that was programmed; more where a code that came later has more, and where the host's data, which
+    fills the buffer and alone waits for time-outs, has more than collected data. They come in lumps, of a program unit
+    for each lane of a superblock that is open. Program units that failed are counted, and so is what a
     loss of power took out of the buffer.
     """
     page = kib(case.get("device.geometry.page_size"))
@@ -133,7 +134,10 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
     block = case.get("device.protection.block")
     codes = [{"block": block, **own} for own in (*case.get("changes", ()), *codes_of(case)) if "data" in own]
     later = [(1 + own["parity"] / own["data"]) * (1 + 1 / own["block"] if own["block"] else 1) for own in codes]
-    share = max(sum(parts.values()) / data if data else 1.0, *later, 1.0)
+    host = parts["host_programs"]
+    ends = parts["host_parity_programs"] + parts["padding_programs"] + parts["partial_parity_programs"]
+    of_host = 1 + ends / host + parts["lists_programs"] / data if host else 1.0
+    share = max(sum(parts.values()) / data if data else 1.0, of_host, *later, 1.0)
     opened = 2 * case.get("device.ftl.streams", 1) * max(1, len(case.get("device.protection.classes", ())))
     cuts = sum(fault["kind"] == "power" for fault in case.get("faults", ()))
     members: int = case.get("array.members", 1) + case.get("array.spares", 0)
