@@ -76,7 +76,6 @@ chip = "tlc-72-layer"
 ecc = { strength = 40 }
 rereads = { scale_factor = 1.3, max_retries = 3 }
 initial = { pe_cycles = 3000, pe_spread = 100, age = ["1d", "60d"] }
-histogram_every = 4
 
 [device.protection]
 data = 3

@@ -103,7 +103,7 @@ def test_a_fault_where_there_is_nothing(
 
 
 def test_rates_of_hazards_and_leaps_of_age(outlast: Outlast, tmp_path: Path, weak: Path) -> None:
-    hazard, leap = "device.hazards.die_per_year", "run.ageing"
+    hazard, leap = "device.hazards.per_year.die", "run.ageing"
     refused(outlast, tmp_path, "run", "weak.toml", "--set", f"{hazard}=-1", says=[f"{hazard} = -1", "between 0 and"])
     say = [f"{leap}[0].by = 40000d", "1000d"]
     refused(outlast, tmp_path, "run", "weak.toml", "--set", leap + '=[{ at = "1s", by = "40000d" }]', says=say)

@@ -220,7 +220,7 @@ def test_causes_are_plotted_where_they_are_known(causes_result: Path, tiny_resul
     ("draw", "says"),
     [
         (lambda plot: plot.errors(), "device.reliability.chip makes it"),
-        (lambda plot: plot.wrong_bits(), "device.reliability.histogram_every makes it"),
+        (lambda plot: plot.wrong_bits(), "device.reliability.chip makes it"),
         (lambda plot: plot("twin"), "run.twin = true makes it"),
         (lambda plot: plot("array-wear"), r"\[array\] makes it"),
         (lambda plot: plot("wear-mop"), 'did you mean "wear-map"'),

@@ -89,7 +89,7 @@ def test_random_scenarios_set_what_the_laws_are_about() -> None:
         *("workload.fio", "workload.trace", "workload.synthetic.phases", "array", "faults", "changes", "device.bytes"),
         *("device.protection.classes", "device.protection.codes", "device.scrub.reprotect", "device.repair.scheme"),
         *("device.ftl.gc.relocation", "device.ftl.gc.start_free", "device.controller.hold_back", "array.spares"),
-        *("device.ftl.gc.overlap", "device.mount.checkpoint_every", "device.hazards.die_per_year", "run.ageing"),
+        *("device.ftl.gc.overlap", "device.mount.checkpoint_every", "device.hazards.per_year.die", "run.ageing"),
     ):
         assert sum(at(own.settings, name) is not None for own in cases) >= 5, name
 

@@ -134,7 +134,7 @@ def test_a_part_of_a_lost_unit_cannot_be_written(tmp_path: Path) -> None:
 
 def test_hazards_come_by_themselves(tmp_path: Path) -> None:
     # 60 000 blocks a year of simulated seconds would be none: a rate that breaks a few blocks in one second.
-    blocks = run_weak(tmp_path, SMALL | {"device.hazards": {"block_per_year": 2e8}})
+    blocks = run_weak(tmp_path, SMALL | {"device.hazards.per_year": {"block": 2e8}})
     # Poisson: 6.3 are expected.
     assert 1 <= blocks.reliability.faults <= 20
     failing = run_weak(tmp_path, SMALL | {"device.hazards": {"program_failure": 0.01}})
@@ -230,7 +230,7 @@ def without_cost(folder: Path) -> str:
 
 def test_same_seed_same_errors(outlast: Outlast, weak: Path, tmp_path: Path) -> None:
     text = weak.read_text() + (
-        "\n[device.hazards]\nprogram_failure = 0.002\ntransient_read = 0.001\nblock_per_year = 1e8\n"
+        "\n[device.hazards]\nper_operation = { program = 0.002, read = 0.001 }\nper_year = { block = 1e8 }\n"
         '\n[[faults]]\nat = "300ms"\nkind = "die"\ndie = 2\n'
     )
     weak.write_text(text.replace('capacity = "16MiB"', 'capacity = "6MiB"').replace("data = 3", "data = 2"))

@@ -54,7 +54,7 @@ TINY: dict[str, Any] = {
         },
         "ftl": {"capacity": "26MiB"},
         "controller": {"write_buffer": "64KiB"},
-        "reliability": {"chip": "tlc-72-layer", "initial": {"pe_cycles": 5000}, "histogram_every": 1},
+        "reliability": {"chip": "tlc-72-layer", "initial": {"pe_cycles": 5000}},
     },
     # A rate at which reads seldom wait for collection: what differs is the error correction.
     "workload": {"synthetic": {"rate_iops": 1000, "duration": "1s"}},

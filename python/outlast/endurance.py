@@ -39,12 +39,12 @@ def rating(summary: Mapping[str, Any]) -> tuple[float, str] | None:
     if cycles := (device.get("defects") or {}).get("endurance"):
         return float(cycles), "device.defects.endurance of the scenario"
     name = (device.get("reliability") or {}).get("chip")
-    if name is None:
+    if not isinstance(name, str):  # a table of measured error rates
         return None
     from outlast.models import chips
 
     # A file of measurements says nothing of the end of a life.
-    chip = chips().get(str(name))
+    chip = chips().get(name)
     return None if chip is None else (float(chip.end_of_life_cycles), f"chip {chip.name}: {chip.source}")
 
 

@@ -11,8 +11,8 @@ COSTS: tuple[Row, ...] = tuple(
 )
 
 QUEUES: tuple[Settings, ...] = (
-    {"arbitration": "round-robin", "burst": 4},
-    {"arbitration": "weighted", "burst": 4, "classes": ["high", "low"]},
+    {"arbitration": "round-robin"},
+    {"arbitration": "weighted", "classes": ["high", "low"]},
     {"arbitration": "round-robin", "depth": 2},
 )
 
@@ -20,16 +20,14 @@ ROWS: tuple[Row, ...] = (
     ("write_buffer", 1.0, ("512KiB", "1MiB", "4MiB", "8MiB")),
     ("read_cache", 0.2, ("256KiB", "4MiB")),
     ("host_latency", 0.2, ({"submit": "1us"}, {"submit": "20us", "complete": "7us"}, {"complete": "7us"})),
-    ("command_costs", 0.2, ({"read": "500ns"}, {"write": "3us"}, {"trim": "3us"}, {"flush": "3us"})),
-    ("decode", 0.2, ({"hard": "1us", "retry": "10us"}, {"hard": "8us", "retry": "10us", "soft": "40us"})),
+    ("command_costs", 0.2, ({"read": "500ns"}, {"write": "3us"})),
+    ("decode", 0.2, ({"hard": "1us", "retry": "10us"}, {"hard": "8us", "retry": "40us"})),
     ("queue_depth", 0.15, (1, 2, 8, 64)),
     ("queues", 0.12, QUEUES),
     ("in_order", 0.1, (True,)),
     ("think_time", 0.1, ("1us", "20us")),
     ("link", 0.1, ("200MB/s", "2GB/s", "7GB/s")),
     ("internal_operations", 0.1, (1, 2, 8)),
-    ("program_every", 0.1, (1, 3, 16, 255)),
-    ("background_every", 0.1, (1, 3, 16, 255)),
     *COSTS,
 )
 

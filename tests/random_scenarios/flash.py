@@ -16,10 +16,7 @@ SUSPENSION: tuple[Row, ...] = (
     ("limit", 1.0, (1, 2, 8, 100)),
     ("reads", 0.3, (1, 2, 16, 255)),
     ("least_progress", 0.3, ("10us", "100us", "500us")),
-    ("program_latency", 0.2, ("5us", "40us")),
     ("erase_latency", 0.2, ("5us", "140us")),
-    ("program_limit", 0.1, (1, 4)),
-    ("erase_limit", 0.1, (1, 4)),
     ("resume", 0.2, ("0us", "10us")),
     ("while_writes_wait", 0.2, (False,)),
 )

@@ -24,7 +24,6 @@ RUN: tuple[Row, ...] = (
     ("utilisation", 0.15, (True,)),
     ("window", 0.2, ("1ms", "20ms")),
     ("threads", 0.1, (1, 2)),
-    ("histogram_digits", 0.1, (2, 4)),
     ("finish_rebuild", 0.1, (False,)),
 )
 

@@ -19,6 +19,8 @@ SIGNED = (*("interval", "spare_factor", "log10", "temperature", "trend", "differ
 OPS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 REASONS = ("read_only", "medium_error", "aborted", "out_of_range")
 PERCENTILES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999")
+HISTOGRAM_DIGITS = 3
+"""Of latencies."""
 ROUNDING = 1e-9
 """Of sums of shares, relative."""
 
@@ -183,7 +185,7 @@ def littles_law(case: Case, summary: Summary) -> Iterator[str]:
 
 def causes_sum_to_latency(case: Case, summary: Summary) -> Iterator[str]:
     """Where the time of requests went sums to their mean latency, of which the histogram knows three digits."""
-    digits = 10.0 ** (1 - case.get("run.histogram_digits", 3))
+    digits = 10.0 ** (1 - HISTOGRAM_DIGITS)
     for op, own in (summary.get("latency_causes") or {}).items():
         latency = summary["latency_us"].get(op) if op in OPS else None
         if not own or not latency:
@@ -224,7 +226,7 @@ def wear_in_order(case: Case, summary: Summary) -> Iterator[str]:
 
 def latencies_in_order(case: Case, summary: Summary) -> Iterator[str]:
     """Percentiles rise, from the least latency to the greatest, and the mean lies between these."""
-    digits = 2 * 10.0 ** -case.get("run.histogram_digits", 3)
+    digits = 2 * 10.0**-HISTOGRAM_DIGITS
     for op in OPS:
         own = summary["latency_us"].get(op)
         if not own:

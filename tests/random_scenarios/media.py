@@ -11,8 +11,6 @@ RELIABILITY: tuple[Row, ...] = (
     ("read_scope", 0.2, ("page",)),
     ("reread_history", 0.2, (True,)),
     ("codewords_checked", 0.1, ("one",)),
-    ("histogram_every", 0.3, (1, 4)),
-    ("stripe_exact_every", 0.3, (1, 16)),
 )
 
 SCRUB: tuple[Row, ...] = (
@@ -24,8 +22,8 @@ SCRUB: tuple[Row, ...] = (
     ("bandwidth", 0.3, ("1MB/s", "50MB/s")),
 )
 
-RATES = ("page_per_year", "wordline_per_year", "block_per_year", "plane_per_year", "die_per_year")
-CHANCES = ("program_failure", "erase_failure", "transient_read")
+RATES = ("page", "wordline", "block", "plane", "die")
+CHANCES = ("program", "erase", "read")
 
 
 def reliability(draw: Draw) -> Settings:
@@ -67,9 +65,9 @@ def upkeep(draw: Draw, shape: Shape, protected: bool, cache_is_protected: bool) 
         device["mount"] = {"lists": draw.chance(0.7)} | draw.fill([("checkpoint_every", 0.4, ("8MiB", "64MiB"))])
     hazards: Settings = {}
     if draw.chance(0.12):
-        hazards[draw.one(RATES)] = draw.one((1e7, 1e8, 1e9))
+        hazards["per_year"] = {draw.one(RATES): draw.one((1e7, 1e8, 1e9))}
     if draw.chance(0.08):
-        hazards[draw.one(CHANCES)] = draw.one((1e-3, 1e-2))
+        hazards["per_operation"] = {draw.one(CHANCES): draw.one((1e-3, 1e-2))}
     if hazards:
         device["hazards"] = hazards
     if draw.chance(0.12):

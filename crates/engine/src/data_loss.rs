@@ -36,7 +36,7 @@ pub struct DataLoss {
     pub repair_limit: Option<RebuildLimit>,
     /// Probability that a rebuild for which no redundancy is left meets a bit that cannot be read; absent without redundancy.
     pub read_failure: Option<f64>,
-    /// True if `read_failure` follows from the flash as the run left it, false if from `run.member_uber`; absent without redundancy.
+    /// True if `read_failure` follows from the flash as the run left it, false if from [`RunSpec::MEMBER_UBER`]; absent without redundancy.
     pub read_failure_measured: Option<bool>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn data_loss(volume: &ArrayVolume, run: &RunSpec, exposure: &RebuildE
     let member_hazard = if is_measured {
         exposure.ln_ubers.iter().map(|&ln| hazard(ln)).sum::<f64>() / exposure.ln_ubers.len() as f64
     } else {
-        hazard(run.member_uber.ln())
+        hazard(RunSpec::MEMBER_UBER.ln())
     };
     let read_failure = -(-members_read_last(config) * member_hazard).exp_m1();
     // A rebuild that took no time at all must not have an infinite rate.

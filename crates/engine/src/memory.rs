@@ -1,7 +1,7 @@
 //! Estimate of the memory that a run needs, from its scenario alone.
 
 use crate::window::TimeWindow;
-use outlast_scenario::{Scenario, TimingMode};
+use outlast_scenario::{RunSpec, Scenario, TimingMode};
 use outlast_ssd::Ssd;
 
 /// Blocks up to which there is a table of wear, as in `summary/wear.rs`.
@@ -42,7 +42,7 @@ pub(crate) fn memory_needs(scenario: &Scenario, drives: &[&Ssd], array_bytes: u6
     let wear = if rows <= WEAR_ROWS { rows * WEAR_ROW_BYTES } else { 0 };
     // As many windows as may be kept; without simulated time there are none.
     let windows = match scenario.run.timing {
-        TimingMode::Full => u64::from(scenario.run.max_windows) * size_of::<TimeWindow>() as u64,
+        TimingMode::Full => u64::from(RunSpec::MAX_WINDOWS) * size_of::<TimeWindow>() as u64,
         TimingMode::None => 0,
     };
     // The twin has tables of its own, and is kept until its run has ended.

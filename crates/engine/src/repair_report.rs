@@ -196,7 +196,7 @@ fn risk(summary: &RepairSummary, run: &RunSpec, config: &ArrayConfig) -> Option<
     let bits = (summary.bytes_read_from_peers + summary.bytes_read_from_member) as f64 * scale * 8.0;
     let (devices, mttf) = (f64::from(config.members), run.member_mttf_hours);
     let second_failure = ln_double_failure(hours, mttf, devices).ok()?.exp();
-    let read_failure = ln_read_failure(run.member_uber.ln(), bits).ok()?.exp();
+    let read_failure = ln_read_failure(RunSpec::MEMBER_UBER.ln(), bits).ok()?.exp();
     // A repair within one step of time must not have an infinite rate.
     let mttdl_hours = mean_time(config, 1.0 / mttf, 1.0 / hours.max(1e-9), read_failure).ok()?;
     Some(RepairRisk { second_failure, read_failure, mttdl_hours })

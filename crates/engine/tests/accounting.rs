@@ -83,7 +83,6 @@ overwrite = "none"
 [run]
 timing = "{timing}"
 window = "5ms"
-max_windows = 64
 [workload.synthetic]
 {workload}
 "#

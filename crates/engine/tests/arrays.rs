@@ -481,8 +481,7 @@ fn data_loss_per_year_can_be_compared_between_levels() {
         "level = \"raid5\"\nmembers = 4\nspares = 1\nmember = [{ device = 1, fail_at = \"50ms\" }]",
         "read_percent = 50\nrequests = 4000",
     );
-    let array =
-        run(scenario(&format!("{text}\n[run]\nmember_uber = 1e-12"))).summary().array.clone().unwrap();
+    let array = run(scenario(&text)).summary().array.clone().unwrap();
     let (loss, rebuild) = (array.data_loss.unwrap(), array.rebuild.unwrap());
     assert_eq!((loss.repair_measured, loss.read_failure_measured), (Some(true), Some(false)));
     let took = (rebuild.finished_s.unwrap() - rebuild.started_s) / 3600.0;

@@ -245,7 +245,6 @@ fn wear_levelling_beside_a_saturating_host_costs_the_same_by_either_clock() {
         gap("wear_leveling = { static_gap = 3 }", false),
         gap("wear_leveling = { static_gap = 3 }", true),
         gap("wear_leveling = { static_gap = 30 }", false),
-        Case { controller: "background_every = 8", ..gap("wear_leveling = { static_gap = 3 }", false) },
     ]);
 }
 

@@ -72,12 +72,12 @@ fn a_repair_writes_exactly_the_failed_data() {
 
 #[test]
 fn the_risk_is_that_of_equations_1_and_2() {
-    let repair = repaired("[run]\nmember_mttf_hours = 1000\nmember_uber = 1e-9");
+    let repair = repaired("[run]\nmember_mttf_hours = 1000");
     let risk = repair.risk.unwrap();
     let hours = repair.total_s / 3600.0;
     assert_close("a second failure", risk.second_failure, 1.0 - (-hours * 3.0 / 1000.0f64).exp(), 1e-6);
     let bits = repair.bytes_read_from_peers as f64 * 8.0;
-    assert_close("a read failure", risk.read_failure, 1.0 - (1.0 - 1e-9f64).powf(bits), 1e-6);
+    assert_close("a read failure", risk.read_failure, -(-1e-16 * bits).exp_m1(), 1e-6);
     // Of failures at a rate of 4 / MTTF each leads to loss by a second one, or by a read that fails.
     let loss = risk.second_failure + risk.read_failure * (1.0 - risk.second_failure);
     assert_close("mean time to data loss", risk.mttdl_hours, 1000.0 / 4.0 / loss, 1e-2);

@@ -49,8 +49,7 @@ initial = {{ pe_cycles = 4000, pe_spread = 200 }}
 age = "1d"
 reprotect = true
 [device.hazards]
-transient_read = 1e-4
-program_failure = 1e-5
+per_operation = {{ read = 1e-4, program = 1e-5 }}
 [[faults]]
 at = "20ms"
 kind = "die"

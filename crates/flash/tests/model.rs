@@ -131,13 +131,13 @@ impl PlainRoom {
         let Some(suspend) = self.shape.suspend else { return };
         let state = &mut self.dies[die];
         let (Doing::Array(start, end, look), Some(op)) = (&mut state.doing, state.current) else { return };
-        let (allowed, limit, latency) = if op.kind == Kind::Erase {
-            (suspend.erase, suspend.erase_limit, suspend.erase_latency)
+        let (allowed, latency) = if op.kind == Kind::Erase {
+            (suspend.erase, suspend.erase_latency)
         } else {
-            (suspend.program, suspend.program_limit, suspend.program_latency)
+            (suspend.program, None)
         };
         let least = *start + suspend.least_progress.map_or(0, |time| time.0);
-        if !allowed || state.suspensions >= limit.unwrap_or(suspend.limit) {
+        if !allowed || state.suspensions >= suspend.limit {
             return;
         }
         let writes_wait = self.demands[die % self.demands.len()].writes_wait;
@@ -455,25 +455,15 @@ fn action() -> impl Strategy<Value = Action> {
 fn suspend() -> impl Strategy<Value = Suspend> {
     let time = |most| proptest::option::of((0..most).prop_map(Nanos));
     let progress = time(400_000u64);
-    let times = (progress, time(40_000u64), time(90_000u64), time(20_000u64));
-    let limits = (1u8..4, proptest::option::of(0u8..6), proptest::option::of(0u8..6));
-    (any::<(bool, bool, bool)>(), 1u8..4, times, limits).prop_map(
-        |(
-            (program, erase, while_writes_wait),
-            reads,
-            (least_progress, program_latency, erase_latency, resume),
-            limits,
-        )| {
-            let (limit, program_limit, erase_limit) = limits;
+    let times = (progress, time(90_000u64), time(20_000u64));
+    (any::<(bool, bool, bool)>(), 1u8..4, times, 0u8..6).prop_map(
+        |((program, erase, while_writes_wait), reads, (least_progress, erase_latency, resume), limit)| {
             Suspend {
                 program,
                 erase,
                 least_progress,
-                program_latency,
                 erase_latency,
                 resume,
-                program_limit,
-                erase_limit,
                 while_writes_wait,
                 ..Suspend::both(Nanos(OVERHEAD), limit, reads)
             }

@@ -18,9 +18,8 @@ const DATA_IN: u64 = COMMAND + 2 * UNIT;
 fn shape(least: u64, limit: u8, reads: u8) -> Shape {
     let suspend = Suspend {
         least_progress: Some(Nanos(least)),
-        program_latency: Some(Nanos(LATENCY)),
         resume: Some(Nanos(RESUME)),
-        ..Suspend::both(Nanos(OVERHEAD), limit, reads)
+        ..Suspend::both(Nanos(LATENCY), limit, reads)
     };
     Shape { suspend: Some(suspend), ..Shape::default() }
 }
@@ -105,16 +104,14 @@ fn reads_left_waiting_suspend_where_progress_is_asked_for() {
     }
 }
 
-/// Programs and erases have latencies and limits of their own.
+/// Erases have a latency of their own, and each kind may be exempt.
 #[test]
 fn programs_and_erases_differ() {
     let suspend = Suspend {
-        program_latency: Some(Nanos(7_000)),
+        program: false,
         erase_latency: Some(Nanos(90_000)),
         resume: Some(Nanos(11_000)),
-        program_limit: Some(0),
-        erase_limit: Some(2),
-        ..Suspend::both(Nanos(OVERHEAD), 1, 1)
+        ..Suspend::both(Nanos(7_000), 2, 1)
     };
     let shape = |suspend| Shape { suspend: Some(suspend), ..Shape::default() };
     let run = |suspend: Suspend, erases: bool| {
@@ -135,8 +132,8 @@ fn programs_and_erases_differ() {
     assert_eq!(suspends, 2);
     assert_eq!(first, 100_000 + 90_000 + read_time(1));
     assert_eq!(end, COMMAND + ERASE + 2 * (90_000 + 11_000 + read_time(1)));
-    let (suspends, end, first) = run(Suspend { program_limit: None, ..suspend }, false);
-    assert_eq!(suspends, 1, "the common limit");
+    let (suspends, end, first) = run(Suspend { program: true, limit: 1, ..suspend }, false);
+    assert_eq!(suspends, 1);
     assert_eq!(first, 100_000 + 7_000 + read_time(1));
     assert_eq!(end, program_time() + 7_000 + 11_000 + read_time(1));
 }

@@ -112,7 +112,7 @@ proptest! {
         reads in 0..200_000u32,
         seed: u64,
     ) {
-        let page_types = PageTypes { factors, normalise: true };
+        let page_types = PageTypes { factors };
         let variation = BlockVariation { sigma };
         let config =
             CellsConfig { model: model(name), variation, page_types: Some(&page_types), scope: ReadScope::Block };
@@ -147,7 +147,7 @@ proptest! {
         row in proptest::option::of(0..ROWS),
         seed: u64,
     ) {
-        let page_types = PageTypes { factors: vec![0.8, 1.0, 1.3], normalise: false };
+        let page_types = PageTypes { factors: vec![0.8, 0.95, 1.25] };
         let variation = BlockVariation { sigma: 0.3 };
         let config =
             CellsConfig { model: model(name), variation, page_types: Some(&page_types), scope: ReadScope::Block };
@@ -335,7 +335,7 @@ fn time_stands_still_at_the_horizon() {
 /// *some* row has reached the limit of its type, neither before nor after. The oracle looks at every row after every reading.
 #[test]
 fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {
-    let page_types = PageTypes { factors: vec![0.5, 1.0, 2.0], normalise: false };
+    let page_types = PageTypes { factors: vec![0.5, 1.0, 2.0] };
     let config =
         CellsConfig { page_types: Some(&page_types), scope: ReadScope::Page, ..plain("tlc-72-layer") };
     for seed in 0..40 {

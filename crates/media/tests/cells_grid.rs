@@ -34,7 +34,7 @@ fn grid() -> RberModel {
 }
 
 fn cells(model: &RberModel, cycles: u32, days: u64, reads: u32) -> Cells {
-    let types = PageTypes { factors: vec![0.7, 1.0, 1.3], normalise: true };
+    let types = PageTypes { factors: vec![0.7, 1.0, 1.3] };
     let config = CellsConfig {
         model,
         variation: BlockVariation::default(),

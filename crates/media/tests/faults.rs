@@ -379,9 +379,9 @@ fn scheduled_faults_are_read_as_people_write_them() {
 fn hazards_out_of_range_are_refused_by_name() {
     let refused = |hazards: HazardConfig| hazards.validate("device.hazards").unwrap_err().to_string();
     let message = refused(HazardConfig { die_per_year: -1.0, ..HazardConfig::default() });
-    assert_eq!(message, "device.hazards.die_per_year = -1: must be between 0 and 1e9 events per year");
+    assert_eq!(message, "device.hazards.per_year.die = -1: must be between 0 and 1e9 events per year");
     let message = refused(HazardConfig { erase_failure: 0.6, ..HazardConfig::default() });
-    assert_eq!(message, "device.hazards.erase_failure = 0.6: must be between 0 and 0.5");
+    assert_eq!(message, "device.hazards.per_operation.erase = 0.6: must be between 0 and 0.5");
     assert!(
         refused(HazardConfig { transient_read: f64::NAN, ..HazardConfig::default() })
             .contains("transient_read")

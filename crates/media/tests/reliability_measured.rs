@@ -147,7 +147,7 @@ fn rows_of_other_temperatures_count_as_longer_times() {
         }
     }
     let found = fit("x.csv", &text, &reading(Fit::PowerLaw)).unwrap();
-    assert_eq!(found.measured.reference, Some(40.0));
+    assert_eq!(found.measured.temperature, Some(40.0));
     assert!(found.measured.rms_log10 < 1e-5, "{}", found.measured.rms_log10);
     let other = Reading { activation_energy: 0.6, ..Reading::default() };
     assert!(fit("x.csv", &text, &other).unwrap().measured.rms_log10 > 0.02);

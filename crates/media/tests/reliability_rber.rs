@@ -228,14 +228,12 @@ fn block_factors_are_log_normal_with_mean_1_and_belong_to_their_block() {
 }
 
 #[test]
-fn page_type_factors_average_to_1_unless_told_otherwise() {
+fn page_type_factors_average_to_1() {
     let types: PageTypes = serde_json::from_str(r#"{"factors": [1, 2, 3]}"#).unwrap();
     let factors: Vec<f64> = types.ln_factors().iter().map(|ln| ln.exp()).collect();
     assert!((factors.iter().sum::<f64>() - 3.0).abs() < 1e-14 && (factors[2] - 1.5).abs() < 1e-14);
-    let raw = PageTypes { normalise: false, ..types };
-    assert!((raw.ln_factors()[2].exp() - 3.0).abs() < 1e-14);
     for factors in [vec![], vec![1.0; 9], vec![1.0, 0.0], vec![f64::NAN]] {
-        assert!(PageTypes { factors, normalise: true }.validate("pages").is_err());
+        assert!(PageTypes { factors }.validate("pages").is_err());
     }
 }
 

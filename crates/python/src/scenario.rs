@@ -2,7 +2,7 @@
 
 use crate::errors::{ScenarioError, of_scenario};
 use crate::guard::unlocked;
-use outlast_engine::{Provenance, Scenario, ScenarioLayer, load_scenario, presets};
+use outlast_engine::{Provenance, Scenario, ScenarioLayer, load_scenario, migrate as migrate_text, presets};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -67,6 +67,15 @@ fn void_settings(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>
     unlocked(py, || Ok(load(layers, &overrides)?.0.void))
 }
 
+/// The text of a scenario file of an earlier version with the settings of this one, and what cannot be kept.
+#[pyfunction]
+fn migrate(py: Python<'_>, name: &str, text: &str) -> PyResult<(String, Vec<String>)> {
+    unlocked(py, || {
+        let migrated = migrate_text(name, text).map_err(of_scenario)?;
+        Ok((migrated.text, migrated.notes))
+    })
+}
+
 /// Name, title and text of every preset.
 #[pyfunction]
 #[pyo3(name = "presets")]
@@ -79,5 +88,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(input_files, module)?)?;
     module.add_function(wrap_pyfunction!(beyond_range, module)?)?;
     module.add_function(wrap_pyfunction!(void_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(migrate, module)?)?;
     module.add_function(wrap_pyfunction!(all_presets, module)?)
 }

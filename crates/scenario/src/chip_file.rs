@@ -1,8 +1,9 @@
-//! Characterisations of chips: the file is read when a scenario is loaded, and the fitted model becomes part of the scenario.
+//! Characterisations of chips: the file is read when a scenario is loaded, and the fitted model becomes part of the scenario, in place of the name of the file.
 
 use super::load::ReadFile;
 use super::{Provenance, Scenario, ScenarioError, SourcePosition};
 use outlast_media::reliability::measured::{RowError, fit};
+use outlast_settings::drive::Chip;
 use std::path::Path;
 
 /// Bytes of a characterisation at most: more than any has.
@@ -15,14 +16,10 @@ pub(super) fn measure_chip(
     read: ReadFile<'_>,
 ) -> Result<(), ScenarioError> {
     let Some(reliability) = &mut scenario.device.reliability else { return Ok(()) };
-    let Some(file) = reliability.chip_file() else {
-        // A model of a file that another layer has replaced is no longer valid.
-        reliability.measured = None;
-        return Ok(());
-    };
-    // A scenario that was written out contains the fitted model and must not need the file again.
+    let Some(file) = reliability.chip_file() else { return Ok(()) };
+    // A scenario that was written out contains the fitted chip and must not need the file again.
     let reading = reliability.reading();
-    if reliability.measured.as_ref().is_some_and(|measured| measured.is_of(file, &reading)) {
+    if reliability.chip.as_ref().and_then(Chip::fitted).is_some_and(|fitted| fitted.is_read_as(&reading)) {
         return Ok(());
     }
     let file = file.to_owned();
@@ -43,7 +40,7 @@ pub(super) fn measure_chip(
         });
     }
     let fitted = fit(&file, &text, &reading).map_err(|error| row_error(&file, error))?;
-    reliability.measured = Some(fitted.measured);
+    reliability.chip = Some(Chip::Fitted(fitted.measured.into()));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ impl Scenario {
     pub fn beyond_range(&self) -> Vec<String> {
         let Some(reliability) = &self.device.reliability else { return Vec::new() };
         let (Some(chip), Some(range)) = (&reliability.chip, reliability.range()) else { return Vec::new() };
+        let chip = chip.name();
         let initial = &reliability.initial;
         let days = |time: Nanos| time.as_secs_f64() / 86_400.0 * reliability.time_factor().unwrap_or(1.0);
         let leaps = self.run.ageing.iter().fold(0u64, |sum, leap| sum.saturating_add(leap.by.0));

@@ -61,6 +61,16 @@ pub enum ScenarioError {
         /// Empty, or "; did you mean `channels`?", or the names that there are.
         hint: String,
     },
+    /// A setting of an earlier version.
+    #[error("{at}: {field}: is no setting any more: {advice} (`outlast scenario migrate` rewrites a file)")]
+    Retired {
+        /// Position of the setting.
+        at: SourcePosition,
+        /// Dotted name.
+        field: String,
+        /// What replaced it, or why it went.
+        advice: String,
+    },
     /// A setting without a default is absent.
     #[error("{}{field} is missing{hint}", prefix(at.as_ref()))]
     Missing {

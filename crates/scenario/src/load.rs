@@ -8,6 +8,7 @@ use super::override_path::override_tree;
 use super::parse::{json_tree, toml_tree};
 use super::paths::{is_path, normalised, resolve_paths};
 use super::policies::apply_policies;
+use super::retired::refuse_retired;
 use super::tree::{NodeOrigin, SettingNode, SettingValue};
 use super::void_settings::{self, VoidSetting};
 use super::{Preset, Provenance, Scenario, ScenarioError, SourcePosition, presets};
@@ -77,6 +78,7 @@ pub fn load(
     }
     merge(&mut root, last, &mut loader.dropped)?;
     let void = void_settings::sentences(&loader.dropped, &root);
+    refuse_retired(&root)?;
     let provenance = Provenance::new(root);
     let mut scenario: Scenario = decode(&provenance)?;
     scenario.void = void;

@@ -83,6 +83,8 @@ fn merge_at(
     dropped: &mut Vec<VoidSetting>,
 ) -> Result<(), ScenarioError> {
     match over.value {
+        // A fitted chip is one value: no part of the inherited chip is left in it.
+        SettingValue::Table(_) if table_of(path) == "device.reliability.chip" => *base = over,
         SettingValue::Table(over_table) => {
             if !matches!(base.value, SettingValue::Table(_)) {
                 *base =

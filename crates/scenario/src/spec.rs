@@ -140,10 +140,6 @@ pub struct RunSpec {
     /// Length of a window of the time series; more than 0. Default: chosen so that there are enough of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Nanos>,
-    /// Windows kept; beyond, they are merged in pairs. 2 to 10 million. Default: 10 000.
-    pub max_windows: u32,
-    /// Significant decimal digits of latency histograms; 1 to 5. Default: 3.
-    pub histogram_digits: u8,
     /// Leaps of age: the data on flash becomes older at once, as if the drive had been stored without power. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ageing: Vec<AgeLeap>,
@@ -159,8 +155,6 @@ pub struct RunSpec {
     /// Mean time to failure of a member of an array, in hours, for the risk of data loss. Above 0. Default: 1.5 million (assumed: data
     /// sheets of enterprise drives name 1.5 to 2.5 million).
     pub member_mttf_hours: f64,
-    /// Probability that a bit of a member cannot be read, for the risk of data loss where the flash has no error model. 0 to 1. Default: 1e-16 (Reparo, section 3).
-    pub member_uber: f64,
     /// Threads that a run may use while it prepares drives and where it runs without time; results do not depend on them. 1 to 1024.
     /// Default: one for each processor; in sweeps, which make several runs at once, 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,14 +194,11 @@ impl Default for RunSpec {
             timing: TimingMode::Full,
             warm_up: Nanos::ZERO,
             window: None,
-            max_windows: 10_000,
-            histogram_digits: 3,
             ageing: Vec::new(),
             twin: false,
             finish_rebuild: true,
             capacity_scale: 1.0,
             member_mttf_hours: 1.5e6,
-            member_uber: 1e-16,
             threads: None,
             causes: false,
             utilisation: false,
@@ -354,6 +345,13 @@ impl PreconditionSpec {
 }
 
 impl RunSpec {
+    /// Windows of the time series that are kept; beyond, they are merged in pairs. More than a chart can show, in little memory.
+    pub const MAX_WINDOWS: u32 = 10_000;
+    /// Significant decimal digits of latency histograms: percentiles within 0.1 %.
+    pub const HISTOGRAM_DIGITS: u8 = 3;
+    /// Probability that a bit of a member cannot be read, for the risk of data loss where the flash has no error model (Reparo, section 3).
+    pub const MEMBER_UBER: f64 = 1e-16;
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -377,16 +375,8 @@ impl RunSpec {
                 ));
             }
         }
-        check_range("run.member_uber", self.member_uber, 0.0, 1.0)?;
         if let Some(threads) = self.threads.filter(|threads| !(1..=1024).contains(threads)) {
             return Err(ConfigError::new("run.threads", threads, "must be between 1 and 1024"));
-        }
-        if !(2..=10_000_000).contains(&self.max_windows) {
-            return Err(ConfigError::new(
-                "run.max_windows",
-                self.max_windows,
-                "must be between 2 and 10000000",
-            ));
         }
         // Ages are stored up to 13.6 years, of which ten may have passed before the run.
         let most = Nanos::secs(1000 * 86_400);
@@ -416,13 +406,6 @@ impl RunSpec {
                 let limit = "must be the name of a file that ends in .parquet";
                 return Err(ConfigError::new("run.log", log, limit));
             }
-        }
-        if !(1..=5).contains(&self.histogram_digits) {
-            return Err(ConfigError::new(
-                "run.histogram_digits",
-                self.histogram_digits,
-                "must be between 1 and 5",
-            ));
         }
         Ok(())
     }

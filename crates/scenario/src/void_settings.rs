@@ -64,14 +64,6 @@ const DEPENDENTS: &[DependentSetting] = &[
     under((MODEL, "q"), FORM, &["power-law"], ""),
     under((MODEL, "a"), FORM, &["exponential"], ""),
     under((MODEL, "b"), FORM, &["exponential"], ""),
-    under((MODEL, "low_cycles"), FORM, &["two-point"], ""),
-    under((MODEL, "low_rber"), FORM, &["two-point"], ""),
-    under((MODEL, "high_cycles"), FORM, &["two-point"], ""),
-    under((MODEL, "high_rber"), FORM, &["two-point"], ""),
-    under((MODEL, "cycles"), FORM, &["grid"], ""),
-    under((MODEL, "days"), FORM, &["grid"], ""),
-    under((MODEL, "reads"), FORM, &["grid"], ""),
-    under((MODEL, "rber"), FORM, &["grid"], ""),
 ];
 
 /// A setting that a layer gives and that does not count.

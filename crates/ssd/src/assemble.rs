@@ -17,7 +17,7 @@ use crate::whole::Mounts;
 use outlast_flash::{Flash, Setup};
 use outlast_ftl::{Ftl, FtlOptions, Layout, MountOptions, Tables};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
-use outlast_settings::drive::{Identifier, MountConfig, SsdConfig, WriteCache};
+use outlast_settings::drive::{ControllerConfig, Identifier, MountConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
@@ -148,8 +148,8 @@ pub(crate) fn flash_of<T: Copy>(
         program_unit: layout.program_unit(),
         one_shot: u32::from(config.ftl.one_shot),
         cores: &owners,
-        program_every: config.controller.program_every,
-        background_every: config.controller.background_every,
+        program_every: ControllerConfig::PROGRAM_EVERY,
+        background_every: ControllerConfig::BACKGROUND_EVERY,
         internal_operations: config.controller.internal_operations,
         think_time: config.controller.think_time,
     })
@@ -238,7 +238,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         absent: absent_of(&config.absent_dies, share),
         coalesce: config.units_held_back(),
         mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
-        background_every: config.controller.background_every,
+        background_every: ControllerConfig::BACKGROUND_EVERY,
         seed,
         tables: Tables::Built,
     }

@@ -15,10 +15,9 @@ use support::{command, tiny};
 const SENSED: u64 = 200 + 60_000 + 6_141;
 const HARD: u64 = 12_000;
 const RETRY: u64 = 17_000;
-const SOFT: u64 = 90_000;
 
-fn times(soft: Option<u64>) -> DecodeTimes {
-    DecodeTimes { hard: Nanos(HARD), retry: Nanos(RETRY), soft: soft.map(Nanos) }
+fn times() -> DecodeTimes {
+    DecodeTimes { hard: Nanos(HARD), retry: Nanos(RETRY) }
 }
 
 fn one_die(decode: DecodeTimes) -> SsdConfig {
@@ -73,7 +72,7 @@ fn ends(config: SsdConfig, reads: u32) -> Vec<u64> {
 fn a_plain_read_completes_later_and_holds_nothing() {
     for link in [None, ByteRate::new(1_000_000_000)] {
         let of = |decode| ends(SsdConfig { controller: with_link(decode, link), ..one_die(decode) }, 5);
-        let (without, with) = (of(DecodeTimes::default()), of(times(None)));
+        let (without, with) = (of(DecodeTimes::default()), of(times()));
         assert_eq!(without[0], SENSED + link.map_or(0, |_| 4096));
         assert_eq!(with, without.iter().map(|end| end + HARD).collect::<Vec<_>>());
     }
@@ -87,14 +86,9 @@ fn with_link(decode: DecodeTimes, link: Option<ByteRate>) -> outlast_settings::d
 #[test]
 fn a_reread_begins_when_the_decode_before_has_failed() {
     let held = 4 * SENSED + HARD + 2 * RETRY;
-    for (max, soft, last) in [
-        (None, Some(SOFT), RETRY),
-        (Some(3), Some(SOFT), SOFT),
-        (Some(3), None, RETRY),
-        (Some(9), Some(SOFT), RETRY),
-    ] {
-        let config = SsdConfig { reliability: Some(thrice_reread(max)), ..one_die(times(soft)) };
-        assert_eq!(ends(config, 2), [held + last, 2 * held + last], "{max:?} re-reads, soft {soft:?}");
+    for max in [None, Some(3), Some(9)] {
+        let config = SsdConfig { reliability: Some(thrice_reread(max)), ..one_die(times()) };
+        assert_eq!(ends(config, 2), [held + RETRY, 2 * held + RETRY], "{max:?} re-reads");
     }
     let config = SsdConfig { reliability: Some(thrice_reread(None)), ..one_die(DecodeTimes::default()) };
     assert_eq!(ends(config, 1), [4 * SENSED]);
@@ -102,7 +96,7 @@ fn a_reread_begins_when_the_decode_before_has_failed() {
 
 #[test]
 fn a_decoder_that_takes_more_than_a_second_is_refused() {
-    let config = one_die(DecodeTimes { soft: Some(Nanos::secs(2)), ..times(None) });
+    let config = one_die(DecodeTimes { retry: Nanos::secs(2), ..times() });
     let error = Ssd::new(config, 1).expect_err("refused").to_string();
-    assert!(error.contains("device.controller.decode.soft") && error.contains("1s"), "{error}");
+    assert!(error.contains("device.controller.decode.retry") && error.contains("1s"), "{error}");
 }

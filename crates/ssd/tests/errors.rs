@@ -65,12 +65,12 @@ fn read(ssd: &mut Ssd, mut now: Nanos, unit: u64, times: u32) -> Nanos {
 /// superblock is moved after the very read that the closed form gives, and nothing recurses.
 #[test]
 fn a_page_that_is_read_too_often_is_found_in_any_row() {
-    let factors = [0.5, 2.0];
+    let factors = [0.5, 1.5];
     for row in 0..8u64 {
         let mut config = one_die();
         config.reliability = Some(ReliabilityConfig {
             read_scope: ReadScope::Page,
-            page_types: Some(PageTypes { factors: factors.to_vec(), normalise: false }),
+            page_types: Some(PageTypes { factors: factors.to_vec() }),
             ..errs(1e-6)
         });
         config.scrub = Some(ScrubConfig { expected_errors: Some(1.0), ..ScrubConfig::default() });

@@ -269,12 +269,14 @@ fn queries_take_the_time_that_their_formula_says() {
         let of = |entries: u64, found: u64| {
             let share = entries.div_ceil(2);
             match identifier {
-                Identifier::L2pOneCore => entries * own.scan_cost.0 + found * own.found_cost.0,
+                Identifier::L2pOneCore => entries * own.scan_cost().0 + found * own.found_cost().0,
                 // The victim, core 1, has the smaller share of an odd number of entries.
-                Identifier::L2pAllCores => (share * own.scan_cost.0).max(
-                    entries / 2 * own.scan_cost.0 + entries * own.copy_cost.0 + found * own.found_cost.0,
+                Identifier::L2pAllCores => (share * own.scan_cost().0).max(
+                    entries / 2 * own.scan_cost().0
+                        + entries * own.copy_cost().0
+                        + found * own.found_cost().0,
                 ),
-                _ => share * own.marked_scan_cost.0,
+                _ => share * own.marked_scan_cost().0,
             }
         };
         assert_eq!(half.0, of(units / 2 + 1, half.1), "{identifier:?}");
@@ -283,7 +285,7 @@ fn queries_take_the_time_that_their_formula_says() {
             // One read after the other, of a page of each plane; marking goes on beside it.
             let timing = &ssd.config().timing;
             let read = 200 + 60_000 + timing.bus.time_for(Bytes(2 * 4096)).0;
-            let (reads, mark) = (record.lists_read / 2, own.mark_cost.0);
+            let (reads, mark) = (record.lists_read / 2, own.mark_cost().0);
             assert!(record.marked == failed);
             // All named units of a page are marked before the next page comes, of a block they are not.
             (reads * read, reads * read + failed * mark)
@@ -450,7 +452,7 @@ fn the_cheapest_rebuild_depends_on_the_link() {
 fn a_die_that_is_expected_to_fail_is_emptied_before_it_does() {
     for limits in [
         PredictConfig { bad_blocks: 3, ..PredictConfig::default() },
-        PredictConfig { bad_blocks: 7, uncorrectable: 4, window: Nanos::secs(10) },
+        PredictConfig { bad_blocks: 7, uncorrectable: 4 },
     ] {
         let mut config = drive(2, 4, 0.3, Identifier::P2lBlock);
         repair(&mut config).predict = Some(limits);

@@ -78,25 +78,20 @@ fn at_rest_a_command_takes_the_sum_of_its_parts() {
 fn a_command_costs_the_master_core_what_its_kind_does() {
     let mut config = far(tiny());
     config.controller.master_cost = Nanos(900);
-    config.controller.command_costs = CommandCosts {
-        read: Some(Nanos(2_000)),
-        write: Some(Nanos(3_000)),
-        trim: Some(Nanos::ZERO),
-        flush: None,
-    };
+    config.controller.command_costs = CommandCosts { read: Some(Nanos(2_000)), write: Some(Nanos(3_000)) };
     let at_rest = |command| alone(config.clone(), command) - SUBMIT - COMPLETE;
     assert_eq!(at_rest(command(Op::Read, 0, 8)), 2_000 + READ);
     assert_eq!(at_rest(command(Op::Write, 0, 8)), 3_000);
-    assert_eq!(at_rest(command(Op::Trim, 0, 8)), 0);
+    assert_eq!(at_rest(command(Op::Trim, 0, 8)), 900);
     assert_eq!(at_rest(Command::FLUSH), 900);
-    // The core does one after the other, in the order in which they came: what costs nothing waits, too.
+    // The core does one after the other, in the order in which they came.
     let (mut ssd, now) = filled(config);
     for (tag, op) in (0..).zip([Op::Write, Op::Trim, Op::Write]) {
         ssd.submit(now, command(op, u64::from(tag) * 8, 8), Tag(tag));
     }
     let ends: Vec<_> = run_out(&mut ssd).iter().map(|done| (done.tag.0, done.at.0 - now.0)).collect();
     let there = SUBMIT + COMPLETE;
-    assert_eq!(ends, [(0, there + 3_000), (1, there + 3_000), (2, there + 6_000)]);
+    assert_eq!(ends, [(0, there + 3_000), (1, there + 3_900), (2, there + 6_900)]);
 }
 
 /// The drive's queue knows nothing of the way to it: a place is taken when a command arrives and free when it is done.
@@ -150,9 +145,7 @@ proptest! {
         config.controller.in_order = in_order;
         config.controller.queues = (seed % 3 != 0).then(|| QueuesConfig {
             arbitration: Arbitration::Weighted,
-            burst: 1 + (seed >> 8) as u32 % 4,
             depth: (seed % 5 == 1).then_some((1 + (seed >> 12) as u32 % 3).min(depth)),
-            weights: None,
             classes: vec![Class::High, Class::Urgent, Class::Low, Class::Medium],
         });
         config.controller.link = linked.then(|| ByteRate::new(500_000_000).unwrap());

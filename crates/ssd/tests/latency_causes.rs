@@ -241,8 +241,7 @@ proptest! {
     fn the_parts_of_every_command_sum_to_its_latency(config in drives(), seed: u64, commands in 100u64..1500) {
         let mut config = config;
         if seed % 2 == 1 {
-            let (hard, retry, soft) = (Nanos::micros(8), Nanos::micros(10), Some(Nanos::micros(40)));
-            config.controller.decode = DecodeTimes { hard, retry, soft };
+            config.controller.decode = DecodeTimes { hard: Nanos::micros(8), retry: Nanos::micros(40) };
             if let Some(suspend) = &mut config.timing.suspend {
                 suspend.least_progress = Some(Nanos::micros(100));
             }

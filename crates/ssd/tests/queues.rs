@@ -23,13 +23,7 @@ fn one_die(depth: u32, queues: Option<QueuesConfig>) -> SsdConfig {
 }
 
 fn round_robin() -> QueuesConfig {
-    QueuesConfig {
-        arbitration: Arbitration::RoundRobin,
-        burst: 1,
-        weights: None,
-        depth: None,
-        classes: Vec::new(),
-    }
+    QueuesConfig { arbitration: Arbitration::RoundRobin, depth: None, classes: Vec::new() }
 }
 
 fn weighted(classes: &[Class]) -> QueuesConfig {
@@ -88,8 +82,6 @@ fn who_asks_little_waits_for_its_turn_only() {
     assert_eq!(place(one_die(16, None)), 384);
     // Queue 0 filled the drive, and the turn goes round.
     assert_eq!(place(one_die(16, Some(round_robin()))), 16 + 5);
-    let bursts = QueuesConfig { burst: 8, ..round_robin() };
-    assert_eq!(place(one_die(16, Some(bursts))), 16 + 5 * 8);
     // Where each queue has two places at most, sixteen are enough for all: it waits for what the others have in the drive.
     let few = QueuesConfig { depth: Some(2), ..round_robin() };
     assert_eq!(place(one_die(16, Some(few))), 6 * 2);

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
 use outlast_media::Suspend;
-use outlast_settings::drive::{ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
+use outlast_settings::drive::{ControllerConfig, ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::WearLeveling;
 use outlast_ssd::Ssd;
 use outlast_units::Nanos;
@@ -106,9 +106,7 @@ fn a_suspended_program_ends_within_its_bound() {
 #[test]
 fn reads_starve_neither_writes_nor_collection() {
     for suspend in [None, Some(suspend(2, 4))] {
-        let mut config = one_die(suspend);
-        config.controller.program_every = 16;
-        let (mut ssd, start) = filled(config, 600);
+        let (mut ssd, start) = filled(one_die(suspend), 600);
         let mut issued = 64u64;
         let mut done = 0u64;
         for tag in 0..64 {
@@ -136,9 +134,10 @@ fn reads_starve_neither_writes_nor_collection() {
         assert!(erases > 50, "{erases} erasures");
         let delay =
             suspend.map_or(0, |own| u64::from(own.limit) * (2 * OVERHEAD + u64::from(own.reads) * READ));
-        let bound = programs * (PROGRAM + delay + 16 * READ)
-            + erases * (ERASE + delay + 16 * READ)
-            + counters.reads[outlast_ftl::ReadCause::Gc] * (READ + 16 * READ);
+        let reads_first = u64::from(ControllerConfig::PROGRAM_EVERY) * READ;
+        let bound = programs * (PROGRAM + delay + reads_first)
+            + erases * (ERASE + delay + reads_first)
+            + counters.reads[outlast_ftl::ReadCause::Gc] * (READ + reads_first);
         assert!(end.0 - start.0 < bound, "{} ns against {bound}", end.0 - start.0);
         // And reads go first: most of what the die did was reading.
         assert!(reads > 4 * programs, "{reads} reads, {programs} programs");
@@ -171,10 +170,8 @@ fn the_host_leaves_one_superblock_to_each_task() {
         let static_gap = levelling.then_some(4);
         config.ftl.wear_leveling = WearLeveling { dynamic: true, static_gap };
         if scrub {
-            config.reliability = Some(ReliabilityConfig {
-                chip: Some("tlc-72-layer".to_owned()),
-                ..ReliabilityConfig::default()
-            });
+            config.reliability =
+                Some(ReliabilityConfig { chip: Some("tlc-72-layer".into()), ..ReliabilityConfig::default() });
             config.scrub = Some(ScrubConfig { reads: Some(1000), ..ScrubConfig::default() });
         }
         Ssd::new(config, 1).unwrap().ftls().next().unwrap().space().reserve()

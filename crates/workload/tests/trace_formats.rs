@@ -229,7 +229,6 @@ fn settings_are_checked() {
         ("queue_depth = 0", &["workload.trace.queue_depth"]),
         ("queue_depth = 1\ntime_scale = 2.0", &["queue_depth", "time_scale"]),
         ("align = \"1000B\"", &["workload.trace.align", "1000B"]),
-        ("window = 0", &["workload.trace.window"]),
         ("time_unit = \"ms\"", &["workload.trace.time_unit", "spc"]),
     ] {
         let message = replay("settings", "0,0,512,r,0\n", settings).unwrap_err().to_string();

@@ -25,6 +25,7 @@ COMMANDS = {
     "torture": ("outlast.cli.torture", "Test whether a program survives power loss."),
     "snapshot": ("outlast.cli.snapshot", "Precondition a drive or array and save it, for later runs to start from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
+    "scenario": ("outlast.cli.scenario", "Rewrite a scenario file of an earlier version."),
     "presets": ("outlast.cli.scenario", "List the built-in scenarios, or show one."),
     "schema": ("outlast.cli.scenario", "Print the JSON Schema of scenario files."),
     "trace": ("outlast.cli.trace", "Inspect and convert block traces."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -76,6 +77,45 @@ def _counted(found: Estimate) -> str:
     )
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"  {name.ljust(width)}  {value}" for name, value in rows)
+
+
+@click.group(
+    "scenario",
+    epilog="""\b
+Example:
+  outlast scenario migrate old.toml > new.toml""",
+)
+def scenario_command() -> None:
+    """Work on scenario files."""
+
+
+@scenario_command.command(
+    "migrate",
+    epilog="""\b
+Examples:
+  outlast scenario migrate old.toml > new.toml
+  outlast scenario migrate old.toml --in-place""",
+)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--in-place", is_flag=True, help="Write FILE instead of printing it.")
+def migrate_command(file: Path, in_place: bool) -> None:
+    """Rewrite FILE, a scenario of an earlier version, with the settings of this one, and print it.
+
+    Settings that were renamed get their new names; those that are always the same now go. The rest of the file, with its
+    comments, stays as it is. A line on standard error tells of each change by which the scenario may mean something else,
+    and of what has to be changed by hand.
+    """
+    from outlast.api import migrate
+
+    migrated = migrate(file)
+    for note in migrated.notes:
+        click.echo(note, err=True)
+    if in_place:
+        from outlast.output import whole
+
+        whole(file, migrated.text)
+    else:
+        click.echo(migrated.text, nl=False)
 
 
 @click.command(

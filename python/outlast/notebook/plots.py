@@ -29,7 +29,7 @@ LACKS = {
     "causes-read": (None, "run.causes = true makes it, where there are reads"),
     "causes-write": (None, "run.causes = true makes it, where there are writes"),
     "error-rates": ("timeseries", "device.reliability.chip makes it; `outlast chips` lists them"),
-    "wrong-bits": ("errors", "device.reliability.histogram_every makes it, of a drive with device.reliability.chip"),
+    "wrong-bits": ("errors", "device.reliability.chip makes it; `outlast chips` lists them"),
     "tails": (None, "device.reliability.ecc makes it, of a drive with device.reliability.chip"),
     "decisions": ("decisions", "device.reliability.chip makes it; `outlast chips` lists them"),
     "twin": (None, "run.twin = true makes it"),

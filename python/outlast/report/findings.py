@@ -174,18 +174,25 @@ def _twin(figures: dict[str, Any]) -> str:
 GOES_BAD = (
     ("defects", "factory_bad"),
     ("defects", "endurance"),
-    ("hazards", "block_per_year"),
-    ("hazards", "program_failure"),
-    ("hazards", "erase_failure"),
+    ("hazards", "per_year", "block"),
+    ("hazards", "per_operation", "program"),
+    ("hazards", "per_operation", "erase"),
 )
-"""Settings of a device, by section and name, that make blocks go bad."""
+"""Settings of a device, by their names from the outermost table, that make blocks go bad."""
+
+
+def _setting(table: Any, *names: str) -> Any:
+    """The setting of those names below a table; None where it is not given."""
+    for name in names:
+        table = (table or {}).get(name)
+    return table
 
 
 def blocks_lost(summary: dict[str, Any]) -> list[str]:
     """Bad and spare blocks, where there can be any."""
     figures, device = summary["wear"], (summary.get("scenario") or {}).get("device") or {}
     found = []
-    if figures["bad_blocks"] or any((device.get(name) or {}).get(key) for name, key in GOES_BAD):
+    if figures["bad_blocks"] or any(_setting(device, *names) for names in GOES_BAD):
         found.append(counted(figures["bad_blocks"], "bad block"))
     if figures["spare_blocks_left"] or (device.get("ftl") or {}).get("spare_blocks"):
         found.append(f"{counted(figures['spare_blocks_left'], 'spare block')} left")

@@ -10,7 +10,7 @@ use crate::run::{RunEnding, RunState};
 use crate::splits::LatencySplits;
 use crate::summary::RunSummary;
 use crate::window::TimeWindows;
-use outlast_scenario::{Scenario, TimingMode};
+use outlast_scenario::{RunSpec, Scenario, TimingMode};
 use outlast_units::Nanos;
 use std::fmt;
 
@@ -61,7 +61,7 @@ impl Simulation {
         let lanes = self.workload.jobs.as_ref();
         let windows = self.windows();
         let over_time = run.utilisation.then(|| Box::new(OverTime::new(windows.width())));
-        let mut recorder = RunRecorder::new(run.histogram_digits, windows, lanes);
+        let mut recorder = RunRecorder::new(RunSpec::HISTOGRAM_DIGITS, windows, lanes);
         recorder.over_time = over_time;
         let is_timed = run.timing == TimingMode::Full;
         // Without simulated time a warm-up would never end.
@@ -72,12 +72,12 @@ impl Simulation {
     /// Windows of the set width, or of one that suits the workload's duration; at least a microsecond.
     fn windows(&self) -> TimeWindows {
         let run = &self.scenario.run;
-        let digits = run.histogram_digits;
+        let digits = RunSpec::HISTOGRAM_DIGITS;
         if let Some(width) = run.window {
-            return TimeWindows::new(width, run.max_windows, digits);
+            return TimeWindows::new(width, RunSpec::MAX_WINDOWS, digits);
         }
         let width = self.workload.duration.map_or(FIRST_WINDOW, |span| Nanos((span.0 / WINDOWS).max(1_000)));
-        TimeWindows::new(width, CHOSEN_WINDOWS.min(run.max_windows), digits)
+        TimeWindows::new(width, CHOSEN_WINDOWS.min(RunSpec::MAX_WINDOWS), digits)
     }
 }
 
@@ -91,7 +91,7 @@ fn request_recorder(scenario: &Scenario, log: bool) -> Option<Box<RequestRecorde
         Box::new(RequestRecorder {
             splits: run.causes.then(LatencySplits::default),
             log: log.then(|| RequestLog::new(run.causes)),
-            queues: queues.then(|| ByQueue::new(run.histogram_digits)),
+            queues: queues.then(|| ByQueue::new(RunSpec::HISTOGRAM_DIGITS)),
         })
     })
 }

@@ -96,7 +96,7 @@ mod tests {
             page_size: Bytes::kib(4),
             spare_per_page: Bytes(0),
         };
-        let page_types = PageTypes { factors: vec![0.7, 1.0, 1.4], normalise: true };
+        let page_types = PageTypes { factors: vec![0.7, 1.0, 1.4] };
         let model = &chip("tlc-72-layer").expect("a chip of the list").model;
         let variation = BlockVariation { sigma: 0.2 };
         let config = CellsConfig { model, variation, page_types: Some(&page_types), scope };

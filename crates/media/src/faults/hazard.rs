@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// How often hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the
 /// drive; failures of single operations are independent. Both are this simulator's assumptions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(from = "HazardTables", into = "HazardTables")]
+#[schemars(with = "HazardTables")]
 pub struct HazardConfig {
     /// Mean number of pages of the drive that break in a year of 365 days.
     pub page_per_year: f64,
@@ -32,6 +33,85 @@ pub struct HazardConfig {
     pub transient_read: f64,
 }
 
+/// How often hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the
+/// drive; failures of single operations are independent. Both are this simulator's assumptions.
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct HazardTables {
+    /// Mean number of parts of the drive that break in a year of 365 days, by kind as in `faults`: `page`, `wordline`, `block`, `plane`, `die`
+    /// and `chip`, such as `{ block = 2.5, die = 0.01 }`; each 0 to 1e9. Default: none, which runs of minutes would hardly see.
+    per_year: PerYear,
+    /// Probability that an operation fails, by operation: `program` of a page of a block, for each page of a program operation; `erase` of a
+    /// block; `read`, a sensing, although the data are whole. Each 0 to 0.5, such as `{ program = 1e-6, erase = 1e-5 }`. Default: none.
+    per_operation: PerOperation,
+}
+
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PerYear {
+    page: f64,
+    wordline: f64,
+    block: f64,
+    plane: f64,
+    die: f64,
+    chip: f64,
+}
+
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PerOperation {
+    program: f64,
+    erase: f64,
+    read: f64,
+}
+
+outlast_units::schema_of!(PerYear, {
+    "type": "object",
+    "propertyNames": { "enum": ["page", "wordline", "block", "plane", "die", "chip"] },
+    "additionalProperties": { "type": "number", "minimum": 0, "maximum": 1e9 },
+});
+outlast_units::schema_of!(PerOperation, {
+    "type": "object",
+    "propertyNames": { "enum": ["program", "erase", "read"] },
+    "additionalProperties": { "type": "number", "minimum": 0, "maximum": 0.5 },
+});
+
+impl From<HazardTables> for HazardConfig {
+    fn from(HazardTables { per_year, per_operation }: HazardTables) -> Self {
+        Self {
+            page_per_year: per_year.page,
+            wordline_per_year: per_year.wordline,
+            block_per_year: per_year.block,
+            plane_per_year: per_year.plane,
+            die_per_year: per_year.die,
+            chip_per_year: per_year.chip,
+            program_failure: per_operation.program,
+            erase_failure: per_operation.erase,
+            transient_read: per_operation.read,
+        }
+    }
+}
+
+impl From<HazardConfig> for HazardTables {
+    fn from(config: HazardConfig) -> Self {
+        Self {
+            per_year: PerYear {
+                page: config.page_per_year,
+                wordline: config.wordline_per_year,
+                block: config.block_per_year,
+                plane: config.plane_per_year,
+                die: config.die_per_year,
+                chip: config.chip_per_year,
+            },
+            per_operation: PerOperation {
+                program: config.program_failure,
+                erase: config.erase_failure,
+                read: config.transient_read,
+            },
+        }
+    }
+}
+
 impl HazardConfig {
     /// Highest rate accepted, in events per year: 32 in a second.
     pub const MAX_PER_YEAR: f64 = 1e9;
@@ -48,9 +128,9 @@ impl HazardConfig {
             }
         }
         let shares = [
-            ("program_failure", self.program_failure),
-            ("erase_failure", self.erase_failure),
-            ("transient_read", self.transient_read),
+            ("per_operation.program", self.program_failure),
+            ("per_operation.erase", self.erase_failure),
+            ("per_operation.read", self.transient_read),
         ];
         match shares.into_iter().find(|(_, share)| !(0.0..=0.5).contains(share)) {
             Some((name, share)) => {
@@ -85,12 +165,12 @@ enum Kind {
 impl Kind {
     fn setting(self) -> &'static str {
         match self {
-            Self::Page => "page_per_year",
-            Self::Wordline => "wordline_per_year",
-            Self::Block => "block_per_year",
-            Self::Plane => "plane_per_year",
-            Self::Die => "die_per_year",
-            Self::Chip => "chip_per_year",
+            Self::Page => "per_year.page",
+            Self::Wordline => "per_year.wordline",
+            Self::Block => "per_year.block",
+            Self::Plane => "per_year.plane",
+            Self::Die => "per_year.die",
+            Self::Chip => "per_year.chip",
         }
     }
 

@@ -58,15 +58,8 @@ impl BlockVariation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageTypes {
-    /// One factor for each page type, above 0.
+    /// One factor for each page type, above 0. They are divided by their mean, so that the chip's mean RBER stays what the model says.
     pub factors: Vec<f64>,
-    /// Whether the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default: true.
-    #[serde(default = "yes")]
-    pub normalise: bool,
-}
-
-const fn yes() -> bool {
-    true
 }
 
 impl PageTypes {
@@ -86,10 +79,9 @@ impl PageTypes {
         }
     }
 
-    /// ln of the factor of each page type, normalised if so set: what a drive keeps.
+    /// ln of the factor of each page type over their mean: what a drive keeps.
     pub fn ln_factors(&self) -> Vec<f64> {
         let mean = self.factors.iter().sum::<f64>() / self.factors.len() as f64;
-        let scale = if self.normalise { mean } else { 1.0 };
-        self.factors.iter().map(|factor| (factor / scale).ln()).collect()
+        self.factors.iter().map(|factor| (factor / mean).ln()).collect()
     }
 }

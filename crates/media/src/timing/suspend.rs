@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Suspension of programs and erases by host reads.
 ///
 /// A suspended operation goes on when no read waits any more, at the latest after `reads` reads. So reads delay it by at most
-/// `limit · (latency + resume + reads · one read)`, its own `latency` and `limit`. With `least_progress` p it is suspended fewer than
+/// `limit · (latency + resume + reads · one read)`, with its own `latency`. With `least_progress` p it is suspended fewer than
 /// `(T - latency) / p` times, `T` its time in the array, whatever the limit; and as long as it has not been suspended `limit` times, a
 /// read that meets it waits for at most `resume + p + latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,10 +19,9 @@ pub struct Suspend {
     /// Whether host reads may suspend an erase.
     pub erase: bool,
     /// Time from the suspend command until the die can read, and again from the last read until the operation goes on, where
-    /// `program_latency`, `erase_latency` and `resume` say nothing else.
+    /// `erase_latency` and `resume` say nothing else.
     pub overhead: Nanos,
-    /// How often one operation may be suspended; then it runs to its end. Of programs and erases where `program_limit` and `erase_limit`
-    /// say nothing else.
+    /// How often one operation may be suspended; then it runs to its end.
     pub limit: u8,
     /// How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a stream of reads
     /// delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an assumption of this simulator.
@@ -33,21 +32,12 @@ pub struct Suspend {
     /// none, and reads left waiting suspend nothing; the next one that comes does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_progress: Option<Nanos>,
-    /// Time from the suspend command to a program until the die can read. Absent: `overhead`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program_latency: Option<Nanos>,
     /// Time from the suspend command to an erase until the die can read. Absent: `overhead`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_latency: Option<Nanos>,
     /// Time from the last read until the suspended operation goes on. Absent: `overhead`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Nanos>,
-    /// How often one program may be suspended. Absent: `limit`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program_limit: Option<u8>,
-    /// How often one erase may be suspended. Absent: `limit`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub erase_limit: Option<u8>,
     /// Whether a program may be suspended while host writes wait to enter the buffer of its flash core. Where not, no read suspends a program
     /// meanwhile; one that came meanwhile waits for its end. Default: true.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
@@ -89,11 +79,8 @@ impl Suspend {
             limit,
             reads,
             least_progress: None,
-            program_latency: None,
             erase_latency: None,
             resume: None,
-            program_limit: None,
-            erase_limit: None,
             while_writes_wait: true,
         }
     }
@@ -102,8 +89,8 @@ impl Suspend {
     #[inline]
     pub fn limit_of(&self, work: ArrayWork) -> u8 {
         match work {
-            ArrayWork::Program if self.program => self.program_limit.unwrap_or(self.limit),
-            ArrayWork::Erase if self.erase => self.erase_limit.unwrap_or(self.limit),
+            ArrayWork::Program if self.program => self.limit,
+            ArrayWork::Erase if self.erase => self.limit,
             _ => 0,
         }
     }
@@ -112,7 +99,7 @@ impl Suspend {
     #[inline]
     pub fn latency_of(&self, work: ArrayWork) -> Nanos {
         match work {
-            ArrayWork::Program => self.program_latency.unwrap_or(self.overhead),
+            ArrayWork::Program => self.overhead,
             ArrayWork::Erase => self.erase_latency.unwrap_or(self.overhead),
         }
     }
@@ -135,7 +122,6 @@ impl Suspend {
         let times = [
             ("overhead", Some(self.overhead)),
             ("least_progress", self.least_progress),
-            ("program_latency", self.program_latency),
             ("erase_latency", self.erase_latency),
             ("resume", self.resume),
         ];

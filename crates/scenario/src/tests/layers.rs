@@ -124,10 +124,10 @@ fn files_extend_files_and_presets_in_order() {
     let sources = [
         ("dir/a.toml", "extends = [\"../base.toml\", \"b.toml\"]\nseed = 3"),
         ("dir/../base.toml", SMALL),
-        ("dir/b.toml", "seed = 9\nname = \"b\"\n[run]\nhistogram_digits = 2"),
+        ("dir/b.toml", "seed = 9\nname = \"b\"\n[run]\ncapacity_scale = 2"),
     ];
     let (scenario, provenance) = files(&sources, &["dir/a.toml"], &[]).unwrap();
-    assert_eq!((scenario.seed, scenario.name.as_str(), scenario.run.histogram_digits), (3, "b", 2));
+    assert_eq!((scenario.seed, scenario.name.as_str(), scenario.run.capacity_scale), (3, "b", 2.0));
     assert_eq!(provenance.locate("name"), Some(("dir/b.toml".to_owned(), 2)));
     assert_eq!(provenance.locate("seed"), Some(("dir/a.toml".to_owned(), 2)));
     let (scenario, provenance) = parse_text("extends = \"demo\"\nseed = 2").unwrap();

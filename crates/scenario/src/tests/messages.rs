@@ -36,7 +36,7 @@ fn a_key_unlike_any_other_gets_the_list() {
     let message = message(&text);
     assert!(
         message.ends_with(
-            "run.banana: unknown setting; known are timing, warm_up, window, max_windows, histogram_digits, ageing, twin, finish_rebuild, capacity_scale, member_mttf_hours, member_uber, threads, causes, utilisation, log"
+            "run.banana: unknown setting; known are timing, warm_up, window, ageing, twin, finish_rebuild, capacity_scale, member_mttf_hours, threads, causes, utilisation, log"
         ),
         "{message}"
     );
@@ -232,8 +232,6 @@ fn limits_of_precondition_and_run_are_checked() {
         ("precondition.min_drive_writes", "-1"),
         ("precondition.max_drive_writes", "0.5"),
         ("run.window", "0"),
-        ("run.max_windows", "1"),
-        ("run.histogram_digits", "6"),
         ("run.threads", "0"),
         ("seed", "18446744073709551615"),
     ];
@@ -330,7 +328,7 @@ fn a_list_of_tables_is_not_a_table() {
 
 #[test]
 fn mistakes_are_listed_together_each_with_its_line() {
-    let text = "extends = \"demo\"\nsed = 3\n[run]\nwarmup = \"1s\"\nhistogram_digits = \"many\"\n[precondition]\nround = \"x\"\n";
+    let text = "extends = \"demo\"\nsed = 3\n[run]\nwarmup = \"1s\"\ncapacity_scale = \"many\"\n[precondition]\nround = \"x\"\n";
     let message = complaint_of(&[layer("s.toml", text)]);
     let lines: Vec<&str> = message.split('\n').map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(lines, ["s.toml:2:", "s.toml:4:", "s.toml:5:", "s.toml:7:"], "{message}");

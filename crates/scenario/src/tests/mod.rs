@@ -6,6 +6,7 @@ mod layers;
 mod messages;
 mod overrides;
 mod presets;
+mod retired;
 mod robustness;
 
 use super::{Provenance, Scenario, ScenarioError, ScenarioLayer, load};

@@ -3,9 +3,13 @@
 use super::ReliabilityConfig;
 use super::reliability::FIELD;
 use outlast_media::ConfigError;
-use outlast_media::reliability::measured::Reading;
+use outlast_media::reliability::measured::{Measured, Reading};
 use outlast_media::reliability::{ACTIVATION_ENERGY, PageTypes, Range, RberModel, acceleration, chip, chips};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::fmt;
 
 /// Whether what `chip` names is a file of measurements.
 pub fn is_chip_file(chip: &str) -> bool {
@@ -13,10 +17,89 @@ pub fn is_chip_file(chip: &str) -> bool {
     bytes.len() > 4 && bytes[bytes.len() - 4..].eq_ignore_ascii_case(b".csv")
 }
 
+/// The value of `device.reliability.chip`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chip {
+    /// A published chip, or a file of measurements that has not been read.
+    Named(String),
+    /// What loading made of a file.
+    Fitted(Box<Measured>),
+}
+
+impl Chip {
+    /// The published chip, or the path of the file.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::Fitted(fitted) => &fitted.file,
+        }
+    }
+
+    /// The fit, of a file that has been read.
+    pub fn fitted(&self) -> Option<&Measured> {
+        match self {
+            Self::Named(_) => None,
+            Self::Fitted(fitted) => Some(fitted),
+        }
+    }
+}
+
+impl From<&str> for Chip {
+    fn from(name: &str) -> Self {
+        Self::Named(name.to_owned())
+    }
+}
+
+impl Serialize for Chip {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Named(name) => serializer.serialize_str(name),
+            Self::Fitted(fitted) => fitted.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Chip {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Given;
+        impl<'de> Visitor<'de> for Given {
+            type Value = Chip;
+
+            fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+                text.write_str("the name of a chip or a file in quotes, or the table of a fitted chip")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Chip, E> {
+                Ok(Chip::from(name))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Chip, A::Error> {
+                Measured::deserialize(MapAccessDeserializer::new(map))
+                    .map(|fitted| Chip::Fitted(fitted.into()))
+            }
+        }
+        deserializer.deserialize_any(Given)
+    }
+}
+
+outlast_units::schema_of!(Chip, { "anyOf": [
+    { "type": "string", "description": "A published chip, or a file that ends in .csv." },
+    { "type": "object", "description": "The fitted chip of a resolved scenario, which loading writes." },
+] });
+
 impl ReliabilityConfig {
     /// The path of a chip's file, if `chip` is one.
     pub fn chip_file(&self) -> Option<&str> {
-        self.chip.as_deref().filter(|name| is_chip_file(name))
+        self.chip.as_ref().map(Chip::name).filter(|name| is_chip_file(name))
+    }
+
+    fn fitted(&self) -> Option<&Measured> {
+        self.chip.as_ref().and_then(Chip::fitted)
+    }
+
+    /// The published chip, if `chip` is one.
+    fn published(&self) -> Option<&'static outlast_media::reliability::Chip> {
+        chip(self.chip.as_ref()?.name())
     }
 
     /// How a chip's file is to be read.
@@ -43,46 +126,41 @@ impl ReliabilityConfig {
 
     /// How page types differ: as set, or as the chip's file says.
     pub fn page_types(&self) -> Option<&PageTypes> {
-        self.page_types
-            .as_ref()
-            .or_else(|| self.measured.as_ref().and_then(|measured| measured.page_types.as_ref()))
+        self.page_types.as_ref().or_else(|| self.fitted().and_then(|fitted| fitted.page_types.as_ref()))
     }
 
     /// Where the chip's error rates are known; `None` of a model of one's own.
     pub fn range(&self) -> Option<Range> {
-        let published = || chip(self.chip.as_deref()?).map(|chip| chip.range);
-        self.measured.as_ref().map(|measured| measured.range).or_else(published)
+        self.fitted().map(|fitted| fitted.range).or_else(|| self.published().map(|chip| chip.range))
     }
 
     fn model_as_given(&self) -> Result<&RberModel, ConfigError> {
         let refuse =
             |value: &str, limit: String| Err(ConfigError::new("device.reliability.chip", value, limit));
         match (&self.chip, &self.model) {
-            (Some(name), None) => match (self.chip_file(), &self.measured, chip(name)) {
-                (Some(_), Some(measured), _) => Ok(&measured.model),
-                (Some(_), None, _) => {
-                    refuse(name, "is a file, which only loading a scenario reads".to_owned())
-                }
-                (None, _, Some(chip)) => Ok(&chip.model),
-                (None, _, None) => {
+            (Some(Chip::Fitted(fitted)), None) => Ok(&fitted.model),
+            (Some(Chip::Named(name)), None) if is_chip_file(name) => {
+                refuse(name, "is a file, which only loading a scenario reads".to_owned())
+            }
+            (Some(Chip::Named(name)), None) => match chip(name) {
+                Some(chip) => Ok(&chip.model),
+                None => {
                     let known: Vec<&str> = chips().iter().map(|chip| chip.name).collect();
                     refuse(name, format!("must be one of {}, or a file that ends in .csv", known.join(", ")))
                 }
             },
             (None, Some(model)) => Ok(model),
-            (Some(name), Some(_)) => refuse(name, "give either chip or model, not both".to_owned()),
+            (Some(chip), Some(_)) => refuse(chip.name(), "give either chip or model, not both".to_owned()),
             (None, None) => refuse("absent", "give chip or model".to_owned()),
         }
     }
 
     /// The temperature that the chip's times are of, if it is known.
     fn reference(&self) -> Option<f64> {
-        let of_chip = || chip(self.chip.as_deref()?)?.reference_temperature;
-        self.measured
-            .as_ref()
-            .and_then(|measured| measured.reference)
+        self.fitted()
+            .and_then(|fitted| fitted.temperature)
             .or(self.reference_temperature)
-            .or_else(of_chip)
+            .or_else(|| self.published()?.reference_temperature)
     }
 
     /// By how much time counts for retention.
@@ -119,14 +197,14 @@ impl ReliabilityConfig {
             let limit = "must be absent unless chip is a file that ends in .csv";
             return Err(ConfigError::new(&format!("{FIELD}.fit"), fit, limit));
         }
-        if let Some(measured) = &self.measured {
-            if self.page_types.is_some() && measured.page_types.is_some() {
+        if let Some(fitted) = self.fitted() {
+            if self.page_types.is_some() && fitted.page_types.is_some() {
                 let limit = "must be absent: the chip's file says how its page types differ";
                 return Err(ConfigError::new(&format!("{FIELD}.page_types"), "given", limit));
             }
-            if !self.chip_file().is_some_and(|file| measured.is_of(file, &self.reading())) {
-                let limit = "is not to be written by hand: must be what loading made of chip";
-                return Err(ConfigError::new(&format!("{FIELD}.measured"), &measured.of, limit));
+            if !is_chip_file(&fitted.file) || !fitted.is_read_as(&self.reading()) {
+                let limit = "is not to be written by hand: must be what loading made of a chip's file";
+                return Err(ConfigError::new(&format!("{FIELD}.chip"), &fitted.file, limit));
             }
         }
         Ok(())

@@ -62,13 +62,6 @@ pub struct ControllerConfig {
     /// die, channel or flash core is busy for it. Default: 0.
     #[serde(skip_serializing_if = "is_no_time")]
     pub think_time: Nanos,
-    /// On a die that always has host reads, at most this many of them go before a waiting host program; 1 to 255. Default: 64, an
-    /// assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
-    pub program_every: u8,
-    /// On a die that is never idle, one in this many operations is one of a background task (wear levelling, scrubbing, moving data to
-    /// another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner data is safe again, and the
-    /// longer the host waits. Default: 32.
-    pub background_every: u8,
     /// Host link bandwidth in each direction; absent: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<ByteRate>,
@@ -127,8 +120,6 @@ impl Default for ControllerConfig {
             trims: Trims::Kept,
             internal_operations: None,
             think_time: Nanos::ZERO,
-            program_every: 64,
-            background_every: 32,
             link: None,
             queue_depth: 4096,
             queues: None,
@@ -138,6 +129,13 @@ impl Default for ControllerConfig {
 }
 
 impl ControllerConfig {
+    /// Host reads that go before a waiting host program on a die that always has reads. Assumed: reads come first, and no stream of them
+    /// starves a write or a flush.
+    pub const PROGRAM_EVERY: u8 = 64;
+    /// Operations of a never idle die of which one is of a background task (wear levelling, scrubbing, moving data to another code or away
+    /// from failed dies), if there is one. Assumed: background work advances, and the host hardly notices it.
+    pub const BACKGROUND_EVERY: u8 = 32;
+
     /// Checks the settings by themselves and the division of dies over cores.
     ///
     /// # Errors
@@ -169,14 +167,6 @@ impl ControllerConfig {
         ];
         for (name, time) in times {
             at_most_a_second(&format!("device.controller.{name}"), time)?;
-        }
-        for (name, every) in
-            [("program_every", self.program_every), ("background_every", self.background_every)]
-        {
-            if every == 0 {
-                let limit = "must be between 1 and 255";
-                return Err(ConfigError::new(&format!("device.controller.{name}"), 0, limit));
-            }
         }
         if self.internal_operations == Some(0) {
             let limit = "must be at least 1, or garbage collection could never run";

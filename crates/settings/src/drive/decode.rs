@@ -17,9 +17,6 @@ pub struct DecodeTimes {
     pub hard: Nanos,
     /// Of what a re-read gave. Default: 0.
     pub retry: Nanos,
-    /// Of the last re-read that `reliability.rereads.max_retries` allows, which stands for soft decisions. Absent: as `retry`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub soft: Option<Nanos>,
 }
 
 impl DecodeTimes {
@@ -29,14 +26,10 @@ impl DecodeTimes {
         *self == Self::default()
     }
 
-    /// The time of what re-read number `rereads` (0: the plain read) gave; `is_last` if no more are allowed.
+    /// The time of what re-read number `rereads` (0: the plain read) gave.
     #[inline]
-    pub fn of(&self, rereads: u16, is_last: bool) -> Nanos {
-        match self.soft {
-            _ if rereads == 0 => self.hard,
-            Some(soft) if is_last => soft,
-            _ => self.retry,
-        }
+    pub fn of(&self, rereads: u16) -> Nanos {
+        if rereads == 0 { self.hard } else { self.retry }
     }
 
     /// Checks the times.
@@ -44,8 +37,7 @@ impl DecodeTimes {
     /// # Errors
     /// More than a second.
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        let soft = self.soft.unwrap_or(Nanos::ZERO);
-        for (name, time) in [("hard", self.hard), ("retry", self.retry), ("soft", soft)] {
+        for (name, time) in [("hard", self.hard), ("retry", self.retry)] {
             at_most_a_second(&format!("device.controller.decode.{name}"), time)?;
         }
         Ok(())

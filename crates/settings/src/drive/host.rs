@@ -15,7 +15,7 @@ pub struct HostLatency {
     pub complete: Nanos,
 }
 
-/// Time of the master core by command, in place of `master_cost`; each at most 1 s.
+/// Time of the master core for reads and writes, in place of `master_cost`, which every other command takes; each at most 1 s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CommandCosts {
@@ -25,12 +25,6 @@ pub struct CommandCosts {
     /// For each write. Absent: `master_cost`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<Nanos>,
-    /// For each trim. Absent: `master_cost`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trim: Option<Nanos>,
-    /// For each flush. Absent: `master_cost`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flush: Option<Nanos>,
 }
 
 impl HostLatency {
@@ -51,14 +45,12 @@ impl ControllerConfig {
     /// Checks the way to the host and the costs of commands.
     pub(super) fn check_host(&self) -> Result<(), ConfigError> {
         let HostLatency { submit, complete } = self.host_latency;
-        let CommandCosts { read, write, trim, flush } = self.command_costs;
+        let CommandCosts { read, write } = self.command_costs;
         let times = [
             ("host_latency.submit", Some(submit)),
             ("host_latency.complete", Some(complete)),
             ("command_costs.read", read),
             ("command_costs.write", write),
-            ("command_costs.trim", trim),
-            ("command_costs.flush", flush),
         ];
         for (name, time) in times {
             if let Some(time) = time {

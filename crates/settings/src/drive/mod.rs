@@ -15,14 +15,14 @@ mod repair;
 mod scrub;
 
 pub use change::ChangeConfig;
-pub use chip::is_chip_file;
+pub use chip::{Chip, is_chip_file};
 pub use controller::{ControllerConfig, WriteCache};
 pub use data_sheet::DataSheet;
 pub use decode::DecodeTimes;
 pub use host::{CommandCosts, HostLatency};
 pub use mount::MountConfig;
 pub use promise::{FlushPolicy, Trims};
-pub use queues::{Arbitration, Class, QueuesConfig, Weights};
+pub use queues::{Arbitration, Class, QueuesConfig};
 pub use reliability::{CodewordsChecked, ReliabilityConfig};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
 pub use scrub::{ScrubConfig, ScrubUnit};
@@ -93,7 +93,7 @@ impl SsdConfig {
     /// of one's own do not.
     pub fn rated_cycles(&self) -> Option<u32> {
         let published = || {
-            let name = self.reliability.as_ref()?.chip.as_deref()?;
+            let name = self.reliability.as_ref()?.chip.as_ref()?.name();
             outlast_media::reliability::chip(name).map(|chip| chip.end_of_life_cycles)
         };
         self.defects.endurance.or_else(published)

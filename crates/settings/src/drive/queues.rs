@@ -12,16 +12,10 @@ pub struct QueuesConfig {
     /// How the next queue is selected. Default: "round-robin".
     #[serde(default)]
     pub arbitration: Arbitration,
-    /// Most commands taken from one queue in turn (the arbitration burst); 1 to 65536. Default: 1.
-    #[serde(default = "one")]
-    pub burst: u32,
     /// Commands of one queue that the drive works on at once: a queue at this limit waits even if places are free. 1 to `queue_depth`.
     /// Default: as many as there are places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// With "weighted": commands taken of each class in a round. Default: 8 of high, 4 of medium, 2 of low priority.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
     /// With "weighted": the class of queue 0, of queue 1, and so on, from the beginning again where there are more queues; 1 to 256 of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
@@ -34,26 +28,8 @@ pub enum Arbitration {
     /// One queue after the other; all are equal.
     #[default]
     RoundRobin,
-    /// Urgent queues before all others; the others share by the weights of their classes; queues of a class one after the other.
+    /// Urgent queues before all others; the others share, 8 commands of high, 4 of medium and 2 of low priority in a round; queues of a class one after the other.
     Weighted,
-}
-
-/// Commands taken of each class in a round; 1 to 256 each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Weights {
-    /// Of high priority. Default: 8.
-    pub high: u16,
-    /// Of medium priority. Default: 4.
-    pub medium: u16,
-    /// Of low priority. Default: 2.
-    pub low: u16,
-}
-
-impl Default for Weights {
-    fn default() -> Self {
-        Self { high: 8, medium: 4, low: 2 }
-    }
 }
 
 /// The priority class of a queue.
@@ -84,6 +60,10 @@ pub enum Class {
 }
 
 impl QueuesConfig {
+    /// Commands taken in a round of the classes high, medium and low. Assumed: `NVMe` leaves them to the host's `Set Features`, and drivers
+    /// that use the arbitration at all halve from class to class.
+    pub const WEIGHTS: [u32; 3] = [8, 4, 2];
+
     /// The class of queue `queue`; none where all are equal.
     #[inline]
     pub fn class_of(&self, queue: u8) -> Option<Class> {
@@ -100,21 +80,8 @@ impl QueuesConfig {
             let limit = format!("must be between 1 and {places}, as queue_depth is");
             return Err(ConfigError::new(&field("depth"), depth, limit));
         }
-        if self.burst == 0 || self.burst > 1 << 16 {
-            return Err(ConfigError::new(&field("burst"), self.burst, "must be between 1 and 65536"));
-        }
-        let Weights { high, medium, low } = self.weights.unwrap_or_default();
-        for (name, weight) in [("high", high), ("medium", medium), ("low", low)] {
-            if weight == 0 || weight > 256 {
-                let name = field(&format!("weights.{name}"));
-                return Err(ConfigError::new(&name, weight, "must be between 1 and 256"));
-            }
-        }
         if self.arbitration == Arbitration::RoundRobin {
             let limit = "counts only with arbitration = \"weighted\"";
-            if self.weights.is_some() {
-                return Err(ConfigError::new(&field("weights"), "a table", limit));
-            }
             if !self.classes.is_empty() {
                 return Err(ConfigError::new(&field("classes"), "a list", limit));
             }
@@ -128,8 +95,4 @@ impl QueuesConfig {
         }
         Ok(())
     }
-}
-
-fn one() -> u32 {
-    1
 }

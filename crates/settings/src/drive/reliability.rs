@@ -1,10 +1,11 @@
 //! Settings of bit errors, and of what reading does about them.
 
-use outlast_media::reliability::measured::{Fit, Measured};
-use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, Rereads};
+use super::Chip;
+use outlast_media::reliability::measured::Fit;
+use outlast_media::reliability::{BlockVariation, Ecc, Exponential, PageTypes, PowerLaw, RberModel, Rereads};
 use outlast_media::{ConfigError, Geometry, InitialState, ReadScope};
 use outlast_units::{Bytes, JsonSchema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How the flash errs and what reading does about it. Independence assumed: bits err independently at their page's rate, and pages
 /// fail independently given their rates; what is shared (wear, age, reads, the block's factor) is shared through the rate.
@@ -12,18 +13,17 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct ReliabilityConfig {
     /// A published chip, such as `tlc-72-layer`, whose error rates and their source are known (`outlast chips` lists them), or the path of
-    /// a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`. Give this or `model`.
+    /// a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`. Loading fits the file, and the resolved scenario
+    /// has a table here, the fitted chip, with which the file is not read again. Give this or `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub chip: Option<String>,
-    /// Error rates of your own. Give this or `chip`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chip: Option<Chip>,
+    /// A law of your own for the error rates; measured ones are the file of a `chip`. Give this or `chip`.
+    #[serde(deserialize_with = "own_law", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<OwnLaw>")]
     pub model: Option<RberModel>,
     /// The curve fitted to a chip's file. Default: `power-law`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
-    /// The fit of a chip's file, added when the scenario is loaded; you do not write it yourself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Measured>,
     /// °C at which data is kept: time counts for retention as Arrhenius' law says beside `reference_temperature`. -100 to 300. Absent: the
     /// chip's times are taken as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,11 +61,6 @@ pub struct ReliabilityConfig {
     /// How page types differ; absent: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypes>,
-    /// One in so many checked units gives a codeword to the histogram of raw bit errors; 0: none. Default: 256.
-    pub histogram_every: u32,
-    /// Of data with parity, the exact probability that the stripe does not help is worked out for one in so many units that the host
-    /// reads, and scaled: it takes the error rates of all members. 1: for each. Default: 16.
-    pub stripe_exact_every: u32,
 }
 
 impl Default for ReliabilityConfig {
@@ -74,7 +69,6 @@ impl Default for ReliabilityConfig {
             chip: None,
             model: None,
             fit: None,
-            measured: None,
             temperature: None,
             reference_temperature: None,
             activation_energy: None,
@@ -88,10 +82,25 @@ impl Default for ReliabilityConfig {
             initial: InitialState::default(),
             variation: BlockVariation::default(),
             page_types: None,
-            histogram_every: 256,
-            stripe_exact_every: 16,
         }
     }
+}
+
+/// How the raw bit error rate grows with wear, retention and reads.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "form", rename_all = "kebab-case")]
+enum OwnLaw {
+    /// Sum of power laws of cycles, days and reads (HRM, Equation 1).
+    PowerLaw(PowerLaw),
+    /// `a·e^(b·cycles)` (mSAPL, Equation 1): no retention, no disturbance.
+    Exponential(Exponential),
+}
+
+fn own_law<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RberModel>, D::Error> {
+    Ok(Option::<OwnLaw>::deserialize(deserializer)?.map(|law| match law {
+        OwnLaw::PowerLaw(law) => RberModel::PowerLaw(law),
+        OwnLaw::Exponential(law) => RberModel::Exponential(law),
+    }))
 }
 
 /// Which codewords of a mapping unit a read for the host decodes.
@@ -108,6 +117,12 @@ pub enum CodewordsChecked {
 pub(super) const FIELD: &str = "device.reliability";
 
 impl ReliabilityConfig {
+    /// Checked units of which one gives a codeword to the histogram of raw bit errors: as many samples as a chart needs, at no cost in time.
+    pub const HISTOGRAM_EVERY: u32 = 256;
+    /// Host reads of data with parity of which one has the exact probability that its stripe does not help worked out; the sum is scaled. It
+    /// takes the error rates of all members, which would double the cost of a read.
+    pub const STRIPE_EXACT_EVERY: u32 = 16;
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -121,9 +136,6 @@ impl ReliabilityConfig {
         if let Some(retries) = self.rereads_if_protected.filter(|&retries| retries > Rereads::MOST_RETRIES) {
             let limit = format!("must be at most {}, or absent for no limit", Rereads::MOST_RETRIES);
             return Err(ConfigError::new(&format!("{FIELD}.rereads_if_protected"), retries, limit));
-        }
-        if self.stripe_exact_every == 0 {
-            return Err(ConfigError::new("device.reliability.stripe_exact_every", 0, "must be at least 1"));
         }
         self.initial.validate(&format!("{FIELD}.initial"))?;
         self.variation.validate(&format!("{FIELD}.variation"))?;

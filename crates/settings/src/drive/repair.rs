@@ -1,7 +1,7 @@
 //! Settings of the repair of failed dies.
 
 use super::{SsdConfig, WriteCache};
-use outlast_media::{ConfigError, at_most_a_second};
+use outlast_media::ConfigError;
 use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// takes half an hour and more for the table of a 32-TB drive, so that its repair is 14.7 times as fast as a rebuild in 8.8 hours; four
 /// cores, which also find the units that are to move, are twice as fast at 4 TB, and between 3.1 times (Figure 11) and 1 / (1 − 0.76) times
 /// (Figure 10c) at 32 TB, which gives `scan_cost`, `copy_cost` and `found_cost`; block lists are 48 % faster than that at 16 TB and 44 % at 32 TB, which gives `mark_cost` and
-/// `marked_scan_cost`. Where a scenario lets an entry stand for more than 4 KiB, they grow as it does.
+/// `marked_scan_cost`. Where an entry stands for more than 4 KiB (`pages_per_entry`), they grow as it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepairConfig {
@@ -35,16 +35,10 @@ pub struct RepairConfig {
     /// a repaired drive is like. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repaired_dies: Vec<u16>,
-    /// Time of a flash core for each entry of the mapping table that it looks at. Default: 260 ns (calibrated, see above).
-    pub scan_cost: Nanos,
-    /// Time of the victim core for each entry that it moves to memory that all cores share. Default: 2 ns (calibrated).
-    pub copy_cost: Nanos,
-    /// Time of the victim core for each failed unit found in the mapping table. Default: 3300 ns (calibrated).
-    pub found_cost: Nanos,
-    /// Time of the victim core to mark the entry of each failed unit that a list names. Default: 1800 ns (calibrated).
-    pub mark_cost: Nanos,
-    /// Time of a flash core for each entry that it looks at for its mark only; all cores share them. Default: 194 ns (calibrated).
-    pub marked_scan_cost: Nanos,
+    /// Pages of 4 KiB that an entry of the mapping table stands for, by which the calibrated costs of the identifier are multiplied: 1 of
+    /// a drive with entries of 4 KiB, 16 where a scenario has entries of 64 KiB for the sake of time; 0: identification is free. At most
+    /// 65536. Default: 1.
+    pub pages_per_entry: u32,
     /// Who rebuilds failed data that the drive's own stripes can give.
     pub rebuild: Rebuild,
     /// Moving data off a die that is expected to fail. Absent: never.
@@ -118,10 +112,8 @@ pub enum Rebuild {
 pub struct PredictConfig {
     /// Bad blocks of the die, found while it is in use; below `bad_blocks`. Default: 8 (assumed).
     pub bad_blocks: u32,
-    /// Units of the die that its own ECC and re-reads could not correct within `window`; 0: do not count. Default: 0.
+    /// Units of the die that its own ECC and re-reads could not correct within an hour; 0: do not count. Default: 0.
     pub uncorrectable: u32,
-    /// Time over which `uncorrectable` units are counted. Default: 1 hour (assumed).
-    pub window: Nanos,
 }
 
 impl Default for RepairConfig {
@@ -133,38 +125,62 @@ impl Default for RepairConfig {
             migration: Migration::default(),
             bad_blocks: 32,
             repaired_dies: Vec::new(),
-            scan_cost: Nanos(260),
-            copy_cost: Nanos(2),
-            found_cost: Nanos(3300),
-            mark_cost: Nanos(1800),
-            marked_scan_cost: Nanos(194),
+            pages_per_entry: 1,
             rebuild: Rebuild::default(),
             predict: None,
         }
     }
 }
 
+impl PredictConfig {
+    /// Time over which `uncorrectable` units are counted. Assumed: long enough to see a die fail, too short to add up its whole life.
+    pub const WINDOW: Nanos = Nanos::secs(3600);
+}
+
 impl Default for PredictConfig {
     fn default() -> Self {
-        Self { bad_blocks: 8, uncorrectable: 0, window: Nanos::secs(3600) }
+        Self { bad_blocks: 8, uncorrectable: 0 }
     }
 }
 
 impl RepairConfig {
+    const fn cost(&self, ns: u64) -> Nanos {
+        Nanos(ns * self.pages_per_entry as u64)
+    }
+
+    /// Time of a flash core for each entry of the mapping table that it looks at: 260 ns (calibrated, see [`RepairConfig`]).
+    pub const fn scan_cost(&self) -> Nanos {
+        self.cost(260)
+    }
+
+    /// Time of the victim core for each entry that it moves to memory that all cores share: 2 ns (calibrated).
+    pub const fn copy_cost(&self) -> Nanos {
+        self.cost(2)
+    }
+
+    /// Time of the victim core for each failed unit found in the mapping table: 3300 ns (calibrated).
+    pub const fn found_cost(&self) -> Nanos {
+        self.cost(3300)
+    }
+
+    /// Time of the victim core to mark the entry of each failed unit that a list names: 1800 ns (calibrated).
+    pub const fn mark_cost(&self) -> Nanos {
+        self.cost(1800)
+    }
+
+    /// Time of a flash core for each entry that it looks at for its mark only; all cores share them: 194 ns (calibrated).
+    pub const fn marked_scan_cost(&self) -> Nanos {
+        self.cost(194)
+    }
+
     /// Checks the settings by themselves and against the drive's.
     ///
     /// # Errors
     /// The first setting that cannot work.
     pub fn validate(&self, device: &SsdConfig) -> Result<(), ConfigError> {
-        let costs = [
-            ("scan_cost", self.scan_cost),
-            ("copy_cost", self.copy_cost),
-            ("found_cost", self.found_cost),
-            ("mark_cost", self.mark_cost),
-            ("marked_scan_cost", self.marked_scan_cost),
-        ];
-        for (name, cost) in costs {
-            at_most_a_second(&format!("device.repair.{name}"), cost)?;
+        if self.pages_per_entry > 1 << 16 {
+            let limit = "must be at most 65536";
+            return Err(ConfigError::new("device.repair.pages_per_entry", self.pages_per_entry, limit));
         }
         if self.bad_blocks == 0 {
             return Err(ConfigError::new("device.repair.bad_blocks", 0, "must be at least 1"));
@@ -198,9 +214,6 @@ impl RepairConfig {
             if predict.bad_blocks == 0 || predict.bad_blocks >= self.bad_blocks {
                 let limit = format!("must be between 1 and {}, one below bad_blocks", self.bad_blocks - 1);
                 return Err(ConfigError::new("device.repair.predict.bad_blocks", predict.bad_blocks, limit));
-            }
-            if predict.uncorrectable != 0 && predict.window == Nanos::ZERO {
-                return Err(ConfigError::new("device.repair.predict.window", "0", "must be above 0"));
             }
         }
         Ok(())

@@ -67,7 +67,7 @@ impl Predictor {
     pub(crate) fn next(&mut self, now: Nanos, bad_blocks: impl Fn(DieId) -> Option<u32>) -> Option<DieId> {
         for (die, seen) in self.dies.indices().zip(self.dies.iter_mut()) {
             let Some(bad_blocks) = bad_blocks(die).filter(|_| !seen.is_expected) else { continue };
-            while seen.uncorrectable.front().is_some_and(|&at| at + self.rule.window < now) {
+            while seen.uncorrectable.front().is_some_and(|&at| at + PredictConfig::WINDOW < now) {
                 seen.uncorrectable.pop_front();
             }
             let signs = Signs { bad_blocks, uncorrectable: seen.uncorrectable.len() as u32 };
@@ -103,11 +103,11 @@ mod tests {
             uncorrectable in 0u32..6,
             events in prop::collection::vec((0u64..10, 0u16..3, 0u32..4, 0u32..3), 0..40),
         ) {
-            let rule = PredictConfig { bad_blocks: 4, uncorrectable, window: Nanos(20) };
+            let rule = PredictConfig { bad_blocks: 4, uncorrectable };
             let mut predictor = Predictor::new(rule, 3);
             let (mut all, mut bad, mut said, mut now) = (Vec::new(), [0u32; 3], [false; 3], 0);
             for (pause, die, units, blocks) in events {
-                now += pause;
+                now += pause * PredictConfig::WINDOW.0 / 20;
                 predictor.note_uncorrectable(Nanos(now), DieId(die), units);
                 all.extend(std::iter::repeat_n((die, now), units as usize));
                 bad[usize::from(die)] += blocks;
@@ -116,7 +116,7 @@ mod tests {
                 let mut expected = Vec::new();
                 for die in 0..3u16 {
                     let Some(bad) = known(DieId(die)) else { continue };
-                    let recent = all.iter().filter(|&&(own, at)| own == die && at + 20 >= now).count() as u32;
+                    let recent = all.iter().filter(|&&(own, at)| own == die && at + PredictConfig::WINDOW.0 >= now).count() as u32;
                     let expects = bad >= 4 || (uncorrectable != 0 && recent >= uncorrectable);
                     if expects && !std::mem::replace(&mut said[usize::from(die)], true) {
                         expected.push(die);

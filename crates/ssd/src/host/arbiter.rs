@@ -1,8 +1,8 @@
 //! Arbitration: which submission queue gives the drive its next command (`NVMe` base specification 2.0, section 3.4.4).
 //!
 //! The specification leaves open in which order a round serves its classes: here it is high, medium, low, each until its credits are spent or
-//! it has no command. What a class does not use in a round is gone. A queue has its turn until its burst, or its class's credits, are
-//! spent or it has no command.
+//! it has no command. What a class does not use in a round is gone. A queue gives one command
+//! in its turn.
 
 use outlast_device::QueueId;
 use outlast_settings::drive::{Arbitration, Class, QueuesConfig};
@@ -23,10 +23,6 @@ impl Set {
 
     fn remove(&mut self, queue: u8) {
         self.0[usize::from(queue) / 64] &= !(1 << (queue % 64));
-    }
-
-    fn contains(&self, queue: u8) -> bool {
-        self.0[usize::from(queue) / 64] & 1 << (queue % 64) != 0
     }
 
     fn is_empty(&self) -> bool {
@@ -55,24 +51,19 @@ impl Set {
 struct Ring {
     /// Those that have commands.
     ready: Set,
-    /// Whose turn it is, and how many more it may give in it.
+    /// Whose turn it was last.
     turn: u8,
-    left: u32,
 }
 
 impl Ring {
     /// Nobody has had a turn: the first is queue 0.
     fn new() -> Self {
-        Self { ready: Set::default(), turn: u8::MAX, left: 0 }
+        Self { ready: Set::default(), turn: u8::MAX }
     }
 
     /// The queue that gives the next command; some has one.
-    fn next(&mut self, burst: u32) -> Option<u8> {
-        if self.left == 0 || !self.ready.contains(self.turn) {
-            self.turn = self.ready.behind(self.turn)?;
-            self.left = burst;
-        }
-        self.left -= 1;
+    fn next(&mut self) -> Option<u8> {
+        self.turn = self.ready.behind(self.turn)?;
         Some(self.turn)
     }
 }
@@ -80,14 +71,10 @@ impl Ring {
 /// What is known of the queues: which have commands, and who has had how much of its turn.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Arbiter {
-    #[persist(fixed)]
-    burst: u32,
     /// Class of each queue, cyclic.
     classes: Vec<Class>,
     /// By class.
     rings: [Ring; 4],
-    #[persist(fixed)]
-    weights: [u32; 3],
     /// Which of the weighted classes the round serves, and what it may still give in it.
     serves: u8,
     credits: u32,
@@ -100,16 +87,7 @@ impl Arbiter {
             Arbitration::RoundRobin => vec![Class::Urgent],
             Arbitration::Weighted => config.classes.clone(),
         };
-        let weights = config.weights.unwrap_or_default();
-        let weights = [weights.high, weights.medium, weights.low].map(u32::from);
-        Self {
-            burst: config.burst,
-            classes,
-            rings: [Ring::new(); 4],
-            weights,
-            serves: 0,
-            credits: weights[0],
-        }
+        Self { classes, rings: [Ring::new(); 4], serves: 0, credits: QueuesConfig::WEIGHTS[0] }
     }
 
     fn ring(&mut self, class: Class) -> &mut Ring {
@@ -134,8 +112,7 @@ impl Arbiter {
 
     /// The queue that gives the next command; `None` where none has any.
     pub(super) fn next(&mut self) -> Option<QueueId> {
-        let burst = self.burst;
-        if let Some(queue) = self.ring(Class::Urgent).next(burst) {
+        if let Some(queue) = self.ring(Class::Urgent).next() {
             return Some(QueueId(queue));
         }
         if WEIGHTED.iter().all(|&class| self.ring(class).ready.is_empty()) {
@@ -144,15 +121,14 @@ impl Arbiter {
         loop {
             let class = WEIGHTED[usize::from(self.serves)];
             if self.credits != 0
-                && let Some(queue) = self.ring(class).next(burst)
+                && let Some(queue) = self.ring(class).next()
             {
                 self.credits -= 1;
                 return Some(QueueId(queue));
             }
-            // Its round is over, and with it the turn of its queue.
-            self.ring(class).left = 0;
+            // Its round is over.
             self.serves = (self.serves + 1) % WEIGHTED.len() as u8;
-            self.credits = self.weights[usize::from(self.serves)];
+            self.credits = QueuesConfig::WEIGHTS[usize::from(self.serves)];
         }
     }
 }
@@ -160,7 +136,6 @@ impl Arbiter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outlast_settings::drive::Weights;
     use outlast_units::rng::SplitMix;
 
     /// The words of the specification, over a plain list of how many commands each queue has.
@@ -168,7 +143,6 @@ mod tests {
         config: QueuesConfig,
         have: Vec<u64>,
         turn: [Option<usize>; 4],
-        left: [u32; 4],
         level: usize,
         credits: u32,
     }
@@ -183,15 +157,9 @@ mod tests {
 
         fn one_of(&mut self, class: usize) -> Option<usize> {
             let is_ready = |own: &Self, queue: usize| own.class(queue) == class && own.have[queue] > 0;
-            let goes_on = self.turn[class].filter(|&queue| self.left[class] > 0 && is_ready(self, queue));
             let first = self.turn[class].map_or(0, |queue| queue + 1);
-            let queue = goes_on.or_else(|| {
-                let next = (first..first + QUEUES).map(|queue| queue % QUEUES).find(|&at| is_ready(self, at));
-                self.left[class] = if next.is_some() { self.config.burst } else { self.left[class] };
-                next
-            })?;
+            let queue = (first..first + QUEUES).map(|queue| queue % QUEUES).find(|&at| is_ready(self, at))?;
             self.turn[class] = Some(queue);
-            self.left[class] -= 1;
             self.have[queue] -= 1;
             Some(queue)
         }
@@ -200,7 +168,6 @@ mod tests {
             if let Some(queue) = self.one_of(0) {
                 return Some(queue);
             }
-            let weights = self.config.weights.unwrap_or_default();
             for _ in 0..4 {
                 let class = self.level + 1;
                 if self.credits > 0
@@ -212,9 +179,8 @@ mod tests {
                 if self.have.iter().all(|&commands| commands == 0) {
                     return None;
                 }
-                self.left[class] = 0;
                 self.level = (self.level + 1) % 3;
-                self.credits = [weights.high, weights.medium, weights.low][self.level].into();
+                self.credits = QueuesConfig::WEIGHTS[self.level];
             }
             panic!("some class has commands and credits");
         }
@@ -227,14 +193,10 @@ mod tests {
         for trial in 0..60 {
             let arbitration = if trial % 4 == 0 { Arbitration::RoundRobin } else { Arbitration::Weighted };
             let classes = (0..=rng.below(9)).map(|_| all[rng.below(4) as usize]).collect();
-            let mut weight = || 1 + rng.below(9) as u16;
-            let weights = Weights { high: weight(), medium: weight(), low: weight() };
-            let burst = 1 + rng.below(6) as u32;
-            let config = QueuesConfig { arbitration, burst, depth: None, weights: Some(weights), classes };
+            let config = QueuesConfig { arbitration, depth: None, classes };
             let mut arbiter = Arbiter::new(&config);
-            let credits = weights.high.into();
-            let (turn, left, have) = ([None; 4], [0; 4], vec![0; QUEUES]);
-            let mut model = Model { config, have, turn, left, level: 0, credits };
+            let credits = QueuesConfig::WEIGHTS[0];
+            let mut model = Model { config, have: vec![0; QUEUES], turn: [None; 4], level: 0, credits };
             let queues = 1 + rng.below(QUEUES as u64);
             for _ in 0..2000 {
                 if rng.below(2) == 0 {

@@ -254,9 +254,7 @@ impl CommandTimes {
             let own = match op {
                 Op::Read => costs.read,
                 Op::Write => costs.write,
-                Op::Trim => costs.trim,
-                Op::Flush => costs.flush,
-                Op::LbaStatus => None,
+                Op::Trim | Op::Flush | Op::LbaStatus => None,
             };
             own.unwrap_or(config.master_cost)
         });

@@ -206,13 +206,8 @@ mod tests {
     fn no_queue_has_more_places_than_it_may() {
         const PLACES: u32 = 12;
         for depth in [1, 3, PLACES] {
-            let config = QueuesConfig {
-                arbitration: Arbitration::RoundRobin,
-                burst: 1,
-                depth: Some(depth),
-                weights: None,
-                classes: vec![],
-            };
+            let config =
+                QueuesConfig { arbitration: Arbitration::RoundRobin, depth: Some(depth), classes: vec![] };
             let mut waiting = Waiting::new(Some(&config));
             let mut rng = SplitMix::new(u64::from(depth), "queues");
             // By queue: tags that wait, and tags inside, in order.

@@ -92,8 +92,8 @@ impl Reliability {
             let strength = Some(errors.min(reliability.ecc.codeword_bits()));
             FailTable::new(&Ecc { strength, ..reliability.ecc.clone() }, codewords)
         });
-        let stripes = Turns::new(reliability.stripe_exact_every, seed, "ssd.exact_tails");
-        let samples = Turns::new(reliability.histogram_every, seed, "ssd.histogram");
+        let stripes = Turns::new(ReliabilityConfig::STRIPE_EXACT_EVERY, seed, "ssd.exact_tails");
+        let samples = Turns::new(ReliabilityConfig::HISTOGRAM_EVERY, seed, "ssd.histogram");
         Self {
             ladder: ReadLadder::new(&reliability.rereads, table),
             of_one: (reliability.codewords_checked == CodewordsChecked::One)

@@ -36,7 +36,7 @@ impl ExactTails {
     }
 
     /// ln of the expected number of units that the stripe does not give either: they are uncorrectable. Where data has parity
-    /// this is summed over one in `stripe_exact_every` reads and scaled by the share that was in fact looked at, so that it is exact
+    /// this is summed over one in [`ReliabilityConfig::STRIPE_EXACT_EVERY`] reads and scaled by the share that was in fact looked at, so that it is exact
     /// where all units are alike.
     pub fn ln_after_stripe(&self) -> f64 {
         let scale = self.offered as f64 / self.looked_at.max(1) as f64;

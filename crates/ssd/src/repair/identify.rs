@@ -82,15 +82,15 @@ impl Search {
             let share = part(number, cores);
             let mut cost = 0;
             if searched {
-                let each = if is_alone { repair.scan_cost } else { repair.copy_cost };
-                cost += self.entries * each.0 + self.found[core] * repair.found_cost.0;
+                let each = if is_alone { repair.scan_cost() } else { repair.copy_cost() };
+                cost += self.entries * each.0 + self.found[core] * repair.found_cost().0;
             }
             if all_search {
                 // With all cores the first one takes what is left over; else the victim is the first, and those after it help.
                 let index = if together == cores { number } else { (number + cores - victim) % cores };
-                cost += part(index, together) * repair.scan_cost.0;
+                cost += part(index, together) * repair.scan_cost().0;
             }
-            cost += share * if self.by_marks { repair.marked_scan_cost.0 } else { 0 };
+            cost += share * if self.by_marks { repair.marked_scan_cost().0 } else { 0 };
             Nanos(cost)
         };
         self.searched.iter_indexed().map(cost).collect()
@@ -123,14 +123,7 @@ mod tests {
     use super::*;
 
     fn costs(identifier: Identifier, searched: [bool; 4], by_marks: bool) -> Vec<u64> {
-        let repair = RepairConfig {
-            identifier,
-            scan_cost: Nanos(100),
-            copy_cost: Nanos(1),
-            found_cost: Nanos(10_000),
-            marked_scan_cost: Nanos(50),
-            ..RepairConfig::default()
-        };
+        let repair = RepairConfig { identifier, ..RepairConfig::default() };
         let found = searched.map(u64::from).to_vec();
         let search =
             Search { entries: 10, searched: searched.to_vec().into(), found: found.into(), by_marks };
@@ -141,24 +134,18 @@ mod tests {
     fn the_cores_that_search_pay_for_it() {
         let one = [false, true, false, false];
         // Section 4.2.2: the core of the die looks at all entries. Section 5.1: it copies them, and all cores look at a share.
-        assert_eq!(costs(Identifier::L2pOneCore, one, false), [0, 11_000, 0, 0]);
-        assert_eq!(costs(Identifier::L2pAllCores, one, false), [300, 10_310, 200, 200]);
+        assert_eq!(costs(Identifier::L2pOneCore, one, false), [0, 5_900, 0, 0]);
+        assert_eq!(costs(Identifier::L2pAllCores, one, false), [780, 4_100, 520, 520]);
         // Section 6.3: of what lists name, all cores look at marks.
-        assert_eq!(costs(Identifier::P2lBlock, [false; 4], true), [150, 150, 100, 100]);
+        assert_eq!(costs(Identifier::P2lBlock, [false; 4], true), [582, 582, 388, 388]);
         assert_eq!(costs(Identifier::P2lBlock, [false; 4], false), [0; 4]);
     }
 
     #[test]
     fn so_many_cores_as_are_set_look_at_a_share() {
         let search = |searched: [bool; 4], search_cores| {
-            let repair = RepairConfig {
-                identifier: Identifier::L2pAllCores,
-                search_cores,
-                scan_cost: Nanos(100),
-                copy_cost: Nanos::ZERO,
-                found_cost: Nanos::ZERO,
-                ..RepairConfig::default()
-            };
+            let repair =
+                RepairConfig { identifier: Identifier::L2pAllCores, search_cores, ..RepairConfig::default() };
             let search = Search {
                 entries: 10,
                 searched: searched.to_vec().into(),
@@ -169,9 +156,9 @@ mod tests {
         };
         // The victim is one of them, the next ones help, and together they look at all ten entries.
         let last = [false, false, false, true];
-        assert_eq!(search(last, Some(1)), [0, 0, 0, 1000]);
-        assert_eq!(search(last, Some(2)), [500, 0, 0, 500]);
-        assert_eq!(search(last, Some(3)), [300, 300, 0, 400]);
+        assert_eq!(search(last, Some(1)), [0, 0, 0, 2620]);
+        assert_eq!(search(last, Some(2)), [1300, 0, 0, 1320]);
+        assert_eq!(search(last, Some(3)), [780, 780, 0, 1060]);
         assert_eq!(search(last, Some(4)), search(last, None));
         assert_eq!(search([false; 4], Some(2)), [0; 4]);
     }

@@ -108,9 +108,6 @@ impl Ssd {
             return;
         }
         scrub.get_or_insert_with(|| Scrub::of(&self.config, superblocks));
-        if let Some(every) = protection.rebuild_every {
-            self.flash.set_background_every(every);
-        }
     }
 
     /// A superblock has been moved, and its last data waits in the controller for a program unit to be filled. The next superblock fills it;
@@ -146,9 +143,6 @@ impl Ssd {
     fn note_restored(&mut self, now: Nanos, core: CoreId) {
         if self.cores[core].ftl.degraded().next().is_none() {
             self.redundancy.restored(now, core.0);
-            if !self.redundancy.is_lacking() {
-                self.flash.set_background_every(self.config.controller.background_every);
-            }
         }
     }
 

@@ -9,8 +9,7 @@ impl Ssd {
     /// How long it takes to decode what the last sensing of `op` gave.
     #[inline]
     pub(crate) fn decode_time(&self, op: &Op) -> Nanos {
-        let is_last = self.ladder.retries().all().is_some_and(|all| u32::from(op.step) >= all);
-        self.config.controller.decode.of(op.rereads, is_last)
+        self.config.controller.decode.of(op.rereads)
     }
 
     /// How long it takes to decode the last of what read `op`, of which not all was given, got in the end, without `lost`: what its last

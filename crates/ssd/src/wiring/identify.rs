@@ -114,7 +114,7 @@ impl Ssd {
         for record in watch.records_of(die) {
             record.marked += pages.len() as u64;
         }
-        self.cores[core].cpu.occupy(now, Nanos(repair.mark_cost.0 * pages.len() as u64));
+        self.cores[core].cpu.occupy(now, Nanos(repair.mark_cost().0 * pages.len() as u64));
     }
 
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
@@ -126,7 +126,7 @@ impl Ssd {
         } else {
             0
         };
-        let cost = Nanos(left * repair.mark_cost.0);
+        let cost = Nanos(left * repair.mark_cost().0);
         self.host.requests.add_part(request);
         if cost == Nanos::ZERO && self.cores[core].cpu.is_free(now) {
             self.marked(now, core, request);

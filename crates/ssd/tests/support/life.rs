@@ -154,7 +154,7 @@ fn with(traits: Traits, mut config: SsdConfig) -> SsdConfig {
         config.timing.suspend = Some(Suspend::both(overhead, limit, reads));
         config.timing.channel = ChannelOrder::ReadsFirst;
         config.timing.cache_read = traits.errs.then_some(Nanos::micros(3));
-        config.controller.decode = DecodeTimes { hard: Nanos(7_000), retry: Nanos(9_000), soft: None };
+        config.controller.decode = DecodeTimes { hard: Nanos(7_000), retry: Nanos(9_000) };
         if config.ftl.multi_plane {
             config.timing.plane_reads = PlaneReads::Independent;
         }

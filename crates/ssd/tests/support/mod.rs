@@ -63,7 +63,7 @@ pub(crate) fn tiny() -> SsdConfig {
 /// Cells so worn that about one unit in a thousand fails its first read.
 pub(crate) fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> ReliabilityConfig {
     ReliabilityConfig {
-        chip: Some("tlc-72-layer".to_owned()),
+        chip: Some("tlc-72-layer".into()),
         ecc: Ecc { strength: Some(96), ..Ecc::default() },
         rereads: Rereads { scale_factor: 1.05, max_retries: retries },
         rereads_if_protected: if_protected,

@@ -126,9 +126,6 @@ impl TraceSpec {
         if self.head == Some(0) {
             return Err(bad_setting(format!("{PATH}.head"), 0, "must be at least 1"));
         }
-        if !(1..=1_000_000).contains(&self.window) {
-            return Err(bad_setting(format!("{PATH}.window"), self.window, "must be 1 to 1000000 records"));
-        }
         if !(1e-6..=1e6).contains(&self.time_scale) {
             return Err(bad_setting(format!("{PATH}.time_scale"), self.time_scale, "must be 1e-6 to 1e6"));
         }

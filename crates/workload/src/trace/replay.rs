@@ -38,7 +38,7 @@ impl TracePass {
             records: RecordReader::open(origin, detected, spec.event)?,
             device: spec.device.as_ref().map(DeviceName::to_string),
             unordered: spec.unordered,
-            window: spec.window as usize,
+            window: TraceSpec::SORT_WINDOW,
             held: BinaryHeap::new(),
             numbered: 0,
             previous: None,
@@ -111,7 +111,7 @@ impl TracePass {
         let (file, at) = (self.records.file().to_owned(), self.records.position());
         if self.unordered == UnorderedRecords::Sort {
             let expected = format!(
-                "not more than {} records out of order; enlarge window or set unordered = \"clamp\"",
+                "not more than {} records out of order; sort the file or set unordered = \"clamp\"",
                 self.window
             );
             let value = format!("{time} ns");

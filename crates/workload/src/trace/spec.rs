@@ -170,7 +170,7 @@ pub enum UnorderedRecords {
     /// An error naming both times.
     #[default]
     Error,
-    /// Sorted within a window of `window` records; later than that, an error.
+    /// Sorted within a window of 1024 records; later than that, an error.
     Sort,
     /// Given the time of the record before it.
     Clamp,
@@ -204,8 +204,6 @@ pub struct TraceSpec {
     pub align: Option<Bytes>,
     /// Treatment of records that are out of order. Default: error.
     pub unordered: UnorderedRecords,
-    /// Records held back by `unordered = "sort"`; 1 to 1 000 000. Default: 1024.
-    pub window: u32,
     /// Recorded times are multiplied by this: 2 takes twice as long, 0.5 half as long. 1e-6 to 1e6. Default: 1.
     pub time_scale: f64,
     /// Replays as a closed loop with so many requests in flight and ignores the recorded times. Default: open loop at the
@@ -223,6 +221,9 @@ pub struct TraceSpec {
 }
 
 impl TraceSpec {
+    /// Records held back by `unordered = "sort"`: far more than the queues of the machines that traces come from.
+    pub(crate) const SORT_WINDOW: usize = 1024;
+
     /// The file that the trace is in.
     pub(crate) fn input_files(&self) -> Vec<InputFile> {
         vec![InputFile { setting: "workload.trace.file", path: self.file.clone() }]
@@ -242,7 +243,6 @@ impl Default for TraceSpec {
             addresses: AddressOverflow::Fit,
             align: None,
             unordered: UnorderedRecords::Error,
-            window: 1024,
             time_scale: 1.0,
             queue_depth: None,
             repeat: 1,

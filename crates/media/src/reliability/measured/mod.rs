@@ -60,21 +60,21 @@ impl Default for Reading {
 
 /// What a chip's file gave, as a resolved scenario holds it: with it the file is not read again, so that the scenario means the same
 /// elsewhere and later. Worked out when a scenario is loaded, not written by hand.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// The file that it is of: `chip`, else it is worked out anew.
-    pub of: String,
-    /// The `fit` that it was made by.
-    pub by: Fit,
-    /// The `activation_energy` that it was made with, in electronvolts.
-    pub energy: f64,
-    /// The `reference_temperature` that was asked for, in °C.
+    /// The file of measurements.
+    pub file: String,
+    /// The `fit` that it was made by, else it is worked out anew.
+    pub fit: Fit,
+    /// The `activation_energy` that it was made with, in electronvolts, else it is worked out anew.
+    pub activation_energy: f64,
+    /// The `reference_temperature` that was asked for, in °C, else it is worked out anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<f64>,
+    pub reference_temperature: Option<f64>,
     /// The temperature that its times of retention are of, in °C; absent where the file does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<f64>,
+    pub temperature: Option<f64>,
     /// The error rates.
     pub model: RberModel,
     /// How its page types differ.
@@ -89,14 +89,14 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether it is what the file `of` gives when it is read so.
-    pub fn is_of(&self, of: &str, reading: &Reading) -> bool {
+    /// Whether it is what its file gives when it is read so.
+    pub fn is_read_as(&self, reading: &Reading) -> bool {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
-        let asked = match (self.asked, reading.reference) {
+        let same_reference = match (self.reference_temperature, reading.reference) {
             (Some(a), Some(b)) => same(a, b),
             (a, b) => a.is_none() && b.is_none(),
         };
-        self.of == of && self.by == reading.fit && same(self.energy, reading.activation_energy) && asked
+        self.fit == reading.fit && same(self.activation_energy, reading.activation_energy) && same_reference
     }
 }
 

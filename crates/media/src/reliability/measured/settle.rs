@@ -71,11 +71,11 @@ pub fn fit(of: &str, text: &str, reading: &Reading) -> Result<Fitted, RowError> 
     let rms_log10 = (logs.map(|log| log * log).sum::<f64>() / rows.all.len() as f64).sqrt();
     solution.model.validate("chip").map_err(|error| RowError { line: None, error })?;
     let measured = Measured {
-        of: of.to_owned(),
-        by: reading.fit,
-        energy: reading.activation_energy,
-        asked: reading.reference,
-        reference,
+        file: of.to_owned(),
+        fit: reading.fit,
+        activation_energy: reading.activation_energy,
+        reference_temperature: reading.reference,
+        temperature: reference,
         range: range(&rows.all, &conditions),
         rows: rows.all.len() as u32,
         model: solution.model,
@@ -164,7 +164,7 @@ fn take_types(solution: &mut Solution, types: usize) -> Option<PageTypes> {
     for estimate in solution.estimates.iter_mut().filter(|estimate| estimate.is_relative) {
         estimate.value *= mean;
     }
-    Some(PageTypes { factors: factors.iter().map(|factor| factor / mean).collect(), normalise: true })
+    Some(PageTypes { factors: factors.iter().map(|factor| factor / mean).collect() })
 }
 
 fn range(rows: &[Row], conditions: &[Condition]) -> Range {
