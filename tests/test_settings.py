@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import outlast
-from conftest import ROOT
+from conftest import ROOT, Outlast
 from outlast import setting, settings
 from outlast.differences import flatten
 
@@ -40,6 +40,16 @@ def test_every_setting_of_a_scenario_is_there() -> None:
         assert not unknown, unknown
 
 
+MOST_SETTINGS = 280
+"""Settings that take a value. One that is added has a committed scenario that needs it, or takes the place of another."""
+
+
+def test_settings_do_not_grow_unnoticed() -> None:
+    leaves = [name for name, each in setting._all().items() if not setting.vars_of(each)]
+    assert len(leaves) <= MOST_SETTINGS, "more settings: what needs it, and which one may go?"
+    assert len(leaves) == MOST_SETTINGS, "fewer settings: MOST_SETTINGS may fall, too"
+
+
 def test_a_setting_is_a_key_of_overrides() -> None:
     gc = settings.device.ftl.gc
     assert gc.policy == "device.ftl.gc.policy" and isinstance(gc.policy, str)
@@ -61,6 +71,50 @@ def test_a_setting_is_explained() -> None:
     assert all(each.__doc__ for each in setting._all().values()), "a setting without a word on it"
     assert dir(settings.device.ftl.gc) == sorted(setting.vars_of(settings.device.ftl.gc))
     assert "device" in dir(settings) and "Which superblock is collected next." in settings.device.ftl.gc._repr_html_()
+
+
+OLD = """\
+extends = "demo"  # the base
+
+[run]
+histogram_digits = 3
+max_windows = 64
+
+[device]
+hazards = { die_per_year = 0.5 }
+"""
+NEW = """\
+extends = "demo"  # the base
+
+[run]
+
+[device]
+hazards = { per_year.die = 0.5 }
+"""
+
+
+def test_a_setting_of_an_earlier_version_is_refused_and_migrated(outlast: Outlast, tmp_path: Path) -> None:
+    old = tmp_path / "old.toml"
+    old.write_text(OLD)
+
+    def refused(*words: str) -> str:
+        done = outlast(*words, check=False)
+        assert done.returncode == 2 and not done.stdout
+        return done.stderr
+
+    said = refused("validate", "old.toml")
+    advice = "(`outlast scenario migrate` rewrites a file)"
+    assert f"old.toml:8: device.hazards.die_per_year: is no setting any more: write device.hazards.per_year.die {advice}" in said
+    assert f"old.toml:5: run.max_windows: is no setting any more: it is always 10000 now {advice}" in said
+    migrated = outlast("scenario", "migrate", "old.toml")
+    assert migrated.stdout == NEW
+    assert migrated.stderr == "old.toml:4: run.max_windows = 64: went; it is always 10000 now\n"
+    assert outlast("scenario", "migrate", "old.toml", "--in-place").stdout == ""
+    assert old.read_text() == NEW
+    outlast("validate", "old.toml")
+    (tmp_path / "not.toml").write_text("a = [")
+    assert "not.toml:1: not valid TOML" in refused("scenario", "migrate", "not.toml")
+    assert "cannot be read" in refused("scenario", "migrate", "none.toml")
 
 
 @pytest.mark.parametrize(

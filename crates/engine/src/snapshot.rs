@@ -23,7 +23,7 @@ use version_age::{VersionAge, version_age};
 /// First bytes of every snapshot; the first is no ASCII, so no text file begins so.
 const MAGIC: [u8; 8] = *b"\x8boutlast";
 /// Version of all of the format that the shape of the types does not cover.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// Version of Outlast. State belongs to a version, since another may behave differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -14,8 +14,8 @@
 //!
 //! A die takes its next operation by priority: host reads, host programs, garbage collection, background; if host writes wait for collection, collection goes
 //! before host programs. Each priority is bounded, so that nothing starves. Reads go before a suspended operation at most `timing.suspend.reads` times, before
-//! a host program `controller.program_every` times, and before urgent collection eight times; everything goes before a background task at most
-//! `controller.background_every` times (decision 0020).
+//! a host program `program_every` times, and before urgent collection eight times; everything goes before a background task at most
+//! `background_every` times (decision 0020).
 //!
 //! The units of one command are queued before any die looks at its queue ([`Flash::begin_gathering`]), so that a page is sensed once for all of them (decision
 //! 0019). A suspension is decided when the read comes (decision 0060). Only dies with several reads in progress (independent plane reads, a cache register)

@@ -3,7 +3,7 @@
 use super::load::ReadFile;
 use super::{Provenance, Scenario, ScenarioError, SourcePosition};
 use outlast_media::reliability::measured::{RowError, fit};
-use outlast_settings::drive::Chip;
+use outlast_settings::drive::ChipChoice;
 use std::path::Path;
 
 /// Bytes of a characterisation at most: more than any has.
@@ -19,7 +19,12 @@ pub(super) fn measure_chip(
     let Some(file) = reliability.chip_file() else { return Ok(()) };
     // A scenario that was written out contains the fitted chip and must not need the file again.
     let reading = reliability.reading();
-    if reliability.chip.as_ref().and_then(Chip::fitted).is_some_and(|fitted| fitted.is_read_as(&reading)) {
+    if reliability
+        .chip
+        .as_ref()
+        .and_then(ChipChoice::fitted)
+        .is_some_and(|fitted| fitted.is_read_as(&reading))
+    {
         return Ok(());
     }
     let file = file.to_owned();
@@ -40,7 +45,7 @@ pub(super) fn measure_chip(
         });
     }
     let fitted = fit(&file, &text, &reading).map_err(|error| row_error(&file, error))?;
-    reliability.chip = Some(Chip::Fitted(fitted.measured.into()));
+    reliability.chip = Some(ChipChoice::Fitted(fitted.measured.into()));
     Ok(())
 }
 

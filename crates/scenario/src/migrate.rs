@@ -4,7 +4,7 @@
 use super::error::ScenarioError;
 use super::parse::toml_tree;
 use super::position::SourcePosition;
-use super::retired::{Fate, MODEL, RetiredSetting, form_advice};
+use super::retired::{MODEL, RetiredFate, RetiredSetting, form_advice};
 use outlast_units::Nanos;
 use std::ops::Range;
 use toml::Spanned;
@@ -21,7 +21,7 @@ pub struct MigratedText {
 
 /// The places of one entry `key = value` of a text.
 #[derive(Clone, Debug)]
-struct Entry {
+struct TomlEntry {
     name: String,
     key: Range<usize>,
     value: Range<usize>,
@@ -37,23 +37,23 @@ pub fn migrate(source: &str, text: &str) -> Result<MigratedText, ScenarioError> 
     toml_tree(source, text)?;
     let mut migrated = MigratedText { text: text.to_owned(), notes: Vec::new() };
     let multiple = cost_multiple(text);
-    let mut told_costs = false;
+    let mut has_cost = false;
     // Each change moves what is behind it, so the text is read again after each; there are as many as entries.
     while let Some((entry, retired)) = first_retired(&entries(&migrated.text)) {
         let value = migrated.text[entry.value.clone()].to_owned();
         let at =
             SourcePosition { file: source.to_owned(), line: Some(line_of(&migrated.text, entry.key.start)) };
         match retired.fate {
-            Fate::Renamed(key) => migrated.text.replace_range(entry.key.clone(), key),
-            Fate::Constant(constant) => {
+            RetiredFate::Renamed(key) => migrated.text.replace_range(entry.key.clone(), key),
+            RetiredFate::Constant(constant) => {
                 if !is_same(&value, constant) {
                     let name = retired.name;
                     migrated.notes.push(format!("{at}: {name} = {value}: went; it is always {constant} now"));
                 }
                 remove(&mut migrated.text, &entry);
             }
-            Fate::Cost(_) => {
-                match (multiple, told_costs) {
+            RetiredFate::Cost(_) => {
+                match (multiple, has_cost) {
                     (Some(multiple), false) => {
                         migrated.text.replace_range(entry.value.clone(), &multiple.to_string());
                         migrated.text.replace_range(entry.key.clone(), "pages_per_entry");
@@ -66,9 +66,9 @@ pub fn migrate(source: &str, text: &str) -> Result<MigratedText, ScenarioError> 
                     }
                     (_, true) => remove(&mut migrated.text, &entry),
                 }
-                told_costs = true;
+                has_cost = true;
             }
-            Fate::Fitted => remove(&mut migrated.text, &entry),
+            RetiredFate::Fitted => remove(&mut migrated.text, &entry),
         }
     }
     drop_headers(&mut migrated, source);
@@ -77,7 +77,7 @@ pub fn migrate(source: &str, text: &str) -> Result<MigratedText, ScenarioError> 
 }
 
 /// Every entry with a value that is no table, and every inline table, in the order of the text.
-fn entries(text: &str) -> Vec<Entry> {
+fn entries(text: &str) -> Vec<TomlEntry> {
     let mut found = Vec::new();
     if let Ok(table) = DeTable::parse(text) {
         collect(text, table.get_ref(), "", false, &mut found);
@@ -86,26 +86,26 @@ fn entries(text: &str) -> Vec<Entry> {
     found
 }
 
-fn collect(text: &str, table: &DeTable<'_>, prefix: &str, is_inline: bool, found: &mut Vec<Entry>) {
+fn collect(text: &str, table: &DeTable<'_>, prefix: &str, is_inline: bool, found: &mut Vec<TomlEntry>) {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
         let begins_inline = text[value.span()].starts_with('{');
         let is_table = matches!(value.get_ref(), DeValue::Table(_));
         if !is_table || begins_inline {
-            found.push(Entry { name: name.clone(), key: key.span(), value: value.span(), is_inline });
+            found.push(TomlEntry { name: name.clone(), key: key.span(), value: value.span(), is_inline });
         }
         below(text, value, &name, is_inline || begins_inline, found);
     }
 }
 
-fn below(text: &str, value: &Spanned<DeValue<'_>>, name: &str, is_inline: bool, found: &mut Vec<Entry>) {
+fn below(text: &str, value: &Spanned<DeValue<'_>>, name: &str, is_inline: bool, found: &mut Vec<TomlEntry>) {
     if let DeValue::Table(inner) = value.get_ref() {
         collect(text, inner, &format!("{name}."), is_inline, found);
     }
 }
 
 /// The first entry that is a retired setting, or part of a retired table.
-fn first_retired(entries: &[Entry]) -> Option<(Entry, &'static RetiredSetting)> {
+fn first_retired(entries: &[TomlEntry]) -> Option<(TomlEntry, &'static RetiredSetting)> {
     entries.iter().find_map(|entry| {
         let fitted = || RetiredSetting::of("device.reliability.measured");
         let retired = match entry.name.starts_with("device.reliability.measured.") {
@@ -117,7 +117,7 @@ fn first_retired(entries: &[Entry]) -> Option<(Entry, &'static RetiredSetting)> 
 }
 
 /// Removes an entry: its line or lines, or its part of an inline table.
-fn remove(text: &mut String, entry: &Entry) {
+fn remove(text: &mut String, entry: &TomlEntry) {
     if !entry.is_inline {
         let start = text[..entry.key.start].rfind('\n').map_or(0, |at| at + 1);
         let end = text[entry.value.end..].find('\n').map_or(text.len(), |at| entry.value.end + at + 1);
@@ -152,7 +152,7 @@ fn is_same(value: &str, constant: &str) -> bool {
 /// The one whole multiple of the calibrated costs that those in the text are; `None` without any, or where they differ.
 fn cost_multiple(text: &str) -> Option<u64> {
     let mut multiples = entries(text).into_iter().filter_map(|entry| {
-        let Fate::Cost(calibrated) = RetiredSetting::of(&entry.name)?.fate else { return None };
+        let RetiredFate::Cost(calibrated) = RetiredSetting::of(&entry.name)?.fate else { return None };
         let time = text[entry.value].trim_matches(['"', '\'']).parse::<Nanos>().ok();
         Some(time.filter(|time| time.0.is_multiple_of(calibrated)).map(|time| time.0 / calibrated))
     });

@@ -8,12 +8,12 @@ use super::void_settings::table_of;
 #[derive(Debug)]
 pub(super) struct RetiredSetting {
     pub(super) name: &'static str,
-    pub(super) fate: Fate,
+    pub(super) fate: RetiredFate,
 }
 
 /// The reason why a setting is not there.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fate {
+pub(super) enum RetiredFate {
     /// It always has this value, its default before. Text is as in a scenario, without quotes.
     Constant(&'static str),
     /// Another key in the same table, which takes the same value.
@@ -24,48 +24,48 @@ pub(super) enum Fate {
     Fitted,
 }
 
-const fn was(name: &'static str, fate: Fate) -> RetiredSetting {
+const fn gone(name: &'static str, fate: RetiredFate) -> RetiredSetting {
     RetiredSetting { name, fate }
 }
 
 /// All of them. One that is removed from the schema is added here.
 pub(super) const RETIRED: &[RetiredSetting] = &[
-    was("device.controller.background_every", Fate::Constant("32")),
-    was("device.controller.command_costs.flush", Fate::Constant("master_cost")),
-    was("device.controller.command_costs.trim", Fate::Constant("master_cost")),
-    was("device.controller.decode.soft", Fate::Constant("decode.retry")),
-    was("device.controller.program_every", Fate::Constant("64")),
-    was("device.controller.queues.burst", Fate::Constant("1")),
-    was("device.controller.queues.weights.high", Fate::Constant("8")),
-    was("device.controller.queues.weights.low", Fate::Constant("2")),
-    was("device.controller.queues.weights.medium", Fate::Constant("4")),
-    was("device.hazards.block_per_year", Fate::Renamed("per_year.block")),
-    was("device.hazards.chip_per_year", Fate::Renamed("per_year.chip")),
-    was("device.hazards.die_per_year", Fate::Renamed("per_year.die")),
-    was("device.hazards.erase_failure", Fate::Renamed("per_operation.erase")),
-    was("device.hazards.page_per_year", Fate::Renamed("per_year.page")),
-    was("device.hazards.plane_per_year", Fate::Renamed("per_year.plane")),
-    was("device.hazards.program_failure", Fate::Renamed("per_operation.program")),
-    was("device.hazards.transient_read", Fate::Renamed("per_operation.read")),
-    was("device.hazards.wordline_per_year", Fate::Renamed("per_year.wordline")),
-    was("device.protection.rebuild_every", Fate::Constant("32")),
-    was("device.reliability.histogram_every", Fate::Constant("256")),
-    was("device.reliability.measured", Fate::Fitted),
-    was("device.reliability.page_types.normalise", Fate::Constant("true")),
-    was("device.reliability.stripe_exact_every", Fate::Constant("16")),
-    was("device.repair.copy_cost", Fate::Cost(2)),
-    was("device.repair.found_cost", Fate::Cost(3300)),
-    was("device.repair.mark_cost", Fate::Cost(1800)),
-    was("device.repair.marked_scan_cost", Fate::Cost(194)),
-    was("device.repair.predict.window", Fate::Constant("1h")),
-    was("device.repair.scan_cost", Fate::Cost(260)),
-    was("device.timing.suspend.erase_limit", Fate::Constant("limit")),
-    was("device.timing.suspend.program_latency", Fate::Constant("overhead")),
-    was("device.timing.suspend.program_limit", Fate::Constant("limit")),
-    was("run.histogram_digits", Fate::Constant("3")),
-    was("run.max_windows", Fate::Constant("10000")),
-    was("run.member_uber", Fate::Constant("1e-16")),
-    was("workload.trace.window", Fate::Constant("1024")),
+    gone("device.controller.background_every", RetiredFate::Constant("32")),
+    gone("device.controller.command_costs.flush", RetiredFate::Constant("master_cost")),
+    gone("device.controller.command_costs.trim", RetiredFate::Constant("master_cost")),
+    gone("device.controller.decode.soft", RetiredFate::Constant("decode.retry")),
+    gone("device.controller.program_every", RetiredFate::Constant("64")),
+    gone("device.controller.queues.burst", RetiredFate::Constant("1")),
+    gone("device.controller.queues.weights.high", RetiredFate::Constant("8")),
+    gone("device.controller.queues.weights.low", RetiredFate::Constant("2")),
+    gone("device.controller.queues.weights.medium", RetiredFate::Constant("4")),
+    gone("device.hazards.block_per_year", RetiredFate::Renamed("per_year.block")),
+    gone("device.hazards.chip_per_year", RetiredFate::Renamed("per_year.chip")),
+    gone("device.hazards.die_per_year", RetiredFate::Renamed("per_year.die")),
+    gone("device.hazards.erase_failure", RetiredFate::Renamed("per_operation.erase")),
+    gone("device.hazards.page_per_year", RetiredFate::Renamed("per_year.page")),
+    gone("device.hazards.plane_per_year", RetiredFate::Renamed("per_year.plane")),
+    gone("device.hazards.program_failure", RetiredFate::Renamed("per_operation.program")),
+    gone("device.hazards.transient_read", RetiredFate::Renamed("per_operation.read")),
+    gone("device.hazards.wordline_per_year", RetiredFate::Renamed("per_year.wordline")),
+    gone("device.protection.rebuild_every", RetiredFate::Constant("32")),
+    gone("device.reliability.histogram_every", RetiredFate::Constant("256")),
+    gone("device.reliability.measured", RetiredFate::Fitted),
+    gone("device.reliability.page_types.normalise", RetiredFate::Constant("true")),
+    gone("device.reliability.stripe_exact_every", RetiredFate::Constant("16")),
+    gone("device.repair.copy_cost", RetiredFate::Cost(2)),
+    gone("device.repair.found_cost", RetiredFate::Cost(3300)),
+    gone("device.repair.mark_cost", RetiredFate::Cost(1800)),
+    gone("device.repair.marked_scan_cost", RetiredFate::Cost(194)),
+    gone("device.repair.predict.window", RetiredFate::Constant("1h")),
+    gone("device.repair.scan_cost", RetiredFate::Cost(260)),
+    gone("device.timing.suspend.erase_limit", RetiredFate::Constant("limit")),
+    gone("device.timing.suspend.program_latency", RetiredFate::Constant("overhead")),
+    gone("device.timing.suspend.program_limit", RetiredFate::Constant("limit")),
+    gone("run.histogram_digits", RetiredFate::Constant("3")),
+    gone("run.max_windows", RetiredFate::Constant("10000")),
+    gone("run.member_uber", RetiredFate::Constant("1e-16")),
+    gone("workload.trace.window", RetiredFate::Constant("1024")),
 ];
 
 /// The tables of error models that were, by the value of `device.reliability.model.form`, with what to write.
@@ -89,12 +89,12 @@ impl RetiredSetting {
     fn advice(&self) -> String {
         let table = self.name.rsplit_once('.').map_or("", |(table, _)| table);
         match self.fate {
-            Fate::Constant(value) => format!("it is always {value} now"),
-            Fate::Renamed(key) => format!("write {table}.{key}"),
-            Fate::Cost(ns) => {
+            RetiredFate::Constant(value) => format!("it is always {value} now"),
+            RetiredFate::Renamed(key) => format!("write {table}.{key}"),
+            RetiredFate::Cost(ns) => {
                 format!("it is {ns} ns for each page of {table}.pages_per_entry; write that")
             }
-            Fate::Fitted => {
+            RetiredFate::Fitted => {
                 "the fitted chip of a resolved scenario is a table of device.reliability.chip".to_owned()
             }
         }

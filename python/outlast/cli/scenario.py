@@ -1,4 +1,4 @@
-"""`outlast validate`, `outlast schema`, `outlast presets`."""
+"""`outlast validate`, `outlast scenario`, `outlast schema`, `outlast presets`."""
 
 from __future__ import annotations
 
@@ -106,16 +106,15 @@ def migrate_command(file: Path, in_place: bool) -> None:
     and of what has to be changed by hand.
     """
     from outlast.api import migrate
+    from outlast.output import write_file
 
-    migrated = migrate(file)
-    for note in migrated.notes:
+    text, notes = migrate(file)
+    for note in notes:
         click.echo(note, err=True)
     if in_place:
-        from outlast.output import whole
-
-        whole(file, migrated.text)
+        write_file(file, text)
     else:
-        click.echo(migrated.text, nl=False)
+        click.echo(text, nl=False)
 
 
 @click.command(

@@ -40,37 +40,51 @@ pub struct HazardConfig {
 struct HazardTables {
     /// Mean number of parts of the drive that break in a year of 365 days, by kind as in `faults`: `page`, `wordline`, `block`, `plane`, `die`
     /// and `chip`, such as `{ block = 2.5, die = 0.01 }`; each 0 to 1e9. Default: none, which runs of minutes would hardly see.
-    per_year: PerYear,
+    per_year: YearlyRates,
     /// Probability that an operation fails, by operation: `program` of a page of a block, for each page of a program operation; `erase` of a
     /// block; `read`, a sensing, although the data are whole. Each 0 to 0.5, such as `{ program = 1e-6, erase = 1e-5 }`. Default: none.
-    per_operation: PerOperation,
+    per_operation: FailureShares,
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct PerYear {
+struct YearlyRates {
+    #[serde(skip_serializing_if = "is_never")]
     page: f64,
+    #[serde(skip_serializing_if = "is_never")]
     wordline: f64,
+    #[serde(skip_serializing_if = "is_never")]
     block: f64,
+    #[serde(skip_serializing_if = "is_never")]
     plane: f64,
+    #[serde(skip_serializing_if = "is_never")]
     die: f64,
+    #[serde(skip_serializing_if = "is_never")]
     chip: f64,
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct PerOperation {
+struct FailureShares {
+    #[serde(skip_serializing_if = "is_never")]
     program: f64,
+    #[serde(skip_serializing_if = "is_never")]
     erase: f64,
+    #[serde(skip_serializing_if = "is_never")]
     read: f64,
 }
 
-outlast_units::schema_of!(PerYear, {
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_never(rate: &f64) -> bool {
+    *rate == 0.0
+}
+
+outlast_units::schema_of!(YearlyRates, {
     "type": "object",
     "propertyNames": { "enum": ["page", "wordline", "block", "plane", "die", "chip"] },
     "additionalProperties": { "type": "number", "minimum": 0, "maximum": 1e9 },
 });
-outlast_units::schema_of!(PerOperation, {
+outlast_units::schema_of!(FailureShares, {
     "type": "object",
     "propertyNames": { "enum": ["program", "erase", "read"] },
     "additionalProperties": { "type": "number", "minimum": 0, "maximum": 0.5 },
@@ -95,7 +109,7 @@ impl From<HazardTables> for HazardConfig {
 impl From<HazardConfig> for HazardTables {
     fn from(config: HazardConfig) -> Self {
         Self {
-            per_year: PerYear {
+            per_year: YearlyRates {
                 page: config.page_per_year,
                 wordline: config.wordline_per_year,
                 block: config.block_per_year,
@@ -103,7 +117,7 @@ impl From<HazardConfig> for HazardTables {
                 die: config.die_per_year,
                 chip: config.chip_per_year,
             },
-            per_operation: PerOperation {
+            per_operation: FailureShares {
                 program: config.program_failure,
                 erase: config.erase_failure,
                 read: config.transient_read,

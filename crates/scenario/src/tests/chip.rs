@@ -2,7 +2,7 @@
 
 use super::{SMALL, files};
 use crate::{Scenario, ScenarioError, parse_text};
-use outlast_settings::drive::Chip;
+use outlast_settings::drive::ChipChoice;
 
 const CHIP: &str = "pe_cycles,retention,rber\n1000,0,1e-3\n1000,30d,2e-3\n3000,0,2e-3\n3000,30d,5e-3\n";
 
@@ -19,7 +19,7 @@ const MINE: &str = "chip = \"mine.csv\"\nfit = \"interpolate\"";
 fn a_chip_file_is_found_beside_its_scenario_and_kept_in_it() {
     let scenario = with(MINE, &[]).unwrap();
     let reliability = scenario.device.reliability.as_ref().unwrap();
-    assert_eq!(reliability.chip.as_ref().map(Chip::name), Some("lab/mine.csv"));
+    assert_eq!(reliability.chip.as_ref().map(ChipChoice::name), Some("lab/mine.csv"));
     assert!((reliability.rber_model().unwrap().rber(3000.0, 30.0, 0.0) - 5e-3).abs() < 1e-12);
     // Written out it needs the file no more.
     let (again, _) = parse_text(&scenario.to_toml().unwrap()).unwrap();
@@ -36,13 +36,13 @@ fn another_chip_or_another_fit_is_computed_again() {
         files(&known, &["s.toml"], &[(setting, value)]).unwrap().0.device.reliability.unwrap()
     };
     let other = anew("device.reliability.chip", "other.csv");
-    assert_eq!(other.chip.as_ref().and_then(Chip::fitted).unwrap().rows, 1);
+    assert_eq!(other.chip.as_ref().and_then(ChipChoice::fitted).unwrap().rows, 1);
     let warmer = anew("device.reliability.reference_temperature", "55");
-    assert_eq!(warmer.chip.as_ref().and_then(Chip::fitted).unwrap().temperature, Some(55.0));
+    assert_eq!(warmer.chip.as_ref().and_then(ChipChoice::fitted).unwrap().temperature, Some(55.0));
     let known = [("s.toml", text.as_str())];
     let changes = [("device.reliability.chip", "im-2"), ("device.reliability.fit", "null")];
     let published = files(&known, &["s.toml"], &changes).unwrap().0.device.reliability.unwrap();
-    assert_eq!(published.chip, Some(Chip::from("im-2")));
+    assert_eq!(published.chip, Some(ChipChoice::from("im-2")));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Settings of earlier versions.
 
 use super::{SMALL, file};
-use crate::retired::{Fate, RETIRED};
+use crate::retired::{RETIRED, RetiredFate};
 use crate::{migrate, parse_text};
 
 /// What loading `text` says, line by line.
@@ -49,7 +49,7 @@ fn an_override_of_a_retired_setting_is_refused_too() {
 /// A retired name must not be a setting again: its old meaning would be refused, or taken for the new one.
 #[test]
 fn no_retired_name_is_in_use() {
-    for retired in RETIRED.iter().filter(|retired| !matches!(retired.fate, Fate::Fitted)) {
+    for retired in RETIRED.iter().filter(|retired| !matches!(retired.fate, RetiredFate::Fitted)) {
         let (table, key) = retired.name.rsplit_once('.').unwrap();
         let refused =
             parse_text(&format!("extends = \"demo\"\n[{table}]\n{key} = 1\n")).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use super::ReliabilityConfig;
 use super::reliability::FIELD;
 use outlast_media::ConfigError;
-use outlast_media::reliability::measured::{Measured, Reading};
+use outlast_media::reliability::measured::{FittedChip, Reading};
 use outlast_media::reliability::{ACTIVATION_ENERGY, PageTypes, Range, RberModel, acceleration, chip, chips};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -19,14 +19,14 @@ pub fn is_chip_file(chip: &str) -> bool {
 
 /// The value of `device.reliability.chip`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Chip {
+pub enum ChipChoice {
     /// A published chip, or a file of measurements that has not been read.
     Named(String),
     /// What loading made of a file.
-    Fitted(Box<Measured>),
+    Fitted(Box<FittedChip>),
 }
 
-impl Chip {
+impl ChipChoice {
     /// The published chip, or the path of the file.
     pub fn name(&self) -> &str {
         match self {
@@ -36,7 +36,7 @@ impl Chip {
     }
 
     /// The fit, of a file that has been read.
-    pub fn fitted(&self) -> Option<&Measured> {
+    pub fn fitted(&self) -> Option<&FittedChip> {
         match self {
             Self::Named(_) => None,
             Self::Fitted(fitted) => Some(fitted),
@@ -44,13 +44,13 @@ impl Chip {
     }
 }
 
-impl From<&str> for Chip {
+impl From<&str> for ChipChoice {
     fn from(name: &str) -> Self {
         Self::Named(name.to_owned())
     }
 }
 
-impl Serialize for Chip {
+impl Serialize for ChipChoice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Named(name) => serializer.serialize_str(name),
@@ -59,30 +59,30 @@ impl Serialize for Chip {
     }
 }
 
-impl<'de> Deserialize<'de> for Chip {
+impl<'de> Deserialize<'de> for ChipChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Given;
         impl<'de> Visitor<'de> for Given {
-            type Value = Chip;
+            type Value = ChipChoice;
 
             fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
                 text.write_str("the name of a chip or a file in quotes, or the table of a fitted chip")
             }
 
-            fn visit_str<E: Error>(self, name: &str) -> Result<Chip, E> {
-                Ok(Chip::from(name))
+            fn visit_str<E: Error>(self, name: &str) -> Result<ChipChoice, E> {
+                Ok(ChipChoice::from(name))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Chip, A::Error> {
-                Measured::deserialize(MapAccessDeserializer::new(map))
-                    .map(|fitted| Chip::Fitted(fitted.into()))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ChipChoice, A::Error> {
+                FittedChip::deserialize(MapAccessDeserializer::new(map))
+                    .map(|fitted| ChipChoice::Fitted(fitted.into()))
             }
         }
         deserializer.deserialize_any(Given)
     }
 }
 
-outlast_units::schema_of!(Chip, { "anyOf": [
+outlast_units::schema_of!(ChipChoice, { "anyOf": [
     { "type": "string", "description": "A published chip, or a file that ends in .csv." },
     { "type": "object", "description": "The fitted chip of a resolved scenario, which loading writes." },
 ] });
@@ -90,11 +90,11 @@ outlast_units::schema_of!(Chip, { "anyOf": [
 impl ReliabilityConfig {
     /// The path of a chip's file, if `chip` is one.
     pub fn chip_file(&self) -> Option<&str> {
-        self.chip.as_ref().map(Chip::name).filter(|name| is_chip_file(name))
+        self.chip.as_ref().map(ChipChoice::name).filter(|name| is_chip_file(name))
     }
 
-    fn fitted(&self) -> Option<&Measured> {
-        self.chip.as_ref().and_then(Chip::fitted)
+    fn fitted(&self) -> Option<&FittedChip> {
+        self.chip.as_ref().and_then(ChipChoice::fitted)
     }
 
     /// The published chip, if `chip` is one.
@@ -138,11 +138,11 @@ impl ReliabilityConfig {
         let refuse =
             |value: &str, limit: String| Err(ConfigError::new("device.reliability.chip", value, limit));
         match (&self.chip, &self.model) {
-            (Some(Chip::Fitted(fitted)), None) => Ok(&fitted.model),
-            (Some(Chip::Named(name)), None) if is_chip_file(name) => {
+            (Some(ChipChoice::Fitted(fitted)), None) => Ok(&fitted.model),
+            (Some(ChipChoice::Named(name)), None) if is_chip_file(name) => {
                 refuse(name, "is a file, which only loading a scenario reads".to_owned())
             }
-            (Some(Chip::Named(name)), None) => match chip(name) {
+            (Some(ChipChoice::Named(name)), None) => match chip(name) {
                 Some(chip) => Ok(&chip.model),
                 None => {
                     let known: Vec<&str> = chips().iter().map(|chip| chip.name).collect();

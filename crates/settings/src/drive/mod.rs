@@ -15,7 +15,7 @@ mod repair;
 mod scrub;
 
 pub use change::ChangeConfig;
-pub use chip::{Chip, is_chip_file};
+pub use chip::{ChipChoice, is_chip_file};
 pub use controller::{ControllerConfig, WriteCache};
 pub use data_sheet::DataSheet;
 pub use decode::DecodeTimes;

@@ -1,6 +1,6 @@
 //! Settings of bit errors, and of what reading does about them.
 
-use super::Chip;
+use super::ChipChoice;
 use outlast_media::reliability::measured::Fit;
 use outlast_media::reliability::{BlockVariation, Ecc, Exponential, PageTypes, PowerLaw, RberModel, Rereads};
 use outlast_media::{ConfigError, Geometry, InitialState, ReadScope};
@@ -16,10 +16,10 @@ pub struct ReliabilityConfig {
     /// a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`. Loading fits the file, and the resolved scenario
     /// has a table here, the fitted chip, with which the file is not read again. Give this or `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub chip: Option<Chip>,
+    pub chip: Option<ChipChoice>,
     /// A law of your own for the error rates; measured ones are the file of a `chip`. Give this or `chip`.
-    #[serde(deserialize_with = "own_law", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<OwnLaw>")]
+    #[serde(deserialize_with = "read_law", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<RberLaw>")]
     pub model: Option<RberModel>,
     /// The curve fitted to a chip's file. Default: `power-law`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,17 +89,17 @@ impl Default for ReliabilityConfig {
 /// How the raw bit error rate grows with wear, retention and reads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "form", rename_all = "kebab-case")]
-enum OwnLaw {
+enum RberLaw {
     /// Sum of power laws of cycles, days and reads (HRM, Equation 1).
     PowerLaw(PowerLaw),
     /// `a·e^(b·cycles)` (mSAPL, Equation 1): no retention, no disturbance.
     Exponential(Exponential),
 }
 
-fn own_law<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RberModel>, D::Error> {
-    Ok(Option::<OwnLaw>::deserialize(deserializer)?.map(|law| match law {
-        OwnLaw::PowerLaw(law) => RberModel::PowerLaw(law),
-        OwnLaw::Exponential(law) => RberModel::Exponential(law),
+fn read_law<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RberModel>, D::Error> {
+    Ok(Option::<RberLaw>::deserialize(deserializer)?.map(|law| match law {
+        RberLaw::PowerLaw(law) => RberModel::PowerLaw(law),
+        RberLaw::Exponential(law) => RberModel::Exponential(law),
     }))
 }
 

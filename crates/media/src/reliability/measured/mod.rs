@@ -62,7 +62,7 @@ impl Default for Reading {
 /// elsewhere and later. Worked out when a scenario is loaded, not written by hand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Measured {
+pub struct FittedChip {
     /// The file of measurements.
     pub file: String,
     /// The `fit` that it was made by, else it is worked out anew.
@@ -88,7 +88,7 @@ pub struct Measured {
     pub rms_log10: f64,
 }
 
-impl Measured {
+impl FittedChip {
     /// Whether it is what its file gives when it is read so.
     pub fn is_read_as(&self, reading: &Reading) -> bool {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits();

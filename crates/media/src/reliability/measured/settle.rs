@@ -2,7 +2,7 @@
 
 use super::collapse::{Condition, collapse};
 use super::rows::{self, Row, Rows};
-use super::{Fit, Measured, Reading, RowError, exponential, grid, power_law};
+use super::{Fit, FittedChip, Reading, RowError, exponential, grid, power_law};
 use crate::reliability::{PageTypes, Range, RberModel, acceleration};
 
 /// A parameter of a form, as it was found.
@@ -33,7 +33,7 @@ pub(super) struct Solution {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// The rates, as a scenario holds them.
-    pub measured: Measured,
+    pub measured: FittedChip,
     /// The rows of the file.
     pub rows: Vec<Row>,
     /// Errors per bit that the model gives for each row.
@@ -70,7 +70,7 @@ pub fn fit(of: &str, text: &str, reading: &Reading) -> Result<Fitted, RowError> 
         rows.all.iter().zip(&fitted).map(|(row, fitted)| (fitted.ln() - row.ln) / std::f64::consts::LN_10);
     let rms_log10 = (logs.map(|log| log * log).sum::<f64>() / rows.all.len() as f64).sqrt();
     solution.model.validate("chip").map_err(|error| RowError { line: None, error })?;
-    let measured = Measured {
+    let measured = FittedChip {
         file: of.to_owned(),
         fit: reading.fit,
         activation_energy: reading.activation_energy,
