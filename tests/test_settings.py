@@ -108,7 +108,7 @@ def test_a_setting_of_an_earlier_version_is_refused_and_migrated(outlast: Outlas
     assert f"old.toml:5: run.max_windows: is no setting any more: it is always 10000 now {advice}" in said
     migrated = outlast("scenario", "migrate", "old.toml")
     assert migrated.stdout == NEW
-    assert migrated.stderr == "old.toml:4: run.max_windows = 64: went; it is always 10000 now\n"
+    assert migrated.stderr == "old.toml:5: run.max_windows = 64: went; it is always 10000 now\n"
     assert outlast("scenario", "migrate", "old.toml", "--in-place").stdout == ""
     assert old.read_text() == NEW
     outlast("validate", "old.toml")

@@ -288,18 +288,6 @@ def presets() -> dict[str, str]:
     return Listing(known, ("preset", "what it is"), lambda name, title: (name, title))
 
 
-def migrate(file: Path) -> tuple[str, list[str]]:
-    """The text of a scenario file of an earlier version with the settings of this one.
-
-    And a line for each change by which it may mean something else, and for each that has to be made by hand.
-    """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{file}: cannot be read: {error}") from error
-    return _core.migrate(str(file), text)
-
-
 def show_preset(name: str) -> str:
     """The text of a preset's scenario file, with the source of each number."""
     known = {preset: text for preset, _, text in _core.presets()}

@@ -325,11 +325,6 @@ class Device(Setting):
     """How long flash operations take."""
 
 class DeviceController(Setting):
-    background_every: Setting
-    """On a die that is never idle, one in this many operations is one of a background task (wear levelling, scrubbing,
-    moving data to another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner
-    data is safe again, and the longer the host waits. Default: 32.
-    """
     coalesce: Setting
     """Whether a unit that the host writes again while it is in the buffer, in a program unit that is not full or is
     held back, is programmed once. Default: false.
@@ -376,10 +371,6 @@ class DeviceController(Setting):
     master_cost: Setting
     """Time of the master core for each host command.
     Default: "0ns".
-    """
-    program_every: Setting
-    """On a die that always has host reads, at most this many of them go before a waiting host program; 1 to 255.
-    Default: 64, an assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
     """
     queue_depth: Setting
     """Commands that the drive works on at once; further ones wait.
@@ -428,12 +419,8 @@ class DeviceController(Setting):
     """
 
 class DeviceControllerCommandCosts(Setting):
-    flush: Setting
-    """For each flush. Absent: `master_cost`."""
     read: Setting
     """For each read. Absent: `master_cost`."""
-    trim: Setting
-    """For each trim. Absent: `master_cost`."""
     write: Setting
     """For each write. Absent: `master_cost`."""
 
@@ -444,10 +431,6 @@ class DeviceControllerDecode(Setting):
     """
     retry: Setting
     """Of what a re-read gave. Default: 0."""
-    soft: Setting
-    """Of the last re-read that `reliability.rereads.max_retries` allows, which stands for soft decisions. Absent: as
-    `retry`.
-    """
 
 class DeviceControllerHostLatency(Setting):
     complete: Setting
@@ -463,11 +446,9 @@ class DeviceControllerQueues(Setting):
     arbitration: Setting
     """How the next queue is selected. Default: "round-robin".
     - round-robin: One queue after the other; all are equal.
-    - weighted: Urgent queues before all others; the others share by the weights of their classes; queues of a class
-      one after the other.
+    - weighted: Urgent queues before all others; the others share, 8 commands of high, 4 of medium and 2 of low
+      priority in a round; queues of a class one after the other.
     """
-    burst: Setting
-    """Most commands taken from one queue in turn (the arbitration burst); 1 to 65536. Default: 1."""
     classes: Setting
     """With "weighted": the class of queue 0, of queue 1, and so on, from the beginning again where there are more
     queues; 1 to 256 of them.
@@ -476,16 +457,6 @@ class DeviceControllerQueues(Setting):
     """Commands of one queue that the drive works on at once: a queue at this limit waits even if places are free. 1 to
     `queue_depth`. Default: as many as there are places.
     """
-    weights: DeviceControllerQueuesWeights
-    """With "weighted": commands taken of each class in a round. Default: 8 of high, 4 of medium, 2 of low priority."""
-
-class DeviceControllerQueuesWeights(Setting):
-    high: Setting
-    """Of high priority. Default: 8."""
-    low: Setting
-    """Of low priority. Default: 2."""
-    medium: Setting
-    """Of medium priority. Default: 4."""
 
 class DeviceDataSheet(Setting):
     random_read: Setting
@@ -686,41 +657,15 @@ class DeviceGeometry(Setting):
     """
 
 class DeviceHazards(Setting):
-    block_per_year: Setting
-    """Mean number of blocks of the drive that break in a year.
-    Default: 0.0.
+    per_operation: Setting
+    """Probability that an operation fails, by operation: `program` of a page of a block, for each page of a program
+    operation; `erase` of a block; `read`, a sensing, although the data are whole. Each 0 to 0.5, such as `{ program
+    = 1e-6, erase = 1e-5 }`. Default: none.
     """
-    chip_per_year: Setting
-    """Mean number of chips of the drive that die in a year.
-    Default: 0.0.
-    """
-    die_per_year: Setting
-    """Mean number of dies of the drive that die in a year.
-    Default: 0.0.
-    """
-    erase_failure: Setting
-    """Probability that an erasure of a block fails; 0 to 0.5.
-    Default: 0.0.
-    """
-    page_per_year: Setting
-    """Mean number of pages of the drive that break in a year of 365 days.
-    Default: 0.0.
-    """
-    plane_per_year: Setting
-    """Mean number of planes of the drive that die in a year.
-    Default: 0.0.
-    """
-    program_failure: Setting
-    """Probability that programming a page of a block fails, for each page of a program operation; 0 to 0.5.
-    Default: 0.0.
-    """
-    transient_read: Setting
-    """Probability that a sensing fails although the data are whole; 0 to 0.5.
-    Default: 0.0.
-    """
-    wordline_per_year: Setting
-    """Mean number of wordlines of the drive that break in a year.
-    Default: 0.0.
+    per_year: Setting
+    """Mean number of parts of the drive that break in a year of 365 days, by kind as in `faults`: `page`, `wordline`,
+    `block`, `plane`, `die` and `chip`, such as `{ block = 2.5, die = 0.01 }`; each 0 to 1e9. Default: none, which
+    runs of minutes would hardly see.
     """
 
 class DeviceMount(Setting):
@@ -785,10 +730,6 @@ class DeviceProtection(Setting):
     """Most bytes that this moves in a second, over all cores; above 0. Absent: that of `device.scrub.bandwidth`, else
     what idle dies allow.
     """
-    rebuild_every: Setting
-    """On a die that is never idle, one in this many operations is one of a background task while redundancy is lacking;
-    1 to 255. 1 gives it every other turn. Absent: `device.controller.background_every`.
-    """
     streams: Setting
     """Which data is protected. Default: all.
     - all: Everything.
@@ -818,8 +759,9 @@ class DeviceReliability(Setting):
     """
     chip: Setting
     """A published chip, such as `tlc-72-layer`, whose error rates and their source are known (`outlast chips` lists
-    them), or the path of a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`. Give
-    this or `model`.
+    them), or the path of a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`.
+    Loading fits the file, and the resolved scenario has a table here, the fitted chip, with which the file is not
+    read again. Give this or `model`.
     """
     codewords_checked: Setting
     """Which codewords of a mapping unit a read for the host decodes: `all`, or `one`, as if it had asked for no more
@@ -843,14 +785,10 @@ class DeviceReliability(Setting):
     - interpolate: What was measured, straight lines between, and the nearest rates that never fall where
       measurements do.
     """
-    histogram_every: Setting
-    """One in so many checked units gives a codeword to the histogram of raw bit errors; 0: none. Default: 256."""
     initial: DeviceReliabilityInitial
     """State of the flash at the beginning of the run."""
-    measured: DeviceReliabilityMeasured
-    """The fit of a chip's file, added when the scenario is loaded; you do not write it yourself."""
     model: DeviceReliabilityModel
-    """Error rates of your own. Give this or `chip`."""
+    """A law of your own for the error rates; measured ones are the file of a `chip`. Give this or `chip`."""
     page_types: DeviceReliabilityPageTypes
     """How page types differ; absent: not at all."""
     read_scope: Setting
@@ -872,10 +810,6 @@ class DeviceReliability(Setting):
     rereads_if_protected: Setting
     """Re-reads of data that has parity across dies before it is rebuilt from its stripe (HRM's conditional re-reads);
     the rest of `rereads.max_retries` comes after the stripe has failed. Absent: all re-reads come first.
-    """
-    stripe_exact_every: Setting
-    """Of data with parity, the exact probability that the stripe does not help is worked out for one in so many units
-    that the host reads, and scaled: it takes the error rates of all members. 1: for each. Default: 16.
     """
     temperature: Setting
     """°C at which data is kept: time counts for retention as Arrhenius' law says beside `reference_temperature`. -100
@@ -915,98 +849,6 @@ class DeviceReliabilityInitial(Setting):
     Default: 0.0.
     """
 
-class DeviceReliabilityMeasured(Setting):
-    asked: Setting
-    """The `reference_temperature` that was asked for, in °C."""
-    by: Setting
-    """The `fit` that it was made by.
-    - power-law: The power law that comes nearest to them: HRM's Equation 1.
-    - exponential: The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell
-      wear only.
-    - interpolate: What was measured, straight lines between, and the nearest rates that never fall where
-      measurements do.
-    """
-    energy: Setting
-    """The `activation_energy` that it was made with, in electronvolts."""
-    model: DeviceReliabilityMeasuredModel
-    """The error rates."""
-    of: Setting
-    """The file that it is of: `chip`, else it is worked out anew."""
-    page_types: DeviceReliabilityMeasuredPageTypes
-    """How its page types differ."""
-    range: DeviceReliabilityMeasuredRange
-    """Where it was measured."""
-    reference: Setting
-    """The temperature that its times of retention are of, in °C; absent where the file does not say."""
-    rms_log10: Setting
-    """Root of the mean square of log10(fitted / measured)."""
-    rows: Setting
-    """Rows of the file."""
-
-class DeviceReliabilityMeasuredModel(Setting):
-    alpha: Setting
-    """α: errors per bit and cycle^k."""
-    beta: Setting
-    """β: errors per bit, cycle^m and day^n."""
-    epsilon: Setting
-    """ε: errors per bit of a fresh page."""
-    form: Setting
-    """- power-law"""
-    gamma: Setting
-    """γ: errors per bit, cycle^p and read^q."""
-    k: Setting
-    """k: exponent of cycles in the wear term."""
-    m: Setting
-    """m: exponent of cycles in the retention term."""
-    n: Setting
-    """n: exponent of days in the retention term."""
-    p: Setting
-    """p: exponent of cycles in the disturbance term."""
-    q: Setting
-    """q: exponent of reads in the disturbance term."""
-    a: Setting
-    """A: errors per bit of an unworn block; above 0, at most 0.5."""
-    b: Setting
-    """B: growth per P/E cycle; at least 0."""
-    high_cycles: Setting
-    """P/E cycles of the second point; more than of the first."""
-    high_rber: Setting
-    """Errors per bit at the second point; at least that of the first, at most 0.5."""
-    low_cycles: Setting
-    """P/E cycles of the first point; at least 0."""
-    low_rber: Setting
-    """Errors per bit at the first point; above 0, at most 0.5."""
-    cycles: Setting
-    """P/E cycles of the nodes, rising."""
-    days: Setting
-    """Days since writing of the nodes, rising."""
-    rber: Setting
-    """Errors per bit at each node, above 0 and at most 0.5, falling along no axis: for each number of cycles each
-    number of days, and for each of these each number of reads.
-    """
-    reads: Setting
-    """Reads since the erasure of the nodes, rising."""
-
-class DeviceReliabilityMeasuredPageTypes(Setting):
-    factors: Setting
-    """One factor for each page type, above 0."""
-    normalise: Setting
-    """Whether the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
-    true.
-    - true
-    - false
-    """
-
-class DeviceReliabilityMeasuredRange(Setting):
-    cycles: Setting
-    """P/E cycles."""
-    days: Setting
-    """Days since the data were written, at the reference temperature."""
-    reads: Setting
-    """Reads of the block since its erasure."""
-    temperature: Setting
-    """°C at which data was kept."""
-
 class DeviceReliabilityModel(Setting):
     alpha: Setting
     """α: errors per bit and cycle^k."""
@@ -1032,33 +874,11 @@ class DeviceReliabilityModel(Setting):
     """A: errors per bit of an unworn block; above 0, at most 0.5."""
     b: Setting
     """B: growth per P/E cycle; at least 0."""
-    high_cycles: Setting
-    """P/E cycles of the second point; more than of the first."""
-    high_rber: Setting
-    """Errors per bit at the second point; at least that of the first, at most 0.5."""
-    low_cycles: Setting
-    """P/E cycles of the first point; at least 0."""
-    low_rber: Setting
-    """Errors per bit at the first point; above 0, at most 0.5."""
-    cycles: Setting
-    """P/E cycles of the nodes, rising."""
-    days: Setting
-    """Days since writing of the nodes, rising."""
-    rber: Setting
-    """Errors per bit at each node, above 0 and at most 0.5, falling along no axis: for each number of cycles each
-    number of days, and for each of these each number of reads.
-    """
-    reads: Setting
-    """Reads since the erasure of the nodes, rising."""
 
 class DeviceReliabilityPageTypes(Setting):
     factors: Setting
-    """One factor for each page type, above 0."""
-    normalise: Setting
-    """Whether the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
-    true.
-    - true
-    - false
+    """One factor for each page type, above 0. They are divided by their mean, so that the chip's mean RBER stays what
+    the model says.
     """
 
 class DeviceReliabilityRereads(Setting):
@@ -1079,11 +899,6 @@ class DeviceRepair(Setting):
     least 1. A die of which every block in use is bad has failed in any case. Default: 32, assumed: about the 2.5 %
     of a die's blocks that data sheets allow, for a die of about 1300 blocks.
     """
-    copy_cost: Setting
-    """Time of the victim core for each entry that it moves to memory that all cores share. Default: 2 ns (calibrated).
-    """
-    found_cost: Setting
-    """Time of the victim core for each failed unit found in the mapping table. Default: 3300 ns (calibrated)."""
     identifier: Setting
     """How the failed data is found.
     Default: "p2l-block".
@@ -1092,18 +907,16 @@ class DeviceRepair(Setting):
     - p2l-page: From the spare area of the pages of the neighbouring die (section 6.1).
     - p2l-block: From the last page of the blocks of the neighbouring die, which is kept for this (section 6.2).
     """
-    mark_cost: Setting
-    """Time of the victim core to mark the entry of each failed unit that a list names. Default: 1800 ns (calibrated).
-    """
-    marked_scan_cost: Setting
-    """Time of a flash core for each entry that it looks at for its mark only; all cores share them. Default: 194 ns
-    (calibrated).
-    """
     migration: Setting
     """How data moves to the core to which it now belongs, where the scheme is `cooperative`.
     Default: "host".
     - host: It is reported as failed, and the host writes it again (section 5.2.3).
     - device: The cores pass it to each other, beside the host's commands (the future work of section 9).
+    """
+    pages_per_entry: Setting
+    """Pages of 4 KiB that an entry of the mapping table stands for, by which the calibrated costs of the identifier are
+    multiplied: 1 of a drive with entries of 4 KiB, 16 where a scenario has entries of 64 KiB for the sake of time;
+    0: identification is free. At most 65536. Default: 1.
     """
     predict: DeviceRepairPredict
     """Moving data off a die that is expected to fail. Absent: never."""
@@ -1121,10 +934,6 @@ class DeviceRepair(Setting):
     """Dies, numbered channel by channel, that failed and were repaired before the drive is filled, in that order: for
     studies of what a repaired drive is like. Default: none.
     """
-    scan_cost: Setting
-    """Time of a flash core for each entry of the mapping table that it looks at. Default: 260 ns (calibrated, see
-    above).
-    """
     scheme: Setting
     """Which dies take over from the failed die.
     Default: "cooperative".
@@ -1140,9 +949,7 @@ class DeviceRepairPredict(Setting):
     bad_blocks: Setting
     """Bad blocks of the die, found while it is in use; below `bad_blocks`. Default: 8 (assumed)."""
     uncorrectable: Setting
-    """Units of the die that its own ECC and re-reads could not correct within `window`; 0: do not count. Default: 0."""
-    window: Setting
-    """Time over which `uncorrectable` units are counted. Default: 1 hour (assumed)."""
+    """Units of the die that its own ECC and re-reads could not correct within an hour; 0: do not count. Default: 0."""
 
 class DeviceScrub(Setting):
     age: Setting
@@ -1227,30 +1034,22 @@ class DeviceTimingSuspend(Setting):
     """
     erase_latency: Setting
     """Time from the suspend command to an erase until the die can read. Absent: `overhead`."""
-    erase_limit: Setting
-    """How often one erase may be suspended. Absent: `limit`."""
     least_progress: Setting
     """Time of work in the array that an operation must have made since it began or last went on before it may be
     suspended (again). A read that comes earlier waits until then, and so do reads that were left waiting when the
     operation began or went on. Absent: none, and reads left waiting suspend nothing; the next one that comes does.
     """
     limit: Setting
-    """How often one operation may be suspended; then it runs to its end. Of programs and erases where `program_limit`
-    and `erase_limit` say nothing else.
-    """
+    """How often one operation may be suspended; then it runs to its end."""
     overhead: Setting
     """Time from the suspend command until the die can read, and again from the last read until the operation goes on,
-    where `program_latency`, `erase_latency` and `resume` say nothing else.
+    where `erase_latency` and `resume` say nothing else.
     """
     program: Setting
     """Whether host reads may suspend a program.
     - true
     - false
     """
-    program_latency: Setting
-    """Time from the suspend command to a program until the die can read. Absent: `overhead`."""
-    program_limit: Setting
-    """How often one program may be suspended. Absent: `limit`."""
     reads: Setting
     """How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a
     stream of reads delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an
@@ -1365,21 +1164,13 @@ class Run(Setting):
     - true
     - false
     """
-    histogram_digits: Setting
-    """Significant decimal digits of latency histograms; 1 to 5. Default: 3."""
     log: Setting
     """A Parquet file that gets a row for every request, those of the warm-up included; a relative path begins at the
     folder of the result. With time; not for sweeps. Default: none.
     """
-    max_windows: Setting
-    """Windows kept; beyond, they are merged in pairs. 2 to 10 million. Default: 10 000."""
     member_mttf_hours: Setting
     """Mean time to failure of a member of an array, in hours, for the risk of data loss. Above 0. Default: 1.5 million
     (assumed: data sheets of enterprise drives name 1.5 to 2.5 million).
-    """
-    member_uber: Setting
-    """Probability that a bit of a member cannot be read, for the risk of data loss where the flash has no error model.
-    0 to 1. Default: 1e-16 (Reparo, section 3).
     """
     threads: Setting
     """Threads that a run may use while it prepares drives and where it runs without time; results do not depend on
@@ -1613,8 +1404,6 @@ class WorkloadTrace(Setting):
     unordered: Setting
     """Treatment of records that are out of order. Default: error.
     - error: An error naming both times.
-    - sort: Sorted within a window of `window` records; later than that, an error.
+    - sort: Sorted within a window of 1024 records; later than that, an error.
     - clamp: Given the time of the record before it.
     """
-    window: Setting
-    """Records held back by `unordered = "sort"`; 1 to 1 000 000. Default: 1024."""

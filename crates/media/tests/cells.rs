@@ -178,7 +178,7 @@ proptest! {
             None => prop_assert!(expected > 4.29e9, "{expected}"),
         }
         cells.begin(&[cycles; 4], &InitialState::default(), Nanos::ZERO);
-        let worst = factor / page_types.factors[at as usize % 3] * 1.3;
+        let worst = factor / page_types.factors[at as usize % 3] * 1.25;
         let expected = model(name).days_to_reach(limit / worst, c, 0.0).expect("data age");
         match cells.time_until(BlockIndex(1), Group(0), limit, Nanos::ZERO) {
             Some(time) => {

@@ -384,7 +384,7 @@ fn hazards_out_of_range_are_refused_by_name() {
     assert_eq!(message, "device.hazards.per_operation.erase = 0.6: must be between 0 and 0.5");
     assert!(
         refused(HazardConfig { transient_read: f64::NAN, ..HazardConfig::default() })
-            .contains("transient_read")
+            .contains("per_operation.read")
     );
     HazardConfig::default().validate("device.hazards").unwrap();
 }

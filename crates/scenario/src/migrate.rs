@@ -41,8 +41,7 @@ pub fn migrate(source: &str, text: &str) -> Result<MigratedText, ScenarioError> 
     // Each change moves what is behind it, so the text is read again after each; there are as many as entries.
     while let Some((entry, retired)) = first_retired(&entries(&migrated.text)) {
         let value = migrated.text[entry.value.clone()].to_owned();
-        let at =
-            SourcePosition { file: source.to_owned(), line: Some(line_of(&migrated.text, entry.key.start)) };
+        let at = position(source, text, &entry.name);
         match retired.fate {
             RetiredFate::Renamed(key) => migrated.text.replace_range(entry.key.clone(), key),
             RetiredFate::Constant(constant) => {
@@ -72,7 +71,7 @@ pub fn migrate(source: &str, text: &str) -> Result<MigratedText, ScenarioError> 
         }
     }
     drop_headers(&mut migrated, source);
-    migrate_model(&mut migrated, source);
+    migrate_model(&mut migrated, source, text);
     Ok(migrated)
 }
 
@@ -135,8 +134,11 @@ fn remove(text: &mut String, entry: &TomlEntry) {
     }
 }
 
-fn line_of(text: &str, offset: usize) -> u32 {
-    text[..offset].matches('\n').count() as u32 + 1
+/// Position of the setting `name` in the text as it was given; a text has each name once.
+fn position(source: &str, given: &str, name: &str) -> SourcePosition {
+    let entry = entries(given).into_iter().find(|entry| entry.name == name);
+    let line = entry.map(|entry| given[..entry.key.start].matches('\n').count() as u32 + 1);
+    SourcePosition { file: source.to_owned(), line }
 }
 
 /// Whether a value as it is written is the constant.
@@ -178,7 +180,7 @@ fn drop_headers(migrated: &mut MigratedText, source: &str) {
 }
 
 /// A two-point model becomes the exponential through its points; a grid has to become a file.
-fn migrate_model(migrated: &mut MigratedText, source: &str) {
+fn migrate_model(migrated: &mut MigratedText, source: &str, given: &str) {
     let of = |text: &str, key: &str| {
         let name = format!("{MODEL}.{key}");
         entries(text).into_iter().find(|entry| entry.name == name)
@@ -186,7 +188,7 @@ fn migrate_model(migrated: &mut MigratedText, source: &str) {
     let Some(form) = of(&migrated.text, "form") else { return };
     let name = migrated.text[form.value.clone()].trim_matches(['"', '\'']).to_owned();
     let Some(advice) = form_advice(&name) else { return };
-    let line = line_of(&migrated.text, form.key.start);
+    let at = position(source, given, &form.name);
     let number = |key: &str| {
         let entry = of(&migrated.text, key)?;
         migrated.text[entry.value].replace('_', "").parse::<f64>().ok()
@@ -194,7 +196,7 @@ fn migrate_model(migrated: &mut MigratedText, source: &str) {
     let points =
         || Some([number("low_cycles")?, number("low_rber")?, number("high_cycles")?, number("high_rber")?]);
     let Some([low_cycles, low_rber, high_cycles, high_rber]) = points() else {
-        migrated.notes.push(format!("{source}:{line}: {MODEL}.form = \"{name}\": not migrated; {advice}"));
+        migrated.notes.push(format!("{at}: {MODEL}.form = \"{name}\": not migrated; {advice}"));
         return;
     };
     let b = (high_rber / low_rber).ln() / (high_cycles - low_cycles);

@@ -105,10 +105,15 @@ def migrate_command(file: Path, in_place: bool) -> None:
     comments, stays as it is. A line on standard error tells of each change by which the scenario may mean something else,
     and of what has to be changed by hand.
     """
-    from outlast.api import migrate
+    from outlast import _core
+    from outlast.errors import ScenarioError
     from outlast.output import write_file
 
-    text, notes = migrate(file)
+    try:
+        old = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{file}: cannot be read: {error}") from error
+    text, notes = _core.migrate(str(file), old)
     for note in notes:
         click.echo(note, err=True)
     if in_place:

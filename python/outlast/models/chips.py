@@ -123,7 +123,7 @@ def measured(
         model=own["model"],
         page_types=dict(zip(found["types"], factors, strict=False)),
         range=_range(own["range"]),
-        reference_temperature=own.get("reference"),
+        reference_temperature=own.get("temperature"),
         rows=found["rows"],
         estimates=found["estimates"],
         rms_log10=own["rms_log10"],

@@ -115,9 +115,9 @@ form = "exponential"
     assert_eq!(
         migrated.notes,
         [
-            "old.toml:5: run.max_windows = 64: went; it is always 10000 now",
-            "old.toml:9: device.controller.background_every = 2: went; it is always 32 now",
-            "old.toml:14: device.timing.suspend.program_limit = 3: went; it is always limit now",
+            "old.toml:6: run.max_windows = 64: went; it is always 10000 now",
+            "old.toml:10: device.controller.background_every = 2: went; it is always 32 now",
+            "old.toml:16: device.timing.suspend.program_limit = 3: went; it is always that of limit now",
         ]
     );
     let again = migrate("old.toml", &migrated.text).unwrap();
