@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,8 @@ def _settings() -> str:
     parts += ["after `--set`, in Python and as an axis of a sweep.\n"]
     for name, setting in tree().items():
         parts.append(f"\n## {name}\n\n{_said(setting)}\n")
+        if said := when().get(str(setting)):
+            parts.append(f"Set it when: {said}.\n")
         parts += _table(setting)
     return "\n".join(parts)
 
@@ -74,8 +78,25 @@ def _settings() -> str:
 def _table(setting: Setting) -> Iterator[str]:
     rows = list(_leaves(setting))
     if rows:
-        yield "| setting | what it is |\n|---|---|"
-        yield from (f"| `{each}` | {_cell(each)} |" for each in rows)
+        whens = when()
+        yield "| setting | what it is | set it when |\n|---|---|---|"
+        yield from (f"| `{each}` | {_cell(each)} | {whens.get(str(each), '')} |" for each in rows)
+
+
+@cache
+def when() -> dict[str, str]:
+    """By setting: when one would set it, as docs/when.toml says."""
+    found: dict[str, str] = {}
+
+    def walk(prefix: str, table: dict[str, Any]) -> None:
+        for name, each in table.items():
+            if isinstance(each, dict):
+                walk("" if name == "_" else f"{prefix}{name}.", each)
+            else:
+                found[prefix + name] = each
+
+    walk("", tomllib.loads((Path(__file__).parent / "when.toml").read_text(encoding="utf-8")))
+    return found
 
 
 def _leaves(setting: Setting) -> Iterator[Setting]:

@@ -50,6 +50,16 @@ def test_settings_do_not_grow_unnoticed() -> None:
     assert len(leaves) == MOST_SETTINGS, "fewer settings: MOST_SETTINGS may fall, too"
 
 
+def test_the_reference_says_when_one_would_set_each() -> None:
+    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "pages.py")
+    assert spec is not None and spec.loader is not None
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    leaves = {name for name, each in setting._all().items() if not setting.vars_of(each)}
+    assert pages.when().keys() == leaves, "docs/when.toml is of other settings"
+    assert all(pages.when().values())
+
+
 def test_a_setting_is_a_key_of_overrides() -> None:
     gc = settings.device.ftl.gc
     assert gc.policy == "device.ftl.gc.policy" and isinstance(gc.policy, str)
@@ -104,7 +114,10 @@ def test_a_setting_of_an_earlier_version_is_refused_and_migrated(outlast: Outlas
 
     said = refused("validate", "old.toml")
     advice = "(`outlast scenario migrate` rewrites a file)"
-    assert f"old.toml:8: device.hazards.die_per_year: is no setting any more: write device.hazards.per_year.die {advice}" in said
+    assert (
+        f"old.toml:8: device.hazards.die_per_year: is no setting any more: write device.hazards.per_year.die {advice}"
+        in said
+    )
     assert f"old.toml:5: run.max_windows: is no setting any more: it is always 10000 now {advice}" in said
     migrated = outlast("scenario", "migrate", "old.toml")
     assert migrated.stdout == NEW
