@@ -41,7 +41,7 @@ def test_every_setting_of_a_scenario_is_there() -> None:
 
 
 MOST_SETTINGS = 280
-"""Settings that take a value. One that is added has a committed scenario that needs it, or takes the place of another."""
+"""Settings that take a value. One more has a committed scenario that needs it, or takes the place of another."""
 
 
 def test_settings_do_not_grow_unnoticed() -> None:

@@ -101,9 +101,9 @@ Examples:
 def migrate_command(file: Path, in_place: bool) -> None:
     """Rewrite FILE, a scenario of an earlier version, with the settings of this one, and print it.
 
-    Settings that were renamed get their new names; those that are always the same now go. The rest of the file, with its
-    comments, stays as it is. A line on standard error tells of each change by which the scenario may mean something else,
-    and of what has to be changed by hand.
+    Settings that were renamed get their new names; those that are always the same now go. The rest of the file,
+    with its comments, stays as it is. A line on standard error tells of each change by which the scenario may mean
+    something else, and of what has to be changed by hand.
     """
     from outlast import _core
     from outlast.errors import ScenarioError
