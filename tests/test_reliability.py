@@ -137,7 +137,7 @@ def test_hazards_come_by_themselves(tmp_path: Path) -> None:
     blocks = run_weak(tmp_path, SMALL | {"device.hazards.per_year": {"block": 2e8}})
     # Poisson: 6.3 are expected.
     assert 1 <= blocks.reliability.faults <= 20
-    failing = run_weak(tmp_path, SMALL | {"device.hazards": {"program_failure": 0.01}})
+    failing = run_weak(tmp_path, SMALL | {"device.hazards.per_operation": {"program": 0.01}})
     assert failing.reliability.program_failures > 0
     assert failing.write_amplification.rewritten > 0
     assert failing.host.errors == 0

@@ -106,11 +106,9 @@ fn below(text: &str, value: &Spanned<DeValue<'_>>, name: &str, is_inline: bool, 
 /// The first entry that is a retired setting, or part of a retired table.
 fn first_retired(entries: &[TomlEntry]) -> Option<(TomlEntry, &'static RetiredSetting)> {
     entries.iter().find_map(|entry| {
-        let fitted = || RetiredSetting::of("device.reliability.measured");
-        let retired = match entry.name.starts_with("device.reliability.measured.") {
-            true => fitted(),
-            false => RetiredSetting::of(&entry.name),
-        };
+        let table = "device.reliability.measured";
+        let is_fitted = entry.name.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'));
+        let retired = RetiredSetting::of(if is_fitted { table } else { &entry.name });
         retired.map(|retired| (entry.clone(), retired))
     })
 }
@@ -127,7 +125,7 @@ fn remove(text: &mut String, entry: &TomlEntry) {
     let rest = &text[entry.value.end..];
     let space = rest.len() - rest.trim_start().len();
     if rest.trim_start().starts_with(',') {
-        text.replace_range(before + 1..entry.value.end + space + 1, "");
+        text.replace_range(before + 1..=entry.value.end + space, "");
     } else {
         let start = if text[before..].starts_with(',') { before } else { before + 1 };
         text.replace_range(start..entry.value.end, "");

@@ -142,13 +142,13 @@ impl ReliabilityConfig {
             (Some(ChipChoice::Named(name)), None) if is_chip_file(name) => {
                 refuse(name, "is a file, which only loading a scenario reads".to_owned())
             }
-            (Some(ChipChoice::Named(name)), None) => match chip(name) {
-                Some(chip) => Ok(&chip.model),
-                None => {
+            (Some(ChipChoice::Named(name)), None) => chip(name).map(|chip| &chip.model).map_or_else(
+                || {
                     let known: Vec<&str> = chips().iter().map(|chip| chip.name).collect();
                     refuse(name, format!("must be one of {}, or a file that ends in .csv", known.join(", ")))
-                }
-            },
+                },
+                Ok,
+            ),
             (None, Some(model)) => Ok(model),
             (Some(chip), Some(_)) => refuse(chip.name(), "give either chip or model, not both".to_owned()),
             (None, None) => refuse("absent", "give chip or model".to_owned()),

@@ -210,11 +210,11 @@ impl RepairConfig {
                 return Err(ConfigError::new(&format!("device.repair.repaired_dies[{index}]"), die, limit));
             }
         }
-        if let Some(predict) = &self.predict {
-            if predict.bad_blocks == 0 || predict.bad_blocks >= self.bad_blocks {
-                let limit = format!("must be between 1 and {}, one below bad_blocks", self.bad_blocks - 1);
-                return Err(ConfigError::new("device.repair.predict.bad_blocks", predict.bad_blocks, limit));
-            }
+        if let Some(predict) = &self.predict
+            && (predict.bad_blocks == 0 || predict.bad_blocks >= self.bad_blocks)
+        {
+            let limit = format!("must be between 1 and {}, one below bad_blocks", self.bad_blocks - 1);
+            return Err(ConfigError::new("device.repair.predict.bad_blocks", predict.bad_blocks, limit));
         }
         Ok(())
     }
