@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from random_scenarios.draw import Draw, Row, Settings
+from random_scenarios.draw import GONE, Draw, Row, Settings
 from random_scenarios.flash import Shape
 
 COSTS: tuple[Row, ...] = tuple(
@@ -28,6 +28,8 @@ ROWS: tuple[Row, ...] = (
     ("think_time", 0.1, ("1us", "20us")),
     ("link", 0.1, ("200MB/s", "2GB/s", "7GB/s")),
     ("internal_operations", 0.1, (1, 2, 8)),
+    (GONE, 0.1, (None,)),
+    (GONE, 0.1, (None,)),
     *COSTS,
 )
 

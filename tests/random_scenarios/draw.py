@@ -14,6 +14,9 @@ Settings: TypeAlias = dict[str, Any]
 Row: TypeAlias = tuple[str, float, tuple[Any, ...]]
 """A setting: its name within the table, how often it is set at all, and the values that it is given, equally often."""
 
+GONE = ""
+"""Name of a row whose setting is none any more. It is drawn all the same, so that seeds go on meaning what they did."""
+
 
 class Draw:
     """Draws of one part of the scenario of a seed."""
@@ -47,7 +50,9 @@ class Draw:
 
     def fill(self, rows: Sequence[Row]) -> Settings:
         """Those of the settings that are set."""
-        return {name: self.one(values) for name, share, values in rows if self.chance(share)}
+        drawn = {name: self.one(values) for name, share, values in rows if self.chance(share)}
+        drawn.pop(GONE, None)
+        return drawn
 
 
 def merged(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from random_scenarios.draw import Draw, Row, Settings
+from random_scenarios.draw import GONE, Draw, Row, Settings
 
 MOST_RAW = 48 << 20
 """Bytes of flash at most: a drive that is filled and overwritten in some hundredths of a second."""
@@ -16,7 +16,10 @@ SUSPENSION: tuple[Row, ...] = (
     ("limit", 1.0, (1, 2, 8, 100)),
     ("reads", 0.3, (1, 2, 16, 255)),
     ("least_progress", 0.3, ("10us", "100us", "500us")),
+    (GONE, 0.2, (None,)),
     ("erase_latency", 0.2, ("5us", "140us")),
+    (GONE, 0.1, (None,)),
+    (GONE, 0.1, (None,)),
     ("resume", 0.2, ("0us", "10us")),
     ("while_writes_wait", 0.2, (False,)),
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from random_scenarios import controller, events, flash, layer, media, workloads
-from random_scenarios.draw import Draw, Row, Settings, at
+from random_scenarios.draw import GONE, Draw, Row, Settings, at
 
 PRECONDITION: tuple[Row, ...] = (
     ("overwrite", 1.0, ("random", "random", "workload", "none")),
@@ -24,6 +24,7 @@ RUN: tuple[Row, ...] = (
     ("utilisation", 0.15, (True,)),
     ("window", 0.2, ("1ms", "20ms")),
     ("threads", 0.1, (1, 2)),
+    (GONE, 0.1, (None,)),
     ("finish_rebuild", 0.1, (False,)),
 )
 

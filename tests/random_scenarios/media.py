@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from random_scenarios.draw import Draw, Row, Settings
+from random_scenarios.draw import GONE, Draw, Row, Settings
 from random_scenarios.flash import Shape
 
 RELIABILITY: tuple[Row, ...] = (
@@ -11,6 +11,8 @@ RELIABILITY: tuple[Row, ...] = (
     ("read_scope", 0.2, ("page",)),
     ("reread_history", 0.2, (True,)),
     ("codewords_checked", 0.1, ("one",)),
+    (GONE, 0.3, (None,)),
+    (GONE, 0.3, (None,)),
 )
 
 SCRUB: tuple[Row, ...] = (
