@@ -128,7 +128,7 @@ fn trouble(dice: &mut Dice<'_>) -> String {
         "scrub = { expected_errors = 50.0, bandwidth = \"20MB/s\" }",
         "scrub.rereads_per_unit = 0.1",
     ]);
-    let hazards = "hazards = { program_failure = 1e-3, erase_failure = 1e-3, transient_read = 1e-3 }";
+    let hazards = "hazards.per_operation = { program = 1e-3, erase = 1e-3, read = 1e-3 }";
     let worn = dice.0.below(2) == 0;
     let errors =
         if worn { format!("{errors}\n{}", dice.once_in(2, scrub.to_owned())) } else { String::new() };
