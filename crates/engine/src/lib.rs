@@ -89,5 +89,6 @@ pub use table::{ResultColumn, ResultTable};
 pub use outlast_scenario::{
     FaultTarget, FillPattern, OverwritePattern, PlannedEvent, PoliciesSpec, PolicyDecision, PolicySpec,
     PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario, ScenarioError, ScenarioLayer,
-    SourcePosition, TimingMode, check_name, load, load_scenario, migrate, parse_text, presets, split_override,
+    SourcePosition, TimingMode, check_name, load, load_scenario, migrate, parse_text, presets,
+    split_override,
 };
