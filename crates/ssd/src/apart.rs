@@ -65,8 +65,9 @@ impl Ssd {
             .collect();
         run(&mut shares);
         let written = shares.iter().map(|share| share.written).sum();
-        self.host.life.commands[Op::Write as usize] += written as u64;
-        self.host.life.sectors[Op::Write as usize] += written as u64 * u64::from(self.size.sectors_per_unit);
+        self.context.host.life.commands[Op::Write as usize] += written as u64;
+        self.context.host.life.sectors[Op::Write as usize] +=
+            written as u64 * u64::from(self.context.size.sectors_per_unit);
         if written == units.len() { Ok(()) } else { Err(written) }
     }
 
@@ -74,7 +75,7 @@ impl Ssd {
     fn can_be_divided(&self, count: usize) -> bool {
         self.cores.len() > 1
             && self.classifier.is_none()
-            && self.redirection.is_none()
+            && self.context.redirection.is_none()
             && !self.cores.iter().any(|core| core.ftl.may_wear_out_within(count as u64))
     }
 

@@ -1,6 +1,6 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::core::{Core, Cores, MapTimer, Processor, Unsettled};
+use crate::core::{CoreContext, Cores, FlashCore, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::events::DriveEvents;
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Redundancy, Timer};
@@ -64,12 +64,13 @@ impl Ssd {
             config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
         let watch = watch_of(&config, &cores);
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
-        let mut ssd = Self {
+        let classifier =
+            Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 });
+        let classifier = classifier.map(Box::new);
+        let context = CoreContext {
             fallible: reliability.is_some(),
             striped: config.protection.is_some() || cores[CoreId(0)].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
-            classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
-                .map(Box::new),
             reliability,
             ladder: Ladder::new(retries),
             corrections: Corrections::default(),
@@ -77,16 +78,10 @@ impl Ssd {
             decisions: Decisions::default(),
             redundancy: Redundancy::default(),
             schedule: FaultSchedule::default(),
-            changes: Changes::default(),
-            power_cuts: PowerCuts::default(),
-            mounts: Mounts::default(),
-            shutdowns: Shutdowns::default(),
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
             watch,
-            notices: VecDeque::new(),
-            seed,
             notes_reads: config.controller.read_cache.is_some(),
             heeds_writes: config.bytes || config.controller.coalesce || config.ftl.map_flush.is_some(),
             map_timer: MapTimer::new(config.ftl.map_flush.and_then(|own| own.interval)),
@@ -97,18 +92,28 @@ impl Ssd {
             places,
             reads: Slab::default(),
             host: HostSide::new(&config),
-            master: Processor::default(),
             size: Size::new(units, sectors_per_unit),
             unsettled: Unsettled::default(),
             counters: Counters::default(),
-            at_reset: AtReset::new(cores.len()),
-            cores,
             config,
         };
-        if ssd.config.hazards != HazardConfig::default() {
+        let mut ssd = Self {
+            context,
+            classifier,
+            changes: Changes::default(),
+            power_cuts: PowerCuts::default(),
+            mounts: Mounts::default(),
+            shutdowns: Shutdowns::default(),
+            notices: VecDeque::new(),
+            seed,
+            master: Processor::default(),
+            at_reset: AtReset::new(cores.len()),
+            cores,
+        };
+        if ssd.context.config.hazards != HazardConfig::default() {
             ssd.expect_hazards(hazards);
         }
-        ssd.call_housekeeping(ssd.map_timer.next());
+        ssd.call_housekeeping(ssd.context.map_timer.next());
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
@@ -120,7 +125,7 @@ impl Ssd {
     fn expect_hazards(&mut self, hazards: HazardClock) {
         self.expect_faults();
         let first = hazards.next();
-        self.schedule.begin_hazards(hazards);
+        self.context.schedule.begin_hazards(hazards);
         self.call_housekeeping(first);
     }
 }
@@ -198,7 +203,7 @@ fn cores_of(
                 Some(own)
             }
         };
-        cores.push(Core { cells, ..Core::new(ftl, share, config)? });
+        cores.push(FlashCore { cells, ..FlashCore::new(ftl, share, config)? });
     }
     Ok((cores.into(), places))
 }
@@ -216,7 +221,7 @@ fn share_of(config: &FtlConfig, cores: u64) -> FtlConfig {
 fn die_layout(cores: &Cores, geometry: &Geometry, most_bad: u32) -> DieLayout {
     let layout = cores[CoreId(0)].ftl.layout();
     let planes_per_die = u32::from(layout.planes_per_die());
-    let ids = |core: &Core| core.dies.iter().copied().collect();
+    let ids = |core: &FlashCore| core.dies.iter().copied().collect();
     DieLayout {
         dies_of_cores: cores.iter().map(ids).collect(),
         blocks_per_die: geometry.blocks_per_plane * planes_per_die,

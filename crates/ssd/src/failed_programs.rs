@@ -33,7 +33,7 @@ impl Ssd {
             "{:?} programs nothing",
             op.kind
         );
-        self.counters.program_failures += 1;
+        self.context.counters.program_failures += 1;
         self.note_failed_write(now, op);
         let core = op.core;
         // Program units of a stream are programmed in their order, and those that the failed data fills are awaited.
@@ -68,7 +68,7 @@ impl Ssd {
                 stranded += u64::from(!self.write_again(now, core, own, slot, op));
             }
         }
-        self.counters.lost_units += stranded;
+        self.context.counters.lost_units += stranded;
         self.cores[core].ftl.drop_failed();
         // Of the other streams, those whose open program unit took units of a failed operation are filled up: who waited for the first
         // attempt must not wait for the host to fill the second.
@@ -145,7 +145,7 @@ impl Ssd {
         let epochs: Vec<u32> = self.cores[core].buffer.moved_in(op.pu).chain(own).collect();
         for epoch in epochs {
             if self.cores[core].buffer.note_moved_in(pu, epoch) {
-                self.host.flushes.count_in(epoch);
+                self.context.host.flushes.count_in(epoch);
             }
         }
     }
@@ -191,7 +191,7 @@ impl Ssd {
             let block = state.ftl.block_index(place.superblock, place.lane.local_die, plane);
             failed |= faults.erase_fails(block);
         }
-        self.counters.erase_failures += u64::from(failed);
+        self.context.counters.erase_failures += u64::from(failed);
         failed
     }
 }

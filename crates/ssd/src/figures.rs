@@ -23,43 +23,43 @@ pub struct RberLevels {
 impl Ssd {
     /// How reads have ended since the last reset.
     pub fn corrections(&self) -> Corrections {
-        self.corrections + self.ladder.counted()
+        self.context.corrections + self.context.ladder.counted()
     }
 
     /// Exact probabilities over the host reads since the last reset; `None` where the flash never errs.
     pub fn exact_tails(&self) -> Option<ExactTails> {
-        self.reliability.as_ref().map(|reliability| reliability.exact_tails())
+        self.context.reliability.as_ref().map(|reliability| reliability.exact_tails())
     }
 
     /// Codewords by number of wrong bits, as they were first read, since the last reset; a sample. Empty where the flash never
     /// errs.
     pub fn error_histogram(&self) -> &[u64] {
-        self.reliability.as_ref().map_or(&[], |reliability| reliability.histogram())
+        self.context.reliability.as_ref().map_or(&[], |reliability| reliability.histogram())
     }
 
     /// Decisions to move superblocks since the last reset, the first 100 000; only of a drive that can fail.
     pub fn decisions(&self) -> &[Decision] {
-        self.decisions.kept()
+        self.context.decisions.kept()
     }
 
     /// Superblocks that relocation for `reason` began to move since the last reset; only of a drive that can fail.
     pub fn moved_for(&self, reason: Reason) -> u64 {
-        self.decisions.moved_for(reason)
+        self.context.decisions.moved_for(reason)
     }
 
     /// Whether anything in the drive can fail.
     pub fn can_fail(&self) -> bool {
-        self.fallible
+        self.context.fallible
     }
 
     /// Scheduled faults, leaps of age and changes that have not happened yet.
     pub fn scheduled(&self) -> usize {
-        self.schedule.left() + self.changes.left()
+        self.context.schedule.left() + self.changes.left()
     }
 
     /// Faults injected, scheduled or by chance, over the drive's life.
     pub fn faults_injected(&self) -> u64 {
-        self.schedule.injected()
+        self.context.schedule.injected()
     }
 
     /// Units whose data is lost and that have been neither written nor trimmed since.
@@ -84,12 +84,12 @@ impl Ssd {
     /// The distribution of the error rate over blocks at `now`, at the age of their superblock's oldest data; over about `most`
     /// evenly spread ones where there are more. `None` where the flash never errs or holds nothing.
     pub fn rber_levels(&self, now: Nanos, most: usize) -> Option<RberLevels> {
-        let at = now + self.schedule.aged();
-        let planes = self.config.geometry.planes() / self.cores.len();
+        let at = now + self.context.schedule.aged();
+        let planes = self.context.config.geometry.planes() / self.cores.len();
         let superblocks: usize = self.cores.iter().map(|core| core.ftl.layout().superblocks() as usize).sum();
         // Odd, so that all planes have their turn.
         let step = (superblocks * planes).div_ceil(most) | 1;
-        let planes_per_die = usize::from(self.config.geometry.planes_per_die);
+        let planes_per_die = usize::from(self.context.config.geometry.planes_per_die);
         let mut rates = Vec::new();
         for core in &self.cores {
             let own = core.cells.as_ref()?;
@@ -106,7 +106,7 @@ impl Ssd {
                     (LocalDie((plane / planes_per_die) as u16), (plane % planes_per_die) as u16);
                 let block = core.ftl.block_index(superblock, die, plane);
                 // Rows in turn, so that every page type has its share.
-                let row = Row((rates.len() % self.config.geometry.pages_per_block as usize) as u32);
+                let row = Row((rates.len() % self.context.config.geometry.pages_per_block as usize) as u32);
                 rates.push(own.cells.ln_rber(block, row, own.oldest(superblock), at).exp());
             }
         }

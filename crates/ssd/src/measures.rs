@@ -37,8 +37,8 @@ impl Ssd {
     pub fn counters(&self) -> Counters {
         let Totals { coalesced, programs, multi_plane_programs, erases, untimed_reads, .. } =
             self.since_reset();
-        let reads = self.counters.reads + untimed_reads;
-        let suspends = self.flash.suspends();
+        let reads = self.context.counters.reads + untimed_reads;
+        let suspends = self.context.flash.suspends();
         let coalesced_writes = coalesced;
         Counters {
             coalesced_writes,
@@ -47,7 +47,7 @@ impl Ssd {
             multi_plane_programs,
             erases,
             suspends,
-            ..self.counters
+            ..self.context.counters
         }
     }
 
@@ -64,12 +64,12 @@ impl Ssd {
 
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
-        self.at_reset.errors += self.counters.medium_errors + self.counters.lost_units;
-        self.counters = Counters::default();
-        self.corrections = Corrections::default();
-        self.ladder.reset();
-        self.decisions = Decisions::default();
-        if let Some(reliability) = &mut self.reliability {
+        self.at_reset.errors += self.context.counters.medium_errors + self.context.counters.lost_units;
+        self.context.counters = Counters::default();
+        self.context.corrections = Corrections::default();
+        self.context.ladder.reset();
+        self.context.decisions = Decisions::default();
+        if let Some(reliability) = &mut self.context.reliability {
             reliability.reset();
         }
         for scrub in self.cores.iter_mut().filter_map(|core| core.scrub.as_mut()) {
@@ -78,52 +78,53 @@ impl Ssd {
         self.reset_exposed(now);
         self.at_reset.totals = self.totals();
         self.at_reset.by_core = self.by_core().collect();
-        self.flash.reset_figures(now);
+        self.context.flash.reset_figures(now);
         self.reset_busy(now);
     }
 
     /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.
     pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.flash.channel_utilisation(now, span)
+        self.context.flash.channel_utilisation(now, span)
     }
 
     /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
     pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.flash.die_utilisation(now, span)
+        self.context.flash.die_utilisation(now, span)
     }
 
     /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset.
     pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
-        self.flash.die_work(now, span)
+        self.context.flash.die_work(now, span)
     }
 
     /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
     pub fn bytes_when_built(&self) -> u64 {
-        let geometry = &self.config.geometry;
+        let geometry = &self.context.config.geometry;
         let layers = || self.cores.iter().map(|core| &core.ftl);
         let tables: u64 = layers().map(|ftl| ftl.space().bytes_when_built(geometry)).sum();
-        let cells: u64 = if let Some(reliability) = &self.config.reliability {
-            layers().map(|ftl| CoreCells::bytes(&self.config, reliability, ftl.layout())).sum()
+        let cells: u64 = if let Some(reliability) = &self.context.config.reliability {
+            layers().map(|ftl| CoreCells::bytes(&self.context.config, reliability, ftl.layout())).sum()
         } else {
             0
         };
-        let heat = self.classifier.as_ref().map_or(0, |own| own.bytes_over(self.size.sectors));
-        let kept = if self.config.bytes {
-            self.kept_units() * (self.config.ftl.mapping_unit.0 + UNIT_NODE)
+        let heat = self.classifier.as_ref().map_or(0, |own| own.bytes_over(self.context.size.sectors));
+        let kept = if self.context.config.bytes {
+            self.kept_units() * (self.context.config.ftl.mapping_unit.0 + UNIT_NODE)
         } else {
             0
         };
-        let read_cache = self.config.read_cache_units().map_or(0, Recent::bytes) * self.cores.len() as u64;
+        let read_cache =
+            self.context.config.read_cache_units().map_or(0, Recent::bytes) * self.cores.len() as u64;
         tables + cells + heat + kept + read_cache
     }
 
     /// Units whose bytes are kept at most: the live ones, or all of the flash where stale ones stay readable.
     fn kept_units(&self) -> u64 {
-        let image = self.config.protection.is_some() || self.write_cache() != WriteCache::Protected;
+        let image = self.context.config.protection.is_some() || self.write_cache() != WriteCache::Protected;
         if image {
             self.cores.iter().map(|core| u64::from(core.ftl.layout().slots())).sum()
         } else {
-            self.size.units
+            self.context.size.units
         }
     }
 

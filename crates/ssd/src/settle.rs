@@ -17,13 +17,13 @@ impl Ssd {
     /// `due` is due on core `core`.
     #[inline]
     pub(crate) fn make_due(&mut self, core: CoreId, due: Due) {
-        self.unsettled.add(core, &mut self.cores[core].dirty, due);
+        self.context.unsettled.add(core, &mut self.cores[core].dirty, due);
     }
 
     /// `due` is due on core `core` after all else that is, and what comes of it.
     #[inline]
     pub(crate) fn make_due_then(&mut self, core: CoreId, due: Due) {
-        self.unsettled.add_then(core, &mut self.cores[core].dirty, due);
+        self.context.unsettled.add_then(core, &mut self.cores[core].dirty, due);
     }
 
     /// Does what is due until nothing is; what that makes due in turn included.
@@ -38,7 +38,7 @@ impl Ssd {
     /// need not be made due.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
-        self.unsettled.is_empty() && !self.is_command_due()
+        self.context.unsettled.is_empty() && !self.is_command_due()
     }
 
     /// Not inlined: where nothing is due [`Ssd::settle`] is to be a few comparisons.
@@ -49,7 +49,7 @@ impl Ssd {
             self.settle_next(now);
             if watch.step() {
                 // Whoever waits: no time passes meanwhile, and so nothing completes.
-                watch.look(0, self.commands_in_flight().max(1), self.size.units);
+                watch.look(0, self.commands_in_flight().max(1), self.context.size.units);
             }
         }
     }
@@ -57,7 +57,7 @@ impl Ssd {
     /// Whether a flush begins, or a move of the drive's own may: effects of parts of commands that have ended.
     #[inline]
     fn is_command_due(&self) -> bool {
-        self.host.flushes.any_due() || self.moves.are_due()
+        self.context.host.flushes.any_due() || self.context.moves.are_due()
     }
 
     /// Whether something is due that comes before the next write enters the buffer of core `core`.
@@ -68,21 +68,21 @@ impl Ssd {
 
     #[inline]
     fn settle_next(&mut self, now: Nanos) {
-        let core = self.unsettled.first();
+        let core = self.context.unsettled.first();
         if self.is_command_due() && core.is_none_or(|core| !self.cores[core].dirty.is_before_admission()) {
-            return match self.host.flushes.take_due() {
+            return match self.context.host.flushes.take_due() {
                 Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
                 Some(request) => self.begin_barrier(now, request),
                 None => self.keep_moving(now),
             };
         }
         let Some(core) = core else {
-            return match self.unsettled.take_ask() {
+            return match self.context.unsettled.take_ask() {
                 Some((die, ask)) => self.answer_again(now, die, ask),
                 None => self.wake_waiting(now),
             };
         };
-        while let Some(due) = self.unsettled.take(&mut self.cores[core].dirty) {
+        while let Some(due) = self.context.unsettled.take(&mut self.cores[core].dirty) {
             match due {
                 Due::Formers => self.look_at_formers(now, core),
                 Due::GcVictim => self.look_at_victim(now, core, Task::Gc),

@@ -16,18 +16,21 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "the whole of a loop over the drive that fills it")]
     #[inline(always)]
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
-        let lba = outlast_units::Lba(unit * u64::from(self.size.sectors_per_unit));
+        let lba = outlast_units::Lba(unit * u64::from(self.context.size.sectors_per_unit));
         let stream = StreamId(hint);
-        self.put_unit(unit, &Command { stream, ..Command::new(Op::Write, lba, self.size.sectors_per_unit) })?;
-        self.host.life.commands[Op::Write as usize] += 1;
-        self.host.life.sectors[Op::Write as usize] += u64::from(self.size.sectors_per_unit);
+        self.put_unit(
+            unit,
+            &Command { stream, ..Command::new(Op::Write, lba, self.context.size.sectors_per_unit) },
+        )?;
+        self.context.host.life.commands[Op::Write as usize] += 1;
+        self.context.host.life.sectors[Op::Write as usize] += u64::from(self.context.size.sectors_per_unit);
         Ok(())
     }
 
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
     fn put_unit(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
-        if self.redirection.is_some() {
+        if self.context.redirection.is_some() {
             return self.put_redirected(unit, command);
         }
         let (core, lpn) = self.core_of(unit);
@@ -54,7 +57,7 @@ impl Ssd {
         let class = match &mut self.classifier {
             None => 0,
             Some(classifier) => {
-                let sector = unit * u64::from(self.size.sectors_per_unit);
+                let sector = unit * u64::from(self.context.size.sectors_per_unit);
                 classifier.note(sector);
                 classifier.class(command, sector)
             }
@@ -81,14 +84,19 @@ impl Ssd {
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
-        if command.lba.0.checked_add(u64::from(command.sectors)).is_none_or(|end| end > self.size.sectors) {
+        if command
+            .lba
+            .0
+            .checked_add(u64::from(command.sectors))
+            .is_none_or(|end| end > self.context.size.sectors)
+        {
             return Outcome::OutOfRange;
         }
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
         let mut rest = command.sectors;
         let mut last_page = None;
         while rest != 0 {
-            let sectors = rest.min(self.size.sectors_per_unit - offset);
+            let sectors = rest.min(self.context.size.sectors_per_unit - offset);
             let (core, lpn) = self.core_of(unit);
             let (holder, number) = self.place_of(unit);
             let ftl = &self.cores[holder].ftl;
@@ -99,28 +107,28 @@ impl Ssd {
                 Op::Read if page.is_some() => {
                     // Neighbouring units of one page are read together, as in a timed run.
                     if page != last_page {
-                        self.counters.reads[ReadCause::Host] += pages;
+                        self.context.counters.reads[ReadCause::Host] += pages;
                     }
                     last_page = page;
                 }
-                Op::Read => self.counters.unmapped_reads += 1,
+                Op::Read => self.context.counters.unmapped_reads += 1,
                 Op::Write => {
-                    if sectors != self.size.sectors_per_unit {
+                    if sectors != self.context.size.sectors_per_unit {
                         let read = u64::from(page.is_some()) * pages;
-                        self.counters.partial_writes += 1;
-                        self.counters.partial_bytes +=
-                            u64::from(self.size.sectors_per_unit - sectors) * SECTOR_BYTES;
-                        self.counters.reads[ReadCause::Rmw] += read;
+                        self.context.counters.partial_writes += 1;
+                        self.context.counters.partial_bytes +=
+                            u64::from(self.context.size.sectors_per_unit - sectors) * SECTOR_BYTES;
+                        self.context.counters.reads[ReadCause::Rmw] += read;
                     }
                     if let Err(outcome) = self.put_one(unit, &command) {
                         return outcome;
                     }
-                    self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
+                    self.context.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
                 }
-                Op::Trim if sectors == self.size.sectors_per_unit => {
+                Op::Trim if sectors == self.context.size.sectors_per_unit => {
                     self.cores[core].forget_read(lpn);
                     self.cores[core].ftl.trim(lpn);
-                    if self.redirection.is_some() {
+                    if self.context.redirection.is_some() {
                         self.drop_former(core, lpn);
                     }
                 }
@@ -130,7 +138,7 @@ impl Ssd {
             offset = 0;
             unit += 1;
         }
-        self.host.life.count(&command, Outcome::Ok);
+        self.context.host.life.count(&command, Outcome::Ok);
         Outcome::Ok
     }
 
@@ -156,7 +164,7 @@ impl Ssd {
 
     /// The cells are brought into the state in which the run begins.
     fn begin_cells(&mut self) {
-        let Some(reliability) = &self.config.reliability else { return };
+        let Some(reliability) = &self.context.config.reliability else { return };
         for core in &mut self.cores {
             let Some(own) = &mut core.cells else { continue };
             own.begin(&core.ftl, reliability);

@@ -45,20 +45,20 @@ const MOST_VICTIMS: usize = 100_000;
 impl Ssd {
     /// From now on the superblocks that are moved are kept, see [`Ssd::victims`]; a snapshot has nothing of it.
     pub fn keep_victims(&mut self) {
-        self.victims = Some(Vec::new());
+        self.context.victims = Some(Vec::new());
     }
 
     /// Superblocks whose relocation began since the last reset, the first 100 000; none unless they are kept.
     pub fn victims_kept(&self) -> &[Victim] {
-        self.victims.as_deref().unwrap_or_default()
+        self.context.victims.as_deref().unwrap_or_default()
     }
 
     /// How long each part has been busy since the last reset.
     pub fn busy(&self, now: Nanos) -> Busy {
         Busy {
-            dies: self.flash.die_busy(now),
-            channels: self.flash.channel_busy(now),
-            link: self.host.link.busy_until(now),
+            dies: self.context.flash.die_busy(now),
+            channels: self.context.flash.channel_busy(now),
+            link: self.context.host.link.busy_until(now),
             master: self.master.busy_until(now),
             cores: self.cores.iter().map(|core| core.cpu.busy_until(now)).collect(),
         }
@@ -89,19 +89,20 @@ impl Ssd {
     }
 
     pub(crate) fn reset_busy(&mut self, now: Nanos) {
-        self.host.link.reset_busy(now);
+        self.context.host.link.reset_busy(now);
         self.master.reset_busy(now);
         for core in &mut self.cores {
             core.cpu.reset_busy(now);
         }
-        if let Some(victims) = &mut self.victims {
+        if let Some(victims) = &mut self.context.victims {
             victims.clear();
         }
     }
 
     /// A relocation begins.
     pub(crate) fn note_victim(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId, reason: Reason) {
-        let Some(victims) = self.victims.as_mut().filter(|victims| victims.len() < MOST_VICTIMS) else {
+        let Some(victims) = self.context.victims.as_mut().filter(|victims| victims.len() < MOST_VICTIMS)
+        else {
             return;
         };
         let ftl = &self.cores[core].ftl;

@@ -61,7 +61,7 @@ pub struct BufferView {
 impl Ssd {
     /// Every die, channel by channel.
     pub fn die_views(&self, now: Nanos) -> Vec<DieView> {
-        let busy = self.flash.die_busy(now);
+        let busy = self.context.flash.die_busy(now);
         let view = |(die, busy_ns): (usize, Nanos)| {
             let die = DieId(die as u16);
             let (core, local) = self.core_of_die(die);
@@ -88,7 +88,7 @@ impl Ssd {
     }
 
     fn is_leaving(&self, die: DieId) -> bool {
-        let predictor = self.watch.as_ref().and_then(|watch| watch.predictor.as_ref());
+        let predictor = self.context.watch.as_ref().and_then(|watch| watch.predictor.as_ref());
         predictor.is_some_and(|predictor| predictor.is_leaving(die))
     }
 
@@ -132,7 +132,7 @@ impl Ssd {
     /// The write buffer, over all cores.
     pub fn buffer_view(&self) -> BufferView {
         let held: u64 = self.cores.iter().map(|core| u64::from(core.buffer.held())).sum();
-        let used = held * self.config.ftl.mapping_unit.0;
-        BufferView { bytes: self.config.controller.write_buffer.0, used }
+        let used = held * self.context.config.ftl.mapping_unit.0;
+        BufferView { bytes: self.context.config.controller.write_buffer.0, used }
     }
 }

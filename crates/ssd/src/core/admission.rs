@@ -1,6 +1,6 @@
 //! Admission: which host writes enter the buffer, and when those go on that wait.
 
-use super::{Core, Due, WaitingWrite};
+use super::{Due, FlashCore, WaitingWrite};
 use crate::host::HostRequestId;
 use crate::op::{Task, UnitWork};
 use crate::ssd::Ssd;
@@ -8,7 +8,7 @@ use outlast_device::{LatencyCause, Outcome};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Nanos, SECTOR_BYTES, Stream};
 
-impl Core {
+impl FlashCore {
     #[inline]
     fn may_admit(&self, now: Nanos, write: WaitingWrite) -> bool {
         self.buffer.admits(now, write, &self.ftl, &self.tasks)
@@ -37,7 +37,7 @@ impl Ssd {
         if is_first && (self.cores[core].may_admit(now, write) || self.may_coalesce(core, &write)) {
             self.admit(now, core, write);
         } else {
-            if self.ledger.is_some() {
+            if self.context.ledger.is_some() {
                 return self.wait_noted(now, core, write);
             }
             let buffer = &mut self.cores[core].buffer;
@@ -61,7 +61,7 @@ impl Ssd {
     /// `work`, a write of core `core`, waits no more.
     #[inline]
     pub(crate) fn note_waited(&mut self, now: Nanos, core: CoreId, work: &UnitWork) {
-        if self.ledger.is_some() {
+        if self.context.ledger.is_some() {
             let short = self.cores[core].buffer.blocked_until(now);
             self.note(move |ledger| ledger.has_waited(now, work, short));
         }
@@ -82,7 +82,7 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "a few comparisons, for every write that waits")]
     #[inline(always)]
     fn note_blocked(&mut self, now: Nanos, core: CoreId, first: Stream) {
-        let Core { buffer, tasks, ftl, .. } = &mut self.cores[core];
+        let FlashCore { buffer, tasks, ftl, .. } = &mut self.cores[core];
         debug_assert!(
             buffer.first_waiting().is_some_and(|write| write.stream == first),
             "another write waits longest"
@@ -101,13 +101,13 @@ impl Ssd {
     #[cold]
     #[inline(never)]
     fn note_token(&mut self, now: Nanos, core: CoreId) {
-        let Core { buffer, tasks, ftl, .. } = &mut self.cores[core];
+        let FlashCore { buffer, tasks, ftl, .. } = &mut self.cores[core];
         if let Some(next) = buffer.note_token(now, ftl, tasks) {
             self.call_housekeeping(next);
         } else if buffer.pacer_mut().lets_collection_go() {
             self.let_waiting_go();
         }
-        let Core { buffer, tasks, ftl, .. } = &self.cores[core];
+        let FlashCore { buffer, tasks, ftl, .. } = &self.cores[core];
         let finds_none = |first: WaitingWrite| !ftl.can_append(first.stream);
         if tasks.is_pinned() || buffer.first_waiting().is_some_and(finds_none) {
             self.see_to_room(now, core);
@@ -117,7 +117,7 @@ impl Ssd {
     /// A write that takes a token has entered.
     #[inline(never)]
     fn take_token(&mut self, now: Nanos, core: CoreId) {
-        let Core { buffer, tasks, .. } = &mut self.cores[core];
+        let FlashCore { buffer, tasks, .. } = &mut self.cores[core];
         buffer.pacer_mut().take_token(now, tasks.runs(Task::Gc));
         if buffer.pacer_mut().has_caught_up(now) {
             self.let_waiting_go();
@@ -177,7 +177,7 @@ impl Ssd {
         }
         let ftl = &self.cores[core].ftl;
         let (awaits, is_read_only) = (self.awaits_room(core), ftl.is_read_only());
-        let may_end = awaits || self.redirection.is_some();
+        let may_end = awaits || self.context.redirection.is_some();
         (is_read_only && !awaits)
             || (may_end && self.has_no_hope_of_room(core, write) && {
                 self.collect(now, core);
@@ -195,7 +195,7 @@ impl Ssd {
             } else if self.is_hopeless(now, core, write) {
                 self.cores[core].buffer.stop_waiting();
                 self.note_waited(now, core, &write.work);
-                self.host.requests.fail(write.work.request, Outcome::ReadOnly);
+                self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
                 self.finish_parts(now, write.work.request, 1);
             } else {
                 self.note_blocked(now, core, write.stream);
@@ -206,7 +206,7 @@ impl Ssd {
                 return;
             }
         }
-        self.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+        self.context.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
     }
 
     #[inline]
@@ -215,9 +215,9 @@ impl Ssd {
             self.cores[core].may_admit(now, write) || self.may_coalesce(core, &write),
             "a write enters for which there is no room"
         );
-        self.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+        self.context.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
         let WaitingWrite { work, stream } = write;
-        if self.redirection.is_some() && self.is_out_of_date(core, work) {
+        if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
             self.finish_parts(now, work.request, 1);
             return;
         }
@@ -227,12 +227,12 @@ impl Ssd {
             return;
         }
         let mut unit = None;
-        if self.heeds_writes {
+        if self.context.heeds_writes {
             self.look_at_maps(core);
             if self.cores[core].ftl.coalesces() && self.coalesce(now, core, work) {
                 return;
             }
-            unit = if self.config.bytes { self.merged(core, work) } else { None };
+            unit = if self.context.config.bytes { self.merged(core, work) } else { None };
         }
         let state = &mut self.cores[core];
         state.forget_read(work.lpn);
@@ -258,8 +258,8 @@ impl Ssd {
     /// The data of `work` is in the buffer.
     #[inline]
     pub(super) fn note_entered(&mut self, core: CoreId, work: UnitWork) {
-        self.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
-        if self.redirection.is_some() {
+        self.context.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
+        if self.context.redirection.is_some() {
             if work.sectors == 0 {
                 self.count_move(core);
             }
@@ -283,14 +283,14 @@ impl Ssd {
             }
             self.program_held(now, core);
         }
-        self.host.flushes.bar(request);
+        self.context.host.flushes.bar(request);
         self.end_barriers(now);
     }
 
     /// Flushes whose programs have all ended go on.
     #[inline]
     pub(crate) fn end_barriers(&mut self, now: Nanos) {
-        while let Some(request) = self.host.flushes.next_reached() {
+        while let Some(request) = self.context.host.flushes.next_reached() {
             self.note_spent(now, request, LatencyCause::Program);
             self.finish_parts(now, request, 1);
         }

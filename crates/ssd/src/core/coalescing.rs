@@ -44,7 +44,7 @@ impl Ssd {
     pub(super) fn coalesce(&mut self, now: Nanos, core: CoreId, work: UnitWork) -> bool {
         let Some(slot) = self.cores[core].ftl.replaceable(work.lpn) else { return false };
         debug_assert!(work.sectors != 0, "a unit moves to where the host has written it anew");
-        let unit = if self.config.bytes { self.merged(core, work) } else { None };
+        let unit = if self.context.config.bytes { self.merged(core, work) } else { None };
         self.cores[core].ftl.replace(slot, unit);
         self.note_entered(core, work);
         self.finish_parts(now, work.request, 1);
@@ -62,7 +62,7 @@ impl Ssd {
     /// Holds `pu` back, and programs the one whose turn it is. What is not full of data is awaited, and so is all before it.
     #[inline(never)]
     pub(super) fn hold_back(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32) {
-        let epoch = self.host.flushes.open_epoch();
+        let epoch = self.context.host.flushes.open_epoch();
         let all = self.cores[core].ftl.layout().units_per_pu();
         if units == all {
             if let Some(next) = self.cores[core].ftl.hold_back(pu) {
@@ -76,7 +76,8 @@ impl Ssd {
 
     /// Programs all that is held back.
     pub(crate) fn program_held(&mut self, now: Nanos, core: CoreId) {
-        let (epoch, units) = (self.host.flushes.open_epoch(), self.cores[core].ftl.layout().units_per_pu());
+        let (epoch, units) =
+            (self.context.host.flushes.open_epoch(), self.cores[core].ftl.layout().units_per_pu());
         while let Some(pu) = self.cores[core].ftl.take_held() {
             self.program_host_in(now, core, pu, units, epoch);
         }

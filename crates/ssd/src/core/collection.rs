@@ -1,7 +1,7 @@
 //! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
 
 use super::tasks::Next;
-use super::{Core, Due};
+use super::{Due, FlashCore};
 use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
@@ -23,7 +23,7 @@ impl Ssd {
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
         let ftl = &mut self.cores[core].ftl;
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
-            let Core { ftl, buffer, .. } = &mut self.cores[core];
+            let FlashCore { ftl, buffer, .. } = &mut self.cores[core];
             buffer.collects(now, ftl, victim);
             self.start_relocation(now, core, Task::Gc, victim, Reason::Space, None);
         }
@@ -38,12 +38,12 @@ impl Ssd {
         reason: Reason,
         block: Option<BlockIndex>,
     ) {
-        if self.fallible || !matches!(reason, Reason::Space | Reason::Wear) {
+        if self.context.fallible || !matches!(reason, Reason::Space | Reason::Wear) {
             self.note_decision(now, core, superblock, reason);
         }
         self.note_victim(now, core, superblock, reason);
         let part = self.part_to_move(core, superblock, reason, block);
-        let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
+        let FlashCore { ftl, tasks, dies, .. } = &mut self.cores[core];
         let class = ftl.superblock(superblock).class();
         let stream = match task {
             Task::Gc => ftl.streams().gc(class),
@@ -54,7 +54,7 @@ impl Ssd {
         let has_reads = tasks.begin(task, ftl, superblock, stream, &part, valid);
         for (local, &die) in dies.iter_indexed() {
             if tasks.has_reads(task, local) {
-                self.flash.want_reads(die, task);
+                self.context.flash.want_reads(die, task);
             }
         }
         for local in dies.indices() {
@@ -69,11 +69,11 @@ impl Ssd {
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "a unit of program unit {} is lost that was not read", op.pu);
         let core = op.core;
-        self.flash.internal_ended(now);
+        self.context.flash.internal_ended(now);
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
         let joins_host = state.buffer.pacer().credit().is_mixed() && op.task == Task::Gc;
-        let all_can_go = lost == 0 && !self.fallible;
+        let all_can_go = lost == 0 && !self.context.fallible;
         let mut mask = op.mask;
         while mask != 0 {
             let run = if all_can_go {
@@ -122,13 +122,13 @@ impl Ssd {
     /// mask: what is lost is gone, and what has nowhere to go stays where it is.
     #[inline(never)]
     fn next_run(&mut self, op: &Op, stream: Stream, mask: &mut u64, lost: u64) -> Option<u64> {
-        let Core { ftl, tasks, .. } = &mut self.cores[op.core];
+        let FlashCore { ftl, tasks, .. } = &mut self.cores[op.core];
         let first = ftl.layout().first_slot_of(op.pu);
         while *mask != 0 {
             let unit = mask.trailing_zeros();
             if lost >> unit & 1 == 1 {
-                self.counters.lost_units += u64::from(ftl.lose(first + unit).is_some());
-            } else if !self.fallible || ftl.can_take_moved(stream) {
+                self.context.counters.lost_units += u64::from(ftl.lose(first + unit).is_some());
+            } else if !self.context.fallible || ftl.can_take_moved(stream) {
                 let lost = lost & *mask;
                 return Some(if lost == 0 { *mask } else { *mask & ((lost & lost.wrapping_neg()) - 1) });
             }
@@ -141,16 +141,16 @@ impl Ssd {
     /// Sees what becomes of the victim of `task`.
     pub(crate) fn look_at_victim(&mut self, now: Nanos, core: CoreId, task: Task) {
         let protected = self.write_cache() == WriteCache::Protected;
-        let Core { tasks, ftl, buffer, .. } = &mut self.cores[core];
+        let FlashCore { tasks, ftl, buffer, .. } = &mut self.cores[core];
         if task == Task::Gc && buffer.pacer().credit().shares_gain() && tasks.is_moved(task) {
             let (before, mut work) = (tasks.work(), tasks.work());
             buffer.victim_moved(now, ftl, &mut work);
             tasks.set_work(work);
             if work != before {
-                self.unsettled.add(core, &mut self.cores[core].dirty, Due::Admit);
+                self.context.unsettled.add(core, &mut self.cores[core].dirty, Due::Admit);
             }
         }
-        let Core { tasks, ftl, .. } = &mut self.cores[core];
+        let FlashCore { tasks, ftl, .. } = &mut self.cores[core];
         match tasks.look_at_victim(task, ftl, protected) {
             Next::Stays | Next::Pinned => {}
             Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
@@ -180,7 +180,7 @@ impl Ssd {
                 }
             }
             Next::AwaitsFlash => {
-                if task == Task::Scrub && self.redundancy.is_lacking() {
+                if task == Task::Scrub && self.context.redundancy.is_lacking() {
                     self.go_on_rebuilding(now, core);
                 }
                 self.look_at_redundancy(now, core);
@@ -196,7 +196,7 @@ impl Ssd {
     pub(crate) fn look_at_formers(&mut self, now: Nanos, core: CoreId) {
         self.cores[core].tasks.take_pinned();
         for task in Task::ALL {
-            let Core { tasks, ftl, .. } = &mut self.cores[core];
+            let FlashCore { tasks, ftl, .. } = &mut self.cores[core];
             match tasks.look_at_former(task, ftl) {
                 Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
                 Next::Pinned => self.hurry_pinned(now, core),
@@ -221,7 +221,7 @@ impl Ssd {
     pub(crate) fn begin_erasing(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
         self.cores[core].ftl.persist_trims_of(superblock);
         if self.cores[core].ftl.superblock(superblock).lanes().next().is_some() {
-            let Core { tasks, ftl, .. } = &self.cores[core];
+            let FlashCore { tasks, ftl, .. } = &self.cores[core];
             let lanes: Vec<LaneIndex> = tasks.erased_first(ftl, superblock).collect();
             for lane in lanes {
                 self.queue_erasure(now, core, task, superblock, lane);
@@ -234,7 +234,7 @@ impl Ssd {
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = op.core;
-        self.flash.internal_ended(now);
+        self.context.flash.internal_ended(now);
         if self.note_erase_failure(op) {
             self.note_failed_write(now, op);
         }
@@ -254,7 +254,7 @@ impl Ssd {
         self.note_use(now, core, superblock);
         let state = &mut self.cores[core];
         state.tasks.erased(task, superblock);
-        match (&state.faults, &self.watch) {
+        match (&state.faults, &self.context.watch) {
             (faults, Some(watch)) => {
                 let must = |block| faults.as_ref().is_some_and(|faults| faults.block_must_retire(block));
                 state.ftl.erased_but(superblock, |block| watch.must_retire(core, block, must(block)));

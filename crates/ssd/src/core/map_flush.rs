@@ -1,6 +1,6 @@
 //! Flushes of the mapping table: when they are due, and that only so many programs of one are under way at a time.
 
-use super::{Core, Due};
+use super::{Due, FlashCore};
 use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_units::{CoreId, Nanos, Ppn, Pu};
@@ -54,7 +54,7 @@ impl MapTimer {
     }
 }
 
-impl Core {
+impl FlashCore {
     /// Whether a flush of the mapping table is not to begin yet: collection runs, and gains for the host what the last flush has taken.
     fn puts_off_map_flush(&self) -> bool {
         self.tasks.runs(Task::Gc) && self.ftl.owes_host_writes()
@@ -64,13 +64,13 @@ impl Core {
 impl Ssd {
     /// Calls for flushes of the mapping table that are due by time; returns when the next is.
     pub(crate) fn call_map_flushes(&mut self, now: Nanos) -> Nanos {
-        if self.map_timer.next() != Nanos::MAX && self.map_timer.take(now) {
+        if self.context.map_timer.next() != Nanos::MAX && self.context.map_timer.take(now) {
             for core in self.cores.indices() {
                 self.cores[core].ftl.call_map_flush();
                 self.make_due(core, Due::MapFlush);
             }
         }
-        self.map_timer.next()
+        self.context.map_timer.next()
     }
 
     /// The host is about to write: a flush may have become due by what it has written before.
@@ -105,7 +105,7 @@ impl Ssd {
     /// Programs `pu` of the mapping table, or parity of it: the table is in the controller's memory, and takes no room in the buffer.
     pub(crate) fn program_map(&mut self, now: Nanos, core: CoreId, pu: Pu) {
         self.cores[core].maps.in_flight += 1;
-        let epoch = self.host.flushes.open_epoch();
+        let epoch = self.context.host.flushes.open_epoch();
         self.program_host_in(now, core, pu, 0, epoch);
     }
 

@@ -4,6 +4,7 @@ mod admission;
 mod buffer;
 mod coalescing;
 mod collection;
+mod context;
 mod credit;
 mod dirty;
 mod map_flush;
@@ -17,6 +18,7 @@ mod units;
 mod victim;
 
 pub(crate) use buffer::{Buffer, WaitingWrite};
+pub(crate) use context::CoreContext;
 pub(crate) use dirty::{Dirty, Due, Unsettled};
 pub(crate) use map_flush::{MapPrograms, MapTimer};
 pub(crate) use processor::{CoreWork, Processor};
@@ -34,12 +36,12 @@ use outlast_settings::drive::SsdConfig;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
 
 /// The flash cores of a drive.
-pub(crate) type Cores = IndexVec<CoreId, Core>;
+pub(crate) type Cores = IndexVec<CoreId, FlashCore>;
 
 /// A flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[persist(within)]
-pub(crate) struct Core {
+pub(crate) struct FlashCore {
     pub(crate) ftl: Ftl,
     pub(crate) cpu: Processor<CoreWork>,
     pub(crate) buffer: Buffer,
@@ -63,7 +65,7 @@ pub(crate) struct Core {
     pub(crate) dirty: Dirty,
 }
 
-impl Core {
+impl FlashCore {
     /// How far the numbers of its parts reach.
     fn extents(&self, outer: &Extents) -> Extents {
         self.ftl.extents(outer)

@@ -15,7 +15,7 @@ impl Ssd {
         if self.cores[core].ftl.coalesces() {
             return self.hold_back(now, core, pu, units);
         }
-        let epoch = self.host.flushes.open_epoch();
+        let epoch = self.context.host.flushes.open_epoch();
         self.program_host_in(now, core, pu, units, epoch);
     }
 
@@ -23,7 +23,7 @@ impl Ssd {
     #[inline]
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32, epoch: u32) {
         debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
-        self.host.flushes.count_in(epoch);
+        self.context.host.flushes.count_in(epoch);
         let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
         self.submit_program(now, core, Queue::Programs, purpose, units);
     }
@@ -55,7 +55,7 @@ impl Ssd {
 
     /// A program operation of flush epoch `epoch` has ended.
     pub(crate) fn count_out(&mut self, now: Nanos, epoch: u32) {
-        self.host.flushes.count_out(epoch);
+        self.context.host.flushes.count_out(epoch);
         self.end_barriers(now);
     }
 
@@ -70,7 +70,7 @@ impl Ssd {
     /// Programs the parity of the stripes that `stream` has completed.
     #[inline]
     pub(crate) fn program_parity(&mut self, now: Nanos, core: CoreId, stream: Stream) {
-        if self.striped {
+        if self.context.striped {
             self.program_due_parity(now, core, stream);
         }
     }
@@ -119,7 +119,7 @@ impl Ssd {
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
         let core = op.core;
-        self.flash.internal_ended(now);
+        self.context.flash.internal_ended(now);
         let state = &mut self.cores[core];
         state.tasks.leave(u32::from(op.units));
         state.tasks.program_ended(op.task, op.epoch, op.pu);

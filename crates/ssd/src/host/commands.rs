@@ -14,7 +14,7 @@ use std::ops::Range;
 impl Ssd {
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
-        let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.size.sectors);
+        let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.context.size.sectors);
         let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
         let must_reach_flash = match command.op {
             HostOp::Flush => self.has_to_flush(),
@@ -26,14 +26,14 @@ impl Ssd {
             HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
         };
         let then = if must_reach_flash && in_range { self.then_to_flash() } else { Then::Complete };
-        let request = self.host.requests.begin(now, command, tag, outcome, then);
+        let request = self.context.host.requests.begin(now, command, tag, outcome, then);
         self.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op == HostOp::Write && in_range;
-        if self.config.bytes && is_write {
+        if self.context.config.bytes && is_write {
             self.take_in(request, &command, data);
         }
-        if is_write && self.host.link.receive(now, &command, request) {
-            self.events.set(DriveSource::Link, self.host.next_in());
+        if is_write && self.context.host.link.receive(now, &command, request) {
+            self.context.events.set(DriveSource::Link, self.context.host.next_in());
         } else {
             self.fetched(now, request);
         }
@@ -47,7 +47,7 @@ impl Ssd {
             "a write of {whole} bytes has come with {}",
             data.len()
         );
-        let unit_bytes = self.config.ftl.mapping_unit.0 as usize;
+        let unit_bytes = self.context.config.ftl.mapping_unit.0 as usize;
         let (mut unit, offset) = self.unit_of(command.lba.0);
         let (mut rest, mut room) = (data, unit_bytes - offset as usize * SECTOR_BYTES as usize);
         while !rest.is_empty() {
@@ -59,7 +59,7 @@ impl Ssd {
             } else {
                 Part::Sectors(own.into())
             };
-            self.host.bytes.bring(request, unit, part);
+            self.context.host.bytes.bring(request, unit, part);
             (unit, rest, room) = (unit + 1, others, unit_bytes);
         }
     }
@@ -72,7 +72,7 @@ impl Ssd {
 
     #[inline]
     pub(super) fn fetched(&mut self, now: Nanos, request: HostRequestId) {
-        if self.host.is_direct {
+        if self.context.host.is_direct {
             self.split_now(now, request);
         } else {
             self.fetched_indirectly(now, request);
@@ -81,9 +81,11 @@ impl Ssd {
 
     #[inline(never)]
     fn fetched_indirectly(&mut self, now: Nanos, request: HostRequestId) {
-        match self.host.costs {
+        match self.context.host.costs {
             None => self.split(now, request),
-            Some(costs) => self.occupy_master(now, request, costs.of(self.host.requests.command(request).op)),
+            Some(costs) => {
+                self.occupy_master(now, request, costs.of(self.context.host.requests.command(request).op))
+            }
         }
     }
 
@@ -92,26 +94,26 @@ impl Ssd {
             return self.split(now, request);
         }
         self.master.take(now, cost, request);
-        self.events.set(DriveSource::Master, self.master.next());
+        self.context.events.set(DriveSource::Master, self.master.next());
     }
 
     pub(crate) fn master_event(&mut self, now: Nanos) {
         let request = self.master.done().expect("the master core's event has work");
-        self.events.set(DriveSource::Master, self.master.next());
+        self.context.events.set(DriveSource::Master, self.master.next());
         self.note_spent(now, request, LatencyCause::Firmware);
         self.split(now, request);
     }
 
     /// Splits a command into its units and hands them to their flash cores, unless it is held up.
     fn split(&mut self, now: Nanos, request: HostRequestId) {
-        if self.host.in_order.is_none() || !self.is_held_up(request) {
+        if self.context.host.in_order.is_none() || !self.is_held_up(request) {
             self.split_now(now, request);
         }
     }
 
     pub(super) fn split_now(&mut self, now: Nanos, request: HostRequestId) {
-        let command = *self.host.requests.command(request);
-        if self.host.requests.outcome(request) == Outcome::Ok {
+        let command = *self.context.host.requests.command(request);
+        if self.context.host.requests.outcome(request) == Outcome::Ok {
             match command.op {
                 HostOp::Flush => {}
                 HostOp::LbaStatus => self.begin_status(now, request),
@@ -122,26 +124,26 @@ impl Ssd {
     }
 
     fn split_units(&mut self, now: Nanos, request: HostRequestId, command: &Command) {
-        let (is_read, controller) = (command.op == HostOp::Read, &self.config.controller);
+        let (is_read, controller) = (command.op == HostOp::Read, &self.context.config.controller);
         let cost = if is_read { controller.read_cost } else { controller.write_cost };
         let encodes = controller.encode_cost != Nanos::ZERO && command.op == HostOp::Write;
-        if self.config.bytes && is_read && command.sectors != 0 {
-            self.host.bytes.begin_read(request, command.sectors);
+        if self.context.config.bytes && is_read && command.sectors != 0 {
+            self.context.host.bytes.begin_read(request, command.sectors);
         }
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
         let mut rest = command.sectors;
-        let gathers = is_read && rest > self.size.sectors_per_unit - offset;
+        let gathers = is_read && rest > self.context.size.sectors_per_unit - offset;
         if gathers {
-            self.flash.begin_gathering();
+            self.context.flash.begin_gathering();
         }
         while rest != 0 {
-            let sectors = rest.min(self.size.sectors_per_unit - offset);
+            let sectors = rest.min(self.context.size.sectors_per_unit - offset);
             // A read goes to where the data is, all else to where it belongs.
             let (mut core, mut lpn) = self.core_of(unit);
-            if self.redirection.is_some() && is_read {
+            if self.context.redirection.is_some() && is_read {
                 (core, lpn) = self.place_of(unit);
             }
-            self.host.requests.add_part(request);
+            self.context.host.requests.add_part(request);
             let work = UnitWork::new(request, lpn, offset as u16, sectors as u16);
             let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
             self.hand_over(now, core, cost, work);
@@ -174,7 +176,7 @@ impl Ssd {
     #[inline]
     pub(crate) fn schedule_core(&mut self, core: CoreId) {
         let next = self.cores[core].cpu.next();
-        self.events.set(DriveSource::Core(core), next);
+        self.context.events.set(DriveSource::Core(core), next);
     }
 
     /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
@@ -185,8 +187,8 @@ impl Ssd {
         };
         if before.request != work.request
             || before.lpn + units != work.lpn
-            || self.host.requests.command(work.request).op != HostOp::Read
-            || self.redirection.is_some()
+            || self.context.host.requests.command(work.request).op != HostOp::Read
+            || self.context.redirection.is_some()
         {
             return false;
         }
@@ -212,13 +214,13 @@ impl Ssd {
     /// A flash core acts on neighbouring units of a read that lie in one program unit.
     fn execute_page(&mut self, now: Nanos, core: CoreId, first: UnitWork, units: u32) {
         debug_assert!(units > 1, "a page of one unit");
-        let command = self.host.requests.command(first.request);
+        let command = self.context.host.requests.command(first.request);
         let end = command.lba.0 + u64::from(command.sectors);
-        self.flash.begin_gathering();
+        self.context.flash.begin_gathering();
         self.execute(now, core, first);
         for lpn in Lpn::each(first.lpn + 1..first.lpn + units) {
-            let start = self.unit_at(core, lpn) * u64::from(self.size.sectors_per_unit);
-            let sectors = u64::from(self.size.sectors_per_unit).min(end - start) as u16;
+            let start = self.unit_at(core, lpn) * u64::from(self.context.size.sectors_per_unit);
+            let sectors = u64::from(self.context.size.sectors_per_unit).min(end - start) as u16;
             self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
         }
         self.end_gathering(now);
@@ -227,20 +229,20 @@ impl Ssd {
     /// Data of a read has left the flash side; it now crosses the link.
     #[inline]
     pub(crate) fn data_moved(&mut self, now: Nanos, request: HostRequestId, sectors: u64) {
-        if let Some(at) = self.host.link.send(now, sectors * SECTOR_BYTES) {
-            self.host.requests.sent(request, at);
+        if let Some(at) = self.context.host.link.send(now, sectors * SECTOR_BYTES) {
+            self.context.host.requests.sent(request, at);
         }
     }
 
     /// `parts` units of a command are done; the last one completes it.
     #[inline]
     pub(crate) fn finish_parts(&mut self, now: Nanos, id: HostRequestId, parts: u32) {
-        match self.host.requests.end_parts(id, parts) {
+        match self.context.host.requests.end_parts(id, parts) {
             Progress::UnderWay | Progress::Forgotten => {}
             Progress::Complete(request) => self.complete(now, id, &request),
             Progress::AwaitFlash => {
                 self.note(move |ledger| ledger.is_buffered(now, id));
-                self.host.flushes.call(id);
+                self.context.host.flushes.call(id);
             }
             Progress::Moved(outcome) => self.move_ended(id, outcome),
         }
@@ -248,7 +250,7 @@ impl Ssd {
 
     #[inline]
     fn complete(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
-        self.host.life.count(&request.command, request.outcome);
+        self.context.host.life.count(&request.command, request.outcome);
         self.note(move |ledger| ledger.is_done(now, id));
         if request.outcome != Outcome::Ok {
             // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
@@ -258,10 +260,10 @@ impl Ssd {
             let Command { lba, sectors, .. } = request.command;
             self.answer_status(now, id, &Command::new(HostOp::LbaStatus, lba, sectors), request.tag);
         }
-        if self.config.bytes {
-            self.host.bytes.end(id, request.tag, request.is_good());
+        if self.context.config.bytes {
+            self.context.host.bytes.end(id, request.tag, request.is_good());
         }
-        self.host.complete(now, request);
+        self.context.host.complete(now, request);
         if request.is_early() {
             self.put_off_flush(now);
         }
@@ -270,17 +272,17 @@ impl Ssd {
     #[cold]
     #[inline(never)]
     fn note_failure(&mut self, id: HostRequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {
-        let per_unit = u64::from(self.size.sectors_per_unit);
-        let runs = self.host.failures.end(id, asked, per_unit);
+        let per_unit = u64::from(self.context.size.sectors_per_unit);
+        let runs = self.context.host.failures.end(id, asked, per_unit);
         if outcome == Outcome::MediumError {
-            self.host.failures.keep(tag, runs);
+            self.context.host.failures.keep(tag, runs);
         }
     }
 
     /// A move of the drive's own has ended.
     #[inline(never)]
     fn move_ended(&mut self, id: HostRequestId, outcome: Outcome) {
-        self.host.failures.forget(id);
-        self.moves.ended(outcome);
+        self.context.host.failures.forget(id);
+        self.context.moves.ended(outcome);
     }
 }

@@ -25,7 +25,7 @@ impl Ssd {
     /// Whether request `request` is held up, where commands go in order; it goes on later.
     pub(super) fn is_held_up(&mut self, request: HostRequestId) -> bool {
         let waits = self.any_write_waits();
-        self.host.in_order.as_mut().is_some_and(|own| {
+        self.context.host.in_order.as_mut().is_some_and(|own| {
             let is_held = waits || own.lets_go || !own.held.is_empty();
             if is_held {
                 own.held.push_back(request);
@@ -36,31 +36,35 @@ impl Ssd {
 
     /// Waiting writes have been let in, as far as there was room: the first command that is held up is due if none waits any more.
     pub(crate) fn let_held_go(&mut self) {
-        if self.host.in_order.as_ref().is_none_or(|own| own.lets_go || own.held.is_empty())
+        if self.context.host.in_order.as_ref().is_none_or(|own| own.lets_go || own.held.is_empty())
             || self.any_write_waits()
         {
             return;
         }
-        if let Some(own) = &mut self.host.in_order
+        if let Some(own) = &mut self.context.host.in_order
             && let Some(&first) = own.held.front()
         {
             own.lets_go = true;
-            self.host.flushes.call(first);
+            self.context.host.flushes.call(first);
         }
     }
 
     /// Whether request `request`, which is due, has been held up; else a flush begins.
     pub(crate) fn was_held_up(&self, request: HostRequestId) -> bool {
-        self.host.in_order.as_ref().is_some_and(|own| own.lets_go && own.held.front() == Some(&request))
+        self.context
+            .host
+            .in_order
+            .as_ref()
+            .is_some_and(|own| own.lets_go && own.held.front() == Some(&request))
     }
 
     /// The first command that was held up goes on.
     pub(crate) fn go_on_in_order(&mut self, now: Nanos) {
-        let first = self.host.in_order.as_mut().and_then(|own| own.held.pop_front());
+        let first = self.context.host.in_order.as_mut().and_then(|own| own.held.pop_front());
         let first = first.expect("a command goes on that was held up");
         self.note_spent(now, first, LatencyCause::Queue);
         self.split_now(now, first);
-        if let Some(own) = &mut self.host.in_order {
+        if let Some(own) = &mut self.context.host.in_order {
             own.lets_go = false;
         }
         self.let_held_go();
@@ -72,7 +76,7 @@ impl Ssd {
 
     /// Checks that what is held up waits for a write.
     pub(crate) fn check_order(&self) -> Result<(), String> {
-        match &self.host.in_order {
+        match &self.context.host.in_order {
             Some(own) if own.lets_go => Err("a command is to go on that no event lets go".into()),
             Some(own) if !own.held.is_empty() && !self.any_write_waits() => {
                 Err(format!("{} commands are held up, and no write waits", own.held.len()))

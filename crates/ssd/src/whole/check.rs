@@ -1,6 +1,6 @@
 //! The self-check: what the parts of a drive count must be what is there. It takes the whole drive, and changes nothing.
 
-use crate::core::Core;
+use crate::core::FlashCore;
 use crate::op::OpKind;
 use crate::ssd::Ssd;
 use outlast_device::Device;
@@ -11,12 +11,12 @@ use outlast_units::{BlockId, ChannelId, CoreId, DieId, Idx, Pu};
 impl Ssd {
     /// How far the numbers of its parts reach.
     pub(crate) fn extents(&self, outer: &Extents) -> Extents {
-        let pus = |core: &Core| core.ftl.layout().superblocks() * core.ftl.layout().pus_per_superblock();
+        let pus = |core: &FlashCore| core.ftl.layout().superblocks() * core.ftl.layout().pus_per_superblock();
         let counts: [(Option<usize>, u64); 5] = [
-            (BlockId::KIND, self.config.geometry.blocks_per_plane.into()),
+            (BlockId::KIND, self.context.config.geometry.blocks_per_plane.into()),
             (CoreId::KIND, self.cores.len() as u64),
-            (DieId::KIND, self.places.len() as u64),
-            (ChannelId::KIND, self.config.geometry.channels.into()),
+            (DieId::KIND, self.context.places.len() as u64),
+            (ChannelId::KIND, self.context.config.geometry.channels.into()),
             (Pu::KIND, self.cores.iter().map(pus).max().unwrap_or(0).into()),
         ];
         let known = counts.into_iter().filter_map(|(kind, count)| Some((kind?, count)));
@@ -25,13 +25,13 @@ impl Ssd {
 
     /// Whether state that has been read is that of a drive: everything that [`Device::self_check`] sees, and what it takes for granted.
     pub(crate) fn check_restored(&self) -> Result<(), String> {
-        for (die, place) in self.places.iter_indexed() {
+        for (die, place) in self.context.places.iter_indexed() {
             if self.cores[place.core].dies.get(place.local) != Some(&die) {
                 return Err(format!("die {die} is not die {} of core {}", place.local, place.core));
             }
         }
-        self.flash.check_restored()?;
-        self.events.check()?;
+        self.context.flash.check_restored()?;
+        self.context.events.check()?;
         for core in &self.cores {
             core.ftl.check_contents()?;
         }
@@ -43,9 +43,11 @@ impl Ssd {
 
     /// Checks that reads for the host are for commands that there are.
     fn check_host_reads(&self) -> Result<(), String> {
-        let mut reads = self.flash.reads().map(|(_, op)| op.tag);
+        let mut reads = self.context.flash.reads().map(|(_, op)| op.tag);
         match reads.find(|tag| {
-            tag.kind == OpKind::HostRead && !tag.has_record && !self.host.requests.is_live(tag.request())
+            tag.kind == OpKind::HostRead
+                && !tag.has_record
+                && !self.context.host.requests.is_live(tag.request())
         }) {
             Some(tag) => Err(format!("a read is for request {}, which has ended", tag.cookie)),
             None => Ok(()),
@@ -102,7 +104,7 @@ impl Ssd {
 
     /// Checks that nothing is due: between events the drive is settled.
     pub(crate) fn check_settled(&self) -> Result<(), String> {
-        if !self.unsettled.is_empty() || self.cores.iter().any(|core| !core.dirty.is_clean()) {
+        if !self.context.unsettled.is_empty() || self.cores.iter().any(|core| !core.dirty.is_clean()) {
             return Err("something is due that no event will do".into());
         }
         Ok(())
@@ -111,17 +113,18 @@ impl Ssd {
     /// Checks that the requests under way are the host's commands, flushes that were put off and the drive's own moves, and that every flush waits for programs that
     /// there are.
     pub(crate) fn check_requests(&self) -> Result<(), String> {
-        self.host.self_check()?;
+        self.context.host.self_check()?;
         self.check_order()?;
-        let requests = self.host.requests.len() - self.host.requests.of_nobody();
-        let (host, moves) = (self.host.requests.of_the_host().count(), self.moves.in_flight());
+        let requests = self.context.host.requests.len() - self.context.host.requests.of_nobody();
+        let (host, moves) =
+            (self.context.host.requests.of_the_host().count(), self.context.moves.in_flight());
         if requests != host + moves as usize {
             return Err(format!("{requests} requests are under way, of {host} commands and {moves} moves"));
         }
-        if let Some(ledger) = &self.ledger {
+        if let Some(ledger) = &self.context.ledger {
             ledger.self_check(host)?;
         }
-        let counted = self.host.flushes.outstanding();
+        let counted = self.context.host.flushes.outstanding();
         let programs =
             |core| self.programs_in_flight(core).filter(|op| op.tag.kind == OpKind::HostProgram).count();
         let of_host: u64 = self.cores.indices().map(|core| programs(core) as u64).sum();
@@ -137,15 +140,18 @@ impl Ssd {
     /// Checks that there is a record for every read in the flash room that has one, and no other.
     pub(crate) fn check_records(&self) -> Result<(), String> {
         let mut records = 0;
-        for (die, op) in self.flash.reads().filter(|(_, op)| op.tag.has_record) {
+        for (die, op) in self.context.flash.reads().filter(|(_, op)| op.tag.has_record) {
             records += 1;
-            let record = &self.reads[op.tag.cookie];
+            let record = &self.context.reads[op.tag.cookie];
             if (record.kind, record.pu) != (op.tag.kind, op.tag.pu) {
                 return Err(format!("record {} is of another read than the one on die {die}", op.tag.cookie));
             }
         }
-        if records != self.reads.used() {
-            return Err(format!("{records} reads have records, of which there are {}", self.reads.used()));
+        if records != self.context.reads.used() {
+            return Err(format!(
+                "{records} reads have records, of which there are {}",
+                self.context.reads.used()
+            ));
         }
         Ok(())
     }
@@ -168,13 +174,14 @@ impl Ssd {
 
     /// Units for which room is kept while they are being read from a victim.
     fn units_being_relocated(&self, core: CoreId) -> u64 {
-        let reads = self.flash.reads_under_way().filter(|(die, _)| self.places[*die].core == core);
+        let reads =
+            self.context.flash.reads_under_way().filter(|(die, _)| self.context.places[*die].core == core);
         let relocations = reads.filter(|(_, op)| op.tag.kind == OpKind::RelocationRead);
         let units = relocations.map(|(_, op)| {
             if !op.tag.has_record {
                 return op.units();
             }
-            let read = &self.reads[op.tag.cookie];
+            let read = &self.context.reads[op.tag.cookie];
             // What is being recovered is counted apart.
             if read.recovery == NIL { u32::from(read.units) } else { 0 }
         });

@@ -20,13 +20,14 @@ impl Ssd {
                 return Err(format!("core {index}: an alarm has gone off that nobody has answered"));
             }
         }
-        let members = self.reads.live().filter(|op| op.kind == OpKind::StripeRead).map(|op| op.recovery);
-        self.ladder.self_check(members)?;
+        let members =
+            self.context.reads.live().filter(|op| op.kind == OpKind::StripeRead).map(|op| op.recovery);
+        self.context.ladder.self_check(members)?;
         self.check_watch()
     }
 
     fn check_watch(&self) -> Result<(), String> {
-        let Some(watch) = &self.watch else { return Ok(()) };
+        let Some(watch) = &self.context.watch else { return Ok(()) };
         watch.detector.self_check()?;
         watch.lists.self_check()?;
         let of_all = |kind| self.cores.indices().map(|core| self.reads_of(kind, core)).sum::<usize>();
@@ -39,7 +40,7 @@ impl Ssd {
                 "{probes} probe reads and {lists} reads of lists are under way, and more are waited for"
             ));
         }
-        let requests = &self.host.requests;
+        let requests = &self.context.host.requests;
         let is_query =
             |request| requests.is_live(request) && requests.command(request).op == HostOp::LbaStatus;
         match watch.queries.requests().find(|&request| !is_query(request)) {
@@ -50,6 +51,6 @@ impl Ssd {
 
     /// Reads of one kind of core `core`, waiting or under way.
     fn reads_of(&self, kind: OpKind, core: CoreId) -> usize {
-        self.reads.live().filter(|op| op.kind == kind && op.core == core).count()
+        self.context.reads.live().filter(|op| op.kind == kind && op.core == core).count()
     }
 }

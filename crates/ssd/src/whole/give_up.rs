@@ -9,14 +9,21 @@ use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 impl Ssd {
     /// From now on operations may fail.
     pub(crate) fn expect_faults(&mut self) {
-        self.fallible = true;
-        let wordline = self.config.reliability.as_ref().and_then(|r| r.page_types());
+        self.context.fallible = true;
+        let wordline = self.context.config.reliability.as_ref().and_then(|r| r.page_types());
         let wordline = wordline.map_or(1, |types| types.factors.len() as u32);
         for core in &mut self.cores {
             core.faults.get_or_insert_with(|| {
                 let dies = core.dies.len() as u16;
                 let first = core.dies[LocalDie(0)];
-                Faults::new(&self.config.geometry, dies, first, wordline, &self.config.hazards, self.seed)
+                Faults::new(
+                    &self.context.config.geometry,
+                    dies,
+                    first,
+                    wordline,
+                    &self.context.config.hazards,
+                    self.seed,
+                )
             });
         }
     }
@@ -28,20 +35,24 @@ impl Ssd {
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
         if let Damage::Power(tear) = fault.damage {
             self.tear_next(tear);
-            let aborted = self.host.abort(now);
+            let aborted = self.context.host.abort(now);
             self.note(|ledger| ledger.abort(now, &aborted));
             self.cut(now, now);
-            self.schedule.count_injected();
+            self.context.schedule.count_injected();
             return;
         }
         if fault.damage == Damage::ParityCache {
             self.lose_parity_cache();
-            self.schedule.count_injected();
+            self.context.schedule.count_injected();
             return;
         }
         self.expect_faults();
-        for die in fault.dies(&self.config.geometry) {
-            assert!(usize::from(die) < self.places.len(), "die {die} breaks, of {}", self.places.len());
+        for die in fault.dies(&self.context.config.geometry) {
+            assert!(
+                usize::from(die) < self.context.places.len(),
+                "die {die} breaks, of {}",
+                self.context.places.len()
+            );
             let (core, local) = self.core_of_die(DieId(die));
             let state = &mut self.cores[core];
             if let Some(faults) = &mut state.faults {
@@ -52,14 +63,14 @@ impl Ssd {
                 Damage::Die | Damage::Chip => None,
                 _ => continue,
             };
-            if let Some(watch) = &mut self.watch {
+            if let Some(watch) = &mut self.context.watch {
                 // Firmware will find out.
                 watch.detector.note_broken(now, DieId(die));
             } else {
                 self.give_up(now, core, local, plane);
             }
         }
-        self.schedule.count_injected();
+        self.context.schedule.count_injected();
     }
 
     /// Core `core` uses its die `local`, or only `plane` of it, no more.

@@ -46,12 +46,12 @@ impl Ssd {
 
     /// When the drive, which mounts, will take commands; `None` while it takes them.
     pub fn ready_at(&self) -> Option<Nanos> {
-        Some(self.host.opens_at()).filter(|&at| at != Nanos::MAX)
+        Some(self.context.host.opens_at()).filter(|&at| at != Nanos::MAX)
     }
 
     /// Checkpoints of the mapping made over the drive's life, and the pages that were written for them.
     pub fn checkpoints(&self) -> (u64, u64) {
-        let page = self.config.geometry.page_size.0;
+        let page = self.context.config.geometry.page_size.0;
         let of = |(made, pages): (u64, u64)| (made, made * pages);
         let all = self.ftls().map(|ftl| of(ftl.checkpoints(page)));
         all.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
@@ -60,7 +60,7 @@ impl Ssd {
     /// From now on the drive is ready as soon as its power is back: it takes its own tables' word for what flash would tell it, and nothing sees whether
     /// that is so. What it holds is the same. For copies that are only looked at.
     pub fn mount_at_once(&mut self) {
-        self.config.mount = None;
+        self.context.config.mount = None;
     }
 
     /// Power is back, and the tables say what the drive would find: finds it on flash alone, and closes the door until all that has been
@@ -70,9 +70,9 @@ impl Ssd {
     /// # Panics
     /// If flash says something else than the tables.
     pub(crate) fn mount_from_flash(&mut self, now: Nanos, parity: &[(CoreId, Pu)], dumped: bool) {
-        let Some(mount) = &self.config.mount else { return };
-        let options = mount_options(mount, self.config.controller.flash_cores);
-        let page = self.config.geometry.page_size.0;
+        let Some(mount) = &self.context.config.mount else { return };
+        let options = mount_options(mount, self.context.config.controller.flash_cores);
+        let page = self.context.config.geometry.page_size.0;
         let mut steps =
             Steps { journal: 0, checkpoint: 0, headers: 0, lists: 0, spare_areas: parity.to_vec(), dump: 0 };
         for (index, core) in self.cores.iter_indexed() {
@@ -93,20 +93,21 @@ impl Ssd {
         self.mounts.pages += pages;
         self.mounts.time += took;
         self.mounts.longest = self.mounts.longest.max(took);
-        self.host.close(now + took);
+        self.context.host.close(now + took);
         self.call_housekeeping(now + took);
     }
 
     /// Dies that have not been given up.
     fn dies_that_work(&self) -> impl Iterator<Item = DieId> {
         let works = |place: &DiePlace| !self.cores[place.core].ftl.is_dead_die(place.local);
-        self.places.iter_indexed().filter(move |&(_, place)| works(place)).map(|(die, _)| die)
+        self.context.places.iter_indexed().filter(move |&(_, place)| works(place)).map(|(die, _)| die)
     }
 
     /// How long `steps` take one after another on dies and channels that do nothing else, and how many pages they read.
     fn time_of(&self, steps: &Steps) -> (Nanos, u64) {
         let layout = self.cores[CoreId(0)].ftl.layout();
-        let flash = flash_of(&self.config, &self.places, layout).expect("the drive was built with it");
+        let flash = flash_of(&self.context.config, &self.context.places, layout)
+            .expect("the drive was built with it");
         let mut reading = Reading { ssd: self, flash, now: Nanos::ZERO, pages: 0, turn: 0 };
         for pages in [steps.journal, steps.checkpoint, steps.headers] {
             reading.anywhere(pages);
@@ -142,7 +143,7 @@ impl Reading<'_> {
         if dies.is_empty() {
             return;
         }
-        let rows = u64::from(self.ssd.config.geometry.pages_per_block / unit.rows);
+        let rows = u64::from(self.ssd.context.config.geometry.pages_per_block / unit.rows);
         for _ in 0..pages.div_ceil(u64::from(unit.pages_per_unit)) {
             let (round, die) = (self.turn / dies.len() as u64, self.turn % dies.len() as u64);
             let row = Row((round % rows) as u32 * unit.rows);
@@ -166,7 +167,7 @@ impl Reading<'_> {
 
     /// Lets time pass until all has been read.
     fn wait(&mut self) {
-        for die in self.ssd.places.indices() {
+        for die in self.ssd.context.places.indices() {
             self.wake(die);
         }
         while self.flash.next_event() != Nanos::MAX {

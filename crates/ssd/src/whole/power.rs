@@ -11,7 +11,7 @@
 //! Trims survive, flushed or not, unless `controller.trims` is `volatile`: then a trim is safe after the next flush that is carried out. Until then it is kept
 //! as a note of the copy that it made stale (`ftl/src/ftl/trims.rs`), and a loss of power makes that copy current again.
 
-use crate::core::{Core, Due};
+use crate::core::{Due, FlashCore};
 use crate::counters::PowerCuts;
 use crate::events::DriveSource;
 use crate::ledger::Ledger;
@@ -33,7 +33,7 @@ impl PowerCycle for Ssd {
         while self.next_event() < off {
             self.step(off, &mut unheard);
         }
-        self.host.forget(off);
+        self.context.host.forget(off);
         self.note(Ledger::forget);
         self.cut(off, on);
     }
@@ -54,14 +54,14 @@ impl Ssd {
     /// All but the host's side forgets at `off` what it was doing; at `on` the drive mounts.
     pub(crate) fn cut(&mut self, off: Nanos, on: Nanos) {
         self.power_cuts.cuts += 1;
-        let tear = self.schedule.take_tear();
+        let tear = self.context.schedule.take_tear();
         self.shutdowns.power_failed();
-        let outstanding = self.flash.cut(off);
-        self.events.cut();
-        self.reads = Slab::default();
-        self.host.requests.clear();
+        let outstanding = self.context.flash.cut(off);
+        self.context.events.cut();
+        self.context.reads = Slab::default();
+        self.context.host.requests.clear();
         self.forget_queries(off);
-        self.ladder.power_failed();
+        self.context.ladder.power_failed();
         self.master.forget(off);
         let cores = self.cores.indices();
         let abandoned: IndexVec<CoreId, _> = cores.map(|core| self.stop_core(off, core)).collect();
@@ -79,8 +79,8 @@ impl Ssd {
         self.move_again();
         self.settle(on);
         // Housekeeping is the only source of events that outlives the power.
-        if self.events.next() < on {
-            self.events.set(DriveSource::Housekeeping, on);
+        if self.context.events.next() < on {
+            self.context.events.set(DriveSource::Housekeeping, on);
         }
     }
 
@@ -91,7 +91,7 @@ impl Ssd {
         if let Some(cache) = &mut state.read_cache {
             cache.clear();
         }
-        self.counters.blocked_ns += state.buffer.forget(now).0;
+        self.context.counters.blocked_ns += state.buffer.forget(now).0;
         if let Some(scrub) = &mut state.scrub {
             scrub.power_failed();
         }
@@ -106,10 +106,10 @@ impl Ssd {
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
     /// those that had not begun follow.
     fn issue_again(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
-        let epoch = self.host.flushes.open_epoch();
+        let epoch = self.context.host.flushes.open_epoch();
         for core in self.cores.indices() {
             let state = &mut self.cores[core];
-            let own = outstanding.iter().filter(|one| self.places[one.die].core == core);
+            let own = outstanding.iter().filter(|one| self.context.places[one.die].core == core);
             let (mut host, mut relocated) = (state.ftl.held_units(), 0);
             for one in own {
                 let units = one.op.units();
@@ -133,15 +133,15 @@ impl Ssd {
         for &Outstanding { die, op, .. } in outstanding {
             let (queue, cookie) = match (op.tag.kind, op.tag.task) {
                 (OpKind::HostProgram, _) => {
-                    self.host.flushes.count_in(epoch);
+                    self.context.host.flushes.count_in(epoch);
                     (Queue::Programs, epoch)
                 }
                 (_, task) => {
-                    self.cores[self.places[die].core].tasks.program_begins(task, 0);
+                    self.cores[self.context.places[die].core].tasks.program_begins(task, 0);
                     (Queue::Internal(task), 0)
                 }
             };
-            self.flash.enqueue(now, die, queue, op.with_tag(Purpose { cookie, ..op.tag }));
+            self.context.flash.enqueue(now, die, queue, op.with_tag(Purpose { cookie, ..op.tag }));
         }
     }
 
@@ -156,7 +156,7 @@ impl Ssd {
         for core in self.cores.indices() {
             let taken = self.take_for_good(now, core, outstanding, tear);
             let of = |wanted: bool| -> Vec<Pu> {
-                let own = outstanding.iter().filter(|one| self.places[one.die].core == core);
+                let own = outstanding.iter().filter(|one| self.context.places[one.die].core == core);
                 let own = own.filter(|one| one.started == wanted && !taken.contains(&one.op.tag.pu));
                 own.map(|one| one.op.tag.pu).collect()
             };
@@ -209,14 +209,14 @@ impl Ssd {
                     continue;
                 }
                 let gone = state.ftl.lose_uncovered(first + unit).is_some();
-                self.counters.lost_units += u64::from(gone);
+                self.context.counters.lost_units += u64::from(gone);
             }
         }
     }
 
     /// The parity cache has lost its contents.
     pub(crate) fn lose_parity_cache(&mut self) {
-        let cached = |core: &Core| core.ftl.parity().partial_place() == Some(PartialPlace::Cache);
+        let cached = |core: &FlashCore| core.ftl.parity().partial_place() == Some(PartialPlace::Cache);
         for core in self.cores.indices() {
             if cached(&self.cores[core]) {
                 let read = self.cores[core].ftl.stripes_under_way();
@@ -237,7 +237,7 @@ impl Ssd {
             self.program_parity(now, core, stream);
         }
         for task in Task::ALL {
-            let Core { tasks, ftl, .. } = &mut self.cores[core];
+            let FlashCore { tasks, ftl, .. } = &mut self.cores[core];
             for superblock in tasks.erase_again(task, ftl) {
                 self.begin_erasing(now, core, task, superblock);
             }

@@ -9,7 +9,7 @@ use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 impl Ssd {
     /// Whether the drive goes on after what has failed, and would after one failure more.
     pub(crate) fn prospects(&self) -> Prospects {
-        if self.config.repair.is_none() {
+        if self.context.config.repair.is_none() {
             return Prospects::More;
         }
         if self.cores.iter().any(|core| core.ftl.is_read_only()) {
@@ -20,8 +20,12 @@ impl Ssd {
 
     /// Whether every core has room for its data after one die more has failed, whichever it is.
     fn bears_one_more(&self) -> bool {
-        let shares =
-            self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
+        let shares = self
+            .context
+            .config
+            .repair
+            .as_ref()
+            .is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
         let bears = |index: CoreId| {
             let ftl = &self.cores[index].ftl;
             // All dies of a core are alike: the first that works will do.

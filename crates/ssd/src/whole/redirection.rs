@@ -24,7 +24,7 @@ impl Ssd {
     /// The unit that core `core` knows by number `lpn`, be it there at home or formerly.
     #[inline]
     pub(crate) fn unit_at(&self, core: CoreId, lpn: Lpn) -> u64 {
-        let (core, number) = match &self.redirection {
+        let (core, number) = match &self.context.redirection {
             None => (core, lpn),
             Some(redirection) => redirection.origin(core, lpn),
         };
@@ -36,12 +36,12 @@ impl Ssd {
     #[inline]
     pub(crate) fn place_of(&self, unit: u64) -> (CoreId, Lpn) {
         let home = self.core_of(unit);
-        if self.redirection.is_some() { self.place_of_redirected(unit, home) } else { home }
+        if self.context.redirection.is_some() { self.place_of_redirected(unit, home) } else { home }
     }
 
     #[inline(never)]
     fn place_of_redirected(&self, unit: u64, home: (CoreId, Lpn)) -> (CoreId, Lpn) {
-        debug_assert!(self.redirection.is_some(), "without redirection units are at home");
+        debug_assert!(self.context.redirection.is_some(), "without redirection units are at home");
         let former = self.former_core_of(unit);
         let ftl = &self.cores[former.0].ftl;
         let is_there = ftl.lookup(former.1).is_some() || ftl.is_lost(former.1);
@@ -51,7 +51,7 @@ impl Ssd {
     /// The former place of a unit whose data can still be read there, though it is to live elsewhere: what Reparo calls a fake failure.
     /// `None` also where that data is gone, since then the failure is a real one.
     pub(crate) fn left_behind(&self, unit: u64) -> Option<(CoreId, Lpn)> {
-        self.redirection.as_ref()?;
+        self.context.redirection.as_ref()?;
         let place = self.place_of(unit);
         let is_left = place != self.core_of(unit) && !self.cores[place.0].ftl.is_gone(place.1);
         is_left.then_some((place.0, place.1))
@@ -59,7 +59,7 @@ impl Ssd {
 
     /// Units whose data lies in a core that they do not belong to any more. In time proportional to the units redirected.
     pub fn left_behind_units(&self) -> impl Iterator<Item = u64> {
-        let victims = self.redirection.iter().flat_map(move |redirection| {
+        let victims = self.context.redirection.iter().flat_map(move |redirection| {
             self.cores.indices().flat_map(move |victim| {
                 redirection.redirected(victim, 0).map(move |number| self.unit_at(victim, number))
             })
@@ -79,7 +79,7 @@ impl Ssd {
     #[cold]
     pub(crate) fn rerouted(&self, core: CoreId, work: UnitWork) -> Option<(CoreId, UnitWork)> {
         let unit = self.unit_at(core, work.lpn);
-        let is_read = self.host.requests.command(work.request).op == HostOp::Read;
+        let is_read = self.context.host.requests.command(work.request).op == HostOp::Read;
         let place = if is_read { self.place_of(unit) } else { self.core_of(unit) };
         (place != (core, work.lpn)).then_some((place.0, UnitWork { lpn: place.1, ..work }))
     }
@@ -87,7 +87,7 @@ impl Ssd {
     /// Where the data is that a partial write of `work` at its home completes.
     #[inline]
     pub(crate) fn holder_of_rest(&self, core: CoreId, work: UnitWork) -> (CoreId, UnitWork) {
-        if self.redirection.is_none() {
+        if self.context.redirection.is_none() {
             return (core, work);
         }
         let place = self.place_of(self.unit_at(core, work.lpn));
@@ -111,7 +111,7 @@ impl Ssd {
 
     /// Die `die` has failed, as far as its core's translation layer is concerned: the host is told, and room is made.
     pub(crate) fn repair_die(&mut self, now: Nanos, die: DieId) {
-        if self.config.repair.is_none() {
+        if self.context.config.repair.is_none() {
             return;
         }
         self.notices.push_back(Notice { at: now, kind: NoticeKind::DieFailed { die: die.0 } });
@@ -123,25 +123,30 @@ impl Ssd {
     /// cores. Once for each die. Nothing changes where that would leave some core too little room; then all depends on whether the core
     /// can go on alone ([`Ssd::prospects`]).
     pub(crate) fn adjust_space(&mut self, now: Nanos, die: DieId) {
-        let Some(repair) = &self.config.repair else { return };
-        if repair.scheme != RepairScheme::Cooperative || self.adjusted.contains(&die) {
+        let Some(repair) = &self.context.config.repair else { return };
+        if repair.scheme != RepairScheme::Cooperative || self.context.adjusted.contains(&die) {
             return;
         }
-        self.adjusted.push(die);
+        self.context.adjusted.push(die);
         let moves_itself = repair.migration == Migration::Device;
         let (victim, _) = self.core_of_die(die);
         let Some(next) = self.redirected_once_more(victim, None) else { return };
         let held: u64 = self.cores.indices().map(|core| next.logical(core)).sum();
-        assert!(held == self.size.units, "the cores are to hold {held} units of {}", self.size.units);
+        assert!(
+            held == self.context.size.units,
+            "the cores are to hold {held} units of {}",
+            self.context.size.units
+        );
         for (index, core) in self.cores.iter_mut_indexed() {
             core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
         }
         assert!(
-            self.cores.iter().map(|core| core.ftl.space().logical_units()).sum::<u64>() == self.size.units,
+            self.cores.iter().map(|core| core.ftl.space().logical_units()).sum::<u64>()
+                == self.context.size.units,
             "the cores make room for all {} units",
-            self.size.units
+            self.context.size.units
         );
-        self.redirection = Some(Box::new(next));
+        self.context.redirection = Some(Box::new(next));
         // Writes that wait for room in the victim may have room where they belong now.
         let waiting = self.cores[victim].buffer.take_waiting();
         for write in waiting {
@@ -154,18 +159,24 @@ impl Ssd {
         }
         self.make_due(victim, Due::Admit);
         if moves_itself {
-            self.moves.begin(victim);
+            self.context.moves.begin(victim);
         }
     }
 
     /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
     #[cold]
     pub(crate) fn awaits_room(&self, core: CoreId) -> bool {
-        let shares =
-            self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
+        let shares = self
+            .context
+            .config
+            .repair
+            .as_ref()
+            .is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
         let state = &self.cores[core];
         let is_new = |(local, &die): (LocalDie, &DieId)| {
-            state.ftl.is_dead_die(local) && !self.adjusted.contains(&die) && !self.absent.contains(&die)
+            state.ftl.is_dead_die(local)
+                && !self.context.adjusted.contains(&die)
+                && !self.context.absent.contains(&die)
         };
         shares && state.dies.iter_indexed().any(is_new)
     }
@@ -176,7 +187,8 @@ impl Ssd {
     /// # Errors
     /// A die whose failure leaves too little room.
     pub(crate) fn begin_repaired(&mut self) -> Result<(), ConfigError> {
-        let dies = self.config.repair.as_ref().map_or_else(Vec::new, |repair| repair.repaired_dies.clone());
+        let dies =
+            self.context.config.repair.as_ref().map_or_else(Vec::new, |repair| repair.repaired_dies.clone());
         for (index, &die) in dies.iter().enumerate() {
             let (core, local) = self.core_of_die(DieId(die));
             self.cores[core].ftl.give_up_die(local, None);
@@ -192,10 +204,10 @@ impl Ssd {
     /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;
     /// `None` where that cannot be, or leaves some core too little room.
     pub(crate) fn redirected_once_more(&self, victim: CoreId, die: Option<LocalDie>) -> Option<Redirection> {
-        let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
+        let dies = (self.context.places.len() - self.context.config.absent_dies.len()) as u32;
         let beside = |core: CoreId| self.cores[core].ftl.map_pages();
-        let none = || Redirection::new(self.size.units, self.cores.len() as u32, dies, beside);
-        let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
+        let none = || Redirection::new(self.context.size.units, self.cores.len() as u32, dies, beside);
+        let mut next = self.context.redirection.as_deref().map_or_else(none, Redirection::clone);
         let fits = |core: CoreId, next: &Redirection| {
             let without = die.filter(|_| core == victim);
             self.cores[core].ftl.space().could_hold(next.logical(core), without)
@@ -206,7 +218,7 @@ impl Ssd {
     /// Each core's space utilisation (`U_i` of Reparo's section 5.2): the units that it is to hold by those that its remaining dies can,
     /// spare blocks aside.
     pub fn space_utilisation(&self) -> Vec<f64> {
-        let of = |core: &crate::core::Core| {
+        let of = |core: &crate::core::FlashCore| {
             core.ftl.space().logical_units() as f64 / core.ftl.space().physical_units() as f64
         };
         self.cores.iter().map(of).collect()
@@ -215,7 +227,7 @@ impl Ssd {
     /// The space utilisation that all cores had before any die failed.
     pub fn space_utilisation_when_new(&self) -> f64 {
         let physical: u64 = self.cores.iter().map(|core| core.ftl.space().physical_units_when_new()).sum();
-        self.size.units as f64 / physical.max(1) as f64
+        self.context.size.units as f64 / physical.max(1) as f64
     }
 
     /// Units written for each one of the host's, by core, since the last reset; 0 where the host wrote nothing.
@@ -238,13 +250,13 @@ impl Ssd {
 
     /// Checks that every unit has one home, that no page is used by two, and that no unit has data in two places.
     pub(crate) fn check_redirection(&self) -> Result<(), String> {
-        let Some(redirection) = &self.redirection else { return Ok(()) };
+        let Some(redirection) = &self.context.redirection else { return Ok(()) };
         let ends: IndexVec<CoreId, u64> =
             self.cores.indices().map(|core| u64::from(redirection.end(core))).collect();
         let mut seen: IndexVec<CoreId, Vec<bool>> =
             ends.iter().map(|&end| vec![false; end as usize]).collect();
         let mut held: IndexVec<CoreId, u64> = IndexVec::filled(0, self.cores.len());
-        for unit in 0..self.size.units {
+        for unit in 0..self.context.size.units {
             let (home, former) = (self.core_of(unit), self.former_core_of(unit));
             let used = seen[home.0].get_mut(home.1.index());
             if used.is_none_or(|used| std::mem::replace(used, true)) {

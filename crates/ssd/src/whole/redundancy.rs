@@ -5,7 +5,7 @@
 //! only after a failure, these take superblocks from then on (`Ftl::begin_rebuild`). `ftl/src/ftl/survival.rs` says how many failures data survives, stripe by
 //! stripe.
 
-use crate::core::{Core, Due};
+use crate::core::{Due, FlashCore};
 use crate::health::{RedundancyLoss, Scrub};
 use crate::op::Task;
 use crate::ssd::Ssd;
@@ -38,14 +38,14 @@ impl Ssd {
         local: LocalDie,
         plane: Option<u16>,
     ) {
-        if self.config.protection.is_none() {
+        if self.context.config.protection.is_none() {
             return;
         }
-        if self.config.moves_degraded() {
+        if self.context.config.moves_degraded() {
             self.close_degraded(now, core);
         }
         self.note_loss(now, core, local, plane);
-        if self.config.rebuilds() && self.cores[core].ftl.degraded().next().is_some() {
+        if self.context.config.rebuilds() && self.cores[core].ftl.degraded().next().is_some() {
             self.begin_rebuild(core);
         }
     }
@@ -75,12 +75,12 @@ impl Ssd {
     }
 
     fn note_loss(&mut self, now: Nanos, core: CoreId, local: LocalDie, plane: Option<u16>) {
-        let Core { ftl, dies, .. } = &self.cores[core];
+        let FlashCore { ftl, dies, .. } = &self.cores[core];
         let (superblocks, units) = degraded(ftl);
         if superblocks != 0 {
             let (core, die) = (core.0, dies[local].0);
             let restored_at = None;
-            self.redundancy.lost(RedundancyLoss {
+            self.context.redundancy.lost(RedundancyLoss {
                 at: now,
                 core,
                 die,
@@ -93,23 +93,24 @@ impl Ssd {
     }
 
     fn begin_rebuild(&mut self, core: CoreId) {
-        let Some(protection) = &self.config.protection else { return };
-        let Core { ftl, scrub, .. } = &mut self.cores[core];
+        let Some(protection) = &self.context.config.protection else { return };
+        let FlashCore { ftl, scrub, .. } = &mut self.cores[core];
         let superblocks = ftl.layout().superblocks();
         if !ftl.begin_rebuild() {
             return;
         }
-        let cores = u64::from(self.config.controller.flash_cores);
-        let bytes = u64::from(ftl.layout().units_per_pu()) * self.config.ftl.mapping_unit.0;
-        let cached = protection.check_cache(&self.config.geometry, ftl.parity().open_units() * cores, bytes);
+        let cores = u64::from(self.context.config.controller.flash_cores);
+        let bytes = u64::from(ftl.layout().units_per_pu()) * self.context.config.ftl.mapping_unit.0;
+        let cached =
+            protection.check_cache(&self.context.config.geometry, ftl.parity().open_units() * cores, bytes);
         if cached.is_err() {
             // The cache has no room for parity of one open stripe more.
             ftl.end_rebuild();
             return;
         }
-        scrub.get_or_insert_with(|| Scrub::of(&self.config, superblocks));
+        scrub.get_or_insert_with(|| Scrub::of(&self.context.config, superblocks));
         if let Some(every) = protection.rebuild_every {
-            self.flash.set_background_every(every);
+            self.context.flash.set_background_every(every);
         }
     }
 
@@ -117,7 +118,7 @@ impl Ssd {
     /// where none follows it is padded, as nothing else may come and the data is not to stay on a drive that may lose it with the power.
     #[cold]
     pub(crate) fn go_on_rebuilding(&mut self, now: Nanos, core: CoreId) {
-        let Core { ftl, scrub, .. } = &mut self.cores[core];
+        let FlashCore { ftl, scrub, .. } = &mut self.cores[core];
         if scrub.as_ref().is_some_and(Scrub::waits) {
             self.make_due_then(core, Due::Scrub);
             return;
@@ -137,7 +138,7 @@ impl Ssd {
     /// A superblock has been moved, filled or erased: redundancy that was lacking may be whole again.
     #[inline]
     pub(crate) fn look_at_redundancy(&mut self, now: Nanos, core: CoreId) {
-        if self.redundancy.is_lacking() {
+        if self.context.redundancy.is_lacking() {
             self.note_restored(now, core);
         }
     }
@@ -145,9 +146,9 @@ impl Ssd {
     #[cold]
     fn note_restored(&mut self, now: Nanos, core: CoreId) {
         if self.cores[core].ftl.degraded().next().is_none() {
-            self.redundancy.restored(now, core.0);
-            if !self.redundancy.is_lacking() {
-                self.flash.set_background_every(self.config.controller.background_every);
+            self.context.redundancy.restored(now, core.0);
+            if !self.context.redundancy.is_lacking() {
+                self.context.flash.set_background_every(self.context.config.controller.background_every);
             }
         }
     }
@@ -155,15 +156,15 @@ impl Ssd {
     /// Power has failed: what had been moved may be where it was, and without capacitors stripes may have lost members that were on their way
     /// to flash.
     pub(crate) fn look_at_redundancy_again(&mut self, now: Nanos, core: CoreId) {
-        if self.config.protection.is_none() || self.cores[core].ftl.degraded().next().is_none() {
+        if self.context.config.protection.is_none() || self.cores[core].ftl.degraded().next().is_none() {
             return;
         }
-        if self.config.moves_degraded() {
+        if self.context.config.moves_degraded() {
             self.close_degraded(now, core);
         }
-        self.redundancy.fell_back(core.0);
-        self.redundancy.cut(core.0);
-        if self.config.rebuilds() {
+        self.context.redundancy.fell_back(core.0);
+        self.context.redundancy.cut(core.0);
+        if self.context.config.rebuilds() {
             self.begin_rebuild(core);
         }
         self.reprotect_all(now, core);
@@ -171,7 +172,7 @@ impl Ssd {
 
     /// Dies and planes that were given up while data with parity lay on them, over the drive's life.
     pub fn redundancy_losses(&self) -> &[RedundancyLoss] {
-        self.redundancy.losses()
+        self.context.redundancy.losses()
     }
 
     /// The redundancy of the drive's data. At a cost proportional to its program units.
@@ -191,15 +192,15 @@ impl Ssd {
             lacks_space: false,
         };
         for core in self.cores.iter().filter(|core| core.ftl.degraded().next().is_some()) {
-            let lacks_space = self.config.rebuilds() && Self::is_short_of_space(core);
+            let lacks_space = self.context.config.rebuilds() && Self::is_short_of_space(core);
             view.lacks_space |= lacks_space;
-            view.rebuilds |= self.config.moves_degraded() && core.scrub.is_some() && !lacks_space;
+            view.rebuilds |= self.context.config.moves_degraded() && core.scrub.is_some() && !lacks_space;
         }
         view
     }
 
     /// Whether nothing that has lost redundancy on `core` finds a place with more.
-    fn is_short_of_space(core: &Core) -> bool {
+    fn is_short_of_space(core: &FlashCore) -> bool {
         let ftl = &core.ftl;
         let finds = |superblock| {
             let class = ftl.superblock(superblock).class();

@@ -11,7 +11,7 @@ use outlast_units::{CoreId, Nanos, Pu};
 impl Ssd {
     /// The next loss of power leaves `tear` of units whose program operation is under way then, if the buffer is not protected.
     pub fn tear_next(&mut self, tear: Tear) {
-        self.schedule.tear_next(tear);
+        self.context.schedule.tear_next(tear);
     }
 
     /// Host units that a read gives torn: the drive does not know of them.
@@ -35,7 +35,7 @@ impl Ssd {
         }
         let draw = mix(sub_seed(self.seed, "ssd.tear") ^ self.power_cuts.cuts);
         for one in outstanding.iter().filter(|one| one.started) {
-            if self.places[one.die].core != core {
+            if self.context.places[one.die].core != core {
                 continue;
             }
             let (tag, units) = (one.op.tag, one.op.units());

@@ -8,7 +8,7 @@ impl Ssd {
     /// Where account is kept of where time goes, it notes `what`. Else this is one comparison.
     #[inline]
     pub(crate) fn note(&mut self, what: impl FnOnce(&mut Ledger)) {
-        if self.ledger.is_some() {
+        if self.context.ledger.is_some() {
             self.note_that(what);
         }
     }
@@ -16,7 +16,7 @@ impl Ssd {
     #[cold]
     #[inline(never)]
     fn note_that(&mut self, what: impl FnOnce(&mut Ledger)) {
-        if let Some(ledger) = &mut self.ledger {
+        if let Some(ledger) = &mut self.context.ledger {
             what(ledger);
         }
     }

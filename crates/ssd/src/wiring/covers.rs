@@ -30,7 +30,7 @@ impl Ssd {
     /// Covers the open stripes that have not grown for a while; returns when to look again.
     pub(crate) fn cover_what_is_due(&mut self, now: Nanos, core: CoreId) -> Nanos {
         let mut next = Nanos::MAX;
-        if !self.striped {
+        if !self.context.striped {
             return next;
         }
         for stream in self.cores[core].ftl.streams().all() {
@@ -78,7 +78,7 @@ impl Ssd {
     /// Pages times seconds, since the last reset and up to `now`, for which data of the host of class `class` on flash had no parity though its code
     /// has some: the stripe was not full, and nothing covered it.
     pub fn unprotected_page_seconds(&self, now: Nanos, class: u8) -> f64 {
-        let of = |core: &crate::core::Core| -> f64 {
+        let of = |core: &crate::core::FlashCore| -> f64 {
             let pages = f64::from(core.ftl.layout().pages_per_pu());
             let streams = core.ftl.streams().all();
             let (of, map) = (core.ftl.streams(), core.ftl.streams().map());

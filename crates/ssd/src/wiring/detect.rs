@@ -20,7 +20,7 @@ impl Ssd {
         let state = &self.cores[core];
         let layout = state.ftl.layout();
         let place = layout.place(op.pu);
-        let is_last = self.ladder.retries().all().is_none_or(|all| u32::from(op.step) >= all);
+        let is_last = self.context.ladder.retries().all().is_none_or(|all| u32::from(op.step) >= all);
         let (mut broken, mut soft) = (Vec::new(), Vec::new());
         for unit in units(op.failing) {
             for page in layout.pages_of_unit(unit) {
@@ -38,7 +38,7 @@ impl Ssd {
         } else {
             return;
         };
-        let predictor = self.watch.as_mut().and_then(|watch| watch.predictor.as_mut());
+        let predictor = self.context.watch.as_mut().and_then(|watch| watch.predictor.as_mut());
         if let Some(predictor) = predictor {
             predictor.note_uncorrectable(now, place.lane.die, op.failing.count_ones());
             self.call_housekeeping(now);
@@ -51,7 +51,7 @@ impl Ssd {
     pub(crate) fn note_failed_write(&mut self, now: Nanos, op: &Op) {
         let core = op.core;
         let state = &self.cores[core];
-        let (Some(faults), Some(_)) = (&state.faults, &self.watch) else { return };
+        let (Some(faults), Some(_)) = (&state.faults, &self.context.watch) else { return };
         let place = state.ftl.layout().place(op.pu);
         let planes = place.lane.first_plane..place.lane.first_plane + place.lane.planes;
         let blocks = planes.map(|at| state.ftl.block_index(place.superblock, place.lane.local_die, at));
@@ -60,7 +60,7 @@ impl Ssd {
     }
 
     fn note_bad(&mut self, now: Nanos, core: CoreId, blocks: Vec<BlockIndex>) {
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.context.watch else { return };
         for block in blocks {
             watch.detector.note_bad(core, block);
         }
@@ -69,7 +69,7 @@ impl Ssd {
 
     /// Everything that detector and predictor have to do by now.
     pub(crate) fn watch_dies(&mut self, now: Nanos) {
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.context.watch else { return };
         watch.detector.begin_round();
         while let Some(asked) = self.next_detected(now) {
             match asked {
@@ -84,14 +84,14 @@ impl Ssd {
     }
 
     fn next_detected(&mut self, now: Nanos) -> Option<Detected> {
-        let (cores, places) = (&self.cores, &self.places);
+        let (cores, places) = (&self.cores, &self.context.places);
         let in_use =
             |die: DieId, block: BlockIndex| cores[places[die].core].ftl.superblock_of_block(block).is_some();
-        self.watch.as_mut()?.detector.next(now, in_use)
+        self.context.watch.as_mut()?.detector.next(now, in_use)
     }
 
     fn next_expected(&mut self, now: Nanos) -> Option<DieId> {
-        let watch = self.watch.as_mut()?;
+        let watch = self.context.watch.as_mut()?;
         let detector = &watch.detector;
         let bad_blocks = |die| (!detector.has_failed(die)).then(|| detector.bad_blocks(die));
         watch.predictor.as_mut()?.next(now, bad_blocks)
@@ -119,7 +119,7 @@ impl Ssd {
 
     /// The first page of a block has been read, or could not be.
     pub(crate) fn probe_read(&mut self, now: Nanos, op: &Op) {
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.context.watch else { return };
         let state = &self.cores[op.core];
         let ftl = &state.ftl;
         let is_bad = |block: BlockIndex| {
@@ -137,7 +137,7 @@ impl Ssd {
         let (core, local) = self.core_of_die(die);
         let failed_units = self.failed_units(die.0);
         let space_utilisation = self.space_utilisation();
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.context.watch else { return };
         if let Some(before) = watch.records.last_mut() {
             before.space_utilisation = space_utilisation;
         }
@@ -165,7 +165,7 @@ impl Ssd {
         if !ftl.space().could_hold(ftl.space().logical_units(), Some(local)) {
             return;
         }
-        if let Some(predictor) = self.watch.as_mut().and_then(|watch| watch.predictor.as_mut()) {
+        if let Some(predictor) = self.context.watch.as_mut().and_then(|watch| watch.predictor.as_mut()) {
             predictor.leave(die);
         }
         self.give_up(now, core, local, None);
@@ -173,7 +173,7 @@ impl Ssd {
 
     /// The lanes of core `core` whose data is moved away, or was until their die failed.
     pub(crate) fn leaving_lanes(&self, core: CoreId) -> Vec<LaneIndex> {
-        let predictor = self.watch.as_ref().and_then(|watch| watch.predictor.as_ref());
+        let predictor = self.context.watch.as_ref().and_then(|watch| watch.predictor.as_ref());
         let Some(predictor) = predictor else { return Vec::new() };
         let state = &self.cores[core];
         let dies = state.dies.iter_indexed().filter(|&(_, &die)| predictor.is_leaving(die));
@@ -182,11 +182,11 @@ impl Ssd {
 
     /// Firmware looks at every die at once, without time: for drives that are used without it, where nothing would ever be noticed.
     pub fn detect_untimed(&mut self, now: Nanos) {
-        for die in self.places.indices() {
+        for die in self.context.places.indices() {
             let (core, local) = self.core_of_die(die);
             let faults = self.cores[core].faults.as_ref();
             let is_dead = faults.is_some_and(|faults| faults.die_is_dead(local));
-            let Some(watch) = &mut self.watch else { return };
+            let Some(watch) = &mut self.context.watch else { return };
             if is_dead && !watch.detector.has_failed(die) {
                 watch.detector.declare(die);
                 self.record_failure(now, die);

@@ -8,8 +8,8 @@ use outlast_units::{Lba, SECTOR_BYTES};
 
 impl Ssd {
     pub(crate) fn extents_of(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
-        let end = lba.0.saturating_add(sectors).min(self.size.sectors);
-        let per_unit = u64::from(self.size.sectors_per_unit);
+        let end = lba.0.saturating_add(sectors).min(self.context.size.sectors);
+        let per_unit = u64::from(self.context.size.sectors_per_unit);
         let mut extents = Extents::default();
         let mut at = lba.0;
         while at < end {
@@ -22,8 +22,8 @@ impl Ssd {
     }
 
     pub(crate) fn peek_at(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
-        let end = lba.0.saturating_add(sectors).min(self.size.sectors);
-        let per_unit = u64::from(self.size.sectors_per_unit);
+        let end = lba.0.saturating_add(sectors).min(self.context.size.sectors);
+        let per_unit = u64::from(self.context.size.sectors_per_unit);
         let mut at = lba.0;
         while at < end {
             let unit = at / per_unit;

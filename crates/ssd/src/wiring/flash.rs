@@ -1,6 +1,6 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
-use crate::core::{Core, Cores, Due, NextRead, WaitingWrite};
+use crate::core::{Cores, Due, FlashCore, NextRead, WaitingWrite};
 use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
@@ -30,14 +30,14 @@ impl Ssd {
         let joins = |tag: &Purpose| {
             tag.pu == pu && tag.kind == OpKind::HostRead && !tag.has_record && tag.request() == work.request
         };
-        if kind == OpKind::HostRead && self.flash.join(die, unit, joins) {
+        if kind == OpKind::HostRead && self.context.flash.join(die, unit, joins) {
             return;
         }
         let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, core, pu) };
         let tag = self.tag_of(&op);
         let next = {
             let read = outlast_flash::Op::read(place, op.mask, tag);
-            self.flash.submit(now, die, Queue::Reads, read, demands(&self.cores))
+            self.context.flash.submit(now, die, Queue::Reads, read, demands(&self.cores))
         };
         self.follow(now, die, next);
     }
@@ -56,7 +56,7 @@ impl Ssd {
     #[inline]
     pub(crate) fn submit(&mut self, now: Nanos, queue: Queue, op: &Op) {
         let (die, submitted) = self.resolved(op);
-        let next = self.flash.submit(now, die, queue, submitted, demands(&self.cores));
+        let next = self.context.flash.submit(now, die, queue, submitted, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -73,7 +73,7 @@ impl Ssd {
     ) {
         let (die, place) = place_of_pu(self.cores[core].ftl.layout(), purpose.pu);
         let program = outlast_flash::Op::program(place, units, purpose);
-        let next = self.flash.submit(now, die, queue, program, demands(&self.cores));
+        let next = self.context.flash.submit(now, die, queue, program, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -98,18 +98,18 @@ impl Ssd {
         if op.fits_a_tag() {
             return op.tag();
         }
-        Purpose { cookie: self.reads.insert(*op), has_record: true, ..op.tag() }
+        Purpose { cookie: self.context.reads.insert(*op), has_record: true, ..op.tag() }
     }
 
     /// All units of a command have been queued: the dies that hold them look at their queues, in the order of the units.
     #[inline(never)]
     pub(crate) fn end_gathering(&mut self, now: Nanos) {
-        let dies = self.flash.end_gathering();
+        let dies = self.context.flash.end_gathering();
         for &die in &dies {
-            let next = self.flash.look_up(now, die, demands(&self.cores));
+            let next = self.context.flash.look_up(now, die, demands(&self.cores));
             self.follow(now, die, next);
         }
-        self.flash.gathered(dies);
+        self.context.flash.gathered(dies);
     }
 
     /// Starts work on a die if it is idle.
@@ -121,7 +121,7 @@ impl Ssd {
     /// As [`Ssd::wake`]; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
     #[inline]
     fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
-        let next = self.flash.wake_of::<PLAIN>(now, die, demands(&self.cores));
+        let next = self.context.flash.wake_of::<PLAIN>(now, die, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -129,24 +129,27 @@ impl Ssd {
     /// Where nothing else is due none can come to wait before.
     #[inline]
     pub(crate) fn let_waiting_go(&mut self) {
-        if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thought() {
-            self.unsettled.add_leave();
+        if (!self.is_settled() || self.context.flash.dies_waiting() != 0)
+            && !self.context.flash.awaits_thought()
+        {
+            self.context.unsettled.add_leave();
         }
     }
 
     /// The slot of an internal operation is free for the next.
     #[inline(never)]
     pub(crate) fn slot_has_thought(&mut self, now: Nanos) {
-        self.flash.has_thought(now);
+        self.context.flash.has_thought(now);
         self.let_waiting_go();
     }
 
     /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
     /// the one before it has begun an internal operation.
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
-        let (internal, waiting) = (self.flash.internal_operations(), self.flash.dies_waiting());
-        if self.unsettled.take_leave(internal, waiting)
-            && let Some(die) = self.flash.next_waiting()
+        let (internal, waiting) =
+            (self.context.flash.internal_operations(), self.context.flash.dies_waiting());
+        if self.context.unsettled.take_leave(internal, waiting)
+            && let Some(die) = self.context.flash.next_waiting()
         {
             self.wake(now, die);
         }
@@ -154,7 +157,7 @@ impl Ssd {
 
     /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
     pub(crate) fn answer_again(&mut self, now: Nanos, die: DieId, ask: Ask) {
-        let next = self.flash.answer(now, die, ask, Answer::Again, demands(&self.cores));
+        let next = self.context.flash.answer(now, die, ask, Answer::Again, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -174,9 +177,9 @@ impl Ssd {
                 Next::Sensing(pages) => return self.sensing(now, die, pages),
                 Next::SensingBeside(pages) => {
                     self.sensing_beside(now, die, pages);
-                    next = self.flash.wake(now, die, demands(&self.cores));
+                    next = self.context.flash.wake(now, die, demands(&self.cores));
                 }
-                Next::Looks => next = self.flash.wake(now, die, demands(&self.cores)),
+                Next::Looks => next = self.context.flash.wake(now, die, demands(&self.cores)),
                 Next::Asks(ask) => next = self.answer(now, die, ask),
             }
         }
@@ -191,20 +194,20 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "a few steps, once for each read")]
     #[inline(always)]
     fn sensing(&mut self, now: Nanos, die: DieId, pages: u32) {
-        let op = self.flash.sensed(die);
-        let sensed = self.flash.op(op);
+        let op = self.context.flash.sensed(die);
+        let sensed = self.context.flash.op(op);
         let Purpose { kind, task, cookie, has_record, .. } = sensed.tag;
-        let cause = if has_record { self.reads[cookie].cause() } else { kind.cause(task) };
-        self.counters.reads[cause] += u64::from(pages);
-        if self.fallible {
+        let cause = if has_record { self.context.reads[cookie].cause() } else { kind.cause(task) };
+        self.context.counters.reads[cause] += u64::from(pages);
+        if self.context.fallible {
             self.sense(now, die, op);
         }
     }
 
     /// What a task wants to read next from an idle die.
     fn answer(&mut self, now: Nanos, die: DieId, ask: Ask) -> Next {
-        let DiePlace { core, local } = self.places[die];
-        let Core { tasks, ftl, cpu, buffer, .. } = &mut self.cores[core];
+        let DiePlace { core, local } = self.context.places[die];
+        let FlashCore { tasks, ftl, cpu, buffer, .. } = &mut self.cores[core];
         let may_start = ask.may_start()
             && !(ask.task() == Task::Gc && buffer.holds_up())
             && !(buffer.takes_tokens() && buffer.holds_back(now, ask.task()).is_some());
@@ -221,26 +224,26 @@ impl Ssd {
             NextRead::Stale => {
                 // Answered when it is known what becomes of the victim.
                 self.make_due(core, Due::victim(ask.task()));
-                self.unsettled.add_ask(die, ask);
+                self.context.unsettled.add_ask(die, ask);
                 return Next::Nothing;
             }
             NextRead::Read { pu, mask } => {
-                let cost = self.config.controller.relocation_cost;
+                let cost = self.context.config.controller.relocation_cost;
                 if cost != Nanos::ZERO {
                     cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
                 let (_, place) = place_of_pu(ftl.layout(), pu);
                 let read = outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task(), pu));
-                return self.flash.give(now, die, ask, read);
+                return self.context.flash.give(now, die, ask, read);
             }
         };
-        self.flash.answer(now, die, ask, answer, demands(&self.cores))
+        self.context.flash.answer(now, die, ask, answer, demands(&self.cores))
     }
 
     /// Something that a die did has ended.
     #[inline]
     pub(crate) fn die_event(&mut self, now: Nanos, die: DieId) {
-        if self.flash.is_plain() {
+        if self.context.flash.is_plain() {
             self.die_event_of::<true>(now, die);
         } else {
             self.die_event_with_extras(now, die);
@@ -255,43 +258,47 @@ impl Ssd {
     #[inline]
     fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
         let ended = if PLAIN {
-            if !self.flash.is_about_to_end(die) {
-                let next = self.flash.go_on(now, die);
+            if !self.context.flash.is_about_to_end(die) {
+                let next = self.context.flash.go_on(now, die);
                 return self.follow(now, die, next);
             }
-            self.flash.take_ended(now, die)
+            self.context.flash.take_ended(now, die)
         } else {
-            match self.flash.event(now, die) {
+            match self.context.flash.event(now, die) {
                 Event::Goes(next) => return self.follow(now, die, next),
                 Event::Ended(op) => op,
             }
         };
         let tag = ended.tag;
         if tag.kind == OpKind::HostRead && !tag.has_record {
-            if self.notes_reads {
+            if self.context.notes_reads {
                 self.note_read(now, die, tag, ended.mask());
             }
-            self.host_read(now, tag.request(), ended.units(), self.config.controller.decode.hard);
+            self.host_read(now, tag.request(), ended.units(), self.context.config.controller.decode.hard);
             return self.wake_of::<PLAIN>(now, die);
         }
         let op = if tag.has_record {
-            if self.reads[tag.cookie].failing != 0 {
+            if self.context.reads[tag.cookie].failing != 0 {
                 if let Some(known) = self.failure_known(now, tag.cookie) {
                     let held = outlast_flash::Op::read(ended.place(), ended.mask(), tag);
-                    return self.flash.hold(now, die, held, known);
+                    return self.context.flash.hold(now, die, held, known);
                 }
                 if self.reread(now, tag.cookie) {
                     return self.sense_again(now, die, ended.place(), tag);
                 }
             }
-            let op = self.reads[tag.cookie];
-            self.reads.remove(tag.cookie);
-            if op.failing != 0 && self.watch.is_some() {
+            let op = self.context.reads[tag.cookie];
+            self.context.reads.remove(tag.cookie);
+            if op.failing != 0 && self.context.watch.is_some() {
                 self.note_failed_read(now, &op);
             }
-            if !PLAIN && self.ledger.is_some() && op.kind.is_waited_for() { self.noted(now, op) } else { op }
+            if !PLAIN && self.context.ledger.is_some() && op.kind.is_waited_for() {
+                self.noted(now, op)
+            } else {
+                op
+            }
         } else {
-            Op::of_tag(tag, self.places[die].core, ended.units(), ended.mask())
+            Op::of_tag(tag, self.context.places[die].core, ended.units(), ended.mask())
         };
         self.end_op(now, &op);
         self.settle(now);
@@ -302,7 +309,7 @@ impl Ssd {
     /// took.
     #[inline(never)]
     fn note_read(&mut self, now: Nanos, die: DieId, tag: Purpose, mask: u64) {
-        self.cores[self.places[die].core].keep_read(tag.pu, mask);
+        self.cores[self.context.places[die].core].keep_read(tag.pu, mask);
         self.note_way(now, &mut UnitWork::new(tag.request(), Lpn::NONE, 0, 0), true);
     }
 
@@ -316,15 +323,15 @@ impl Ssd {
     /// The die of the read of `tag` at `place`, which has a record, senses again what is missing.
     #[inline(never)]
     fn sense_again(&mut self, now: Nanos, die: DieId, place: Place, tag: Purpose) {
-        let again = outlast_flash::Op::read(place, self.reads[tag.cookie].failing, tag);
-        let next = self.flash.sense_again(now, die, again);
+        let again = outlast_flash::Op::read(place, self.context.reads[tag.cookie].failing, tag);
+        let next = self.context.flash.sense_again(now, die, again);
         self.follow(now, die, next);
     }
 
     /// A read for `work` has ended, and `is_over` says whether it has given all that was wanted.
     #[inline(never)]
     fn note_way(&mut self, now: Nanos, work: &mut UnitWork, is_over: bool) {
-        if let (Some(ledger), Some(way)) = (&mut self.ledger, self.flash.way()) {
+        if let (Some(ledger), Some(way)) = (&mut self.context.ledger, self.context.flash.way()) {
             ledger.has_read(now, work, way, is_over);
         }
     }
@@ -355,7 +362,9 @@ impl Ssd {
                     self.uncorrectable(now, op);
                 }
             }
-            OpKind::HostProgram | OpKind::RelocationProgram if self.fallible && self.program_fails(op) => {
+            OpKind::HostProgram | OpKind::RelocationProgram
+                if self.context.fallible && self.program_fails(op) =>
+            {
                 self.program_failed(now, op);
             }
             OpKind::HostProgram => {
@@ -375,7 +384,7 @@ impl Ssd {
     pub(crate) fn host_read(&mut self, now: Nanos, request: HostRequestId, units: u32, decode: Nanos) {
         if decode != Nanos::ZERO {
             self.decode_then_send(now, request, units, decode);
-        } else if self.host.link.is_there() {
+        } else if self.context.host.link.is_there() {
             self.data_moved(now, request, self.sectors_sent(request, units));
         }
         self.finish_parts(now, request, units);
@@ -385,14 +394,14 @@ impl Ssd {
     #[inline]
     pub(super) fn sectors_sent(&self, request: HostRequestId, units: u32) -> u64 {
         // Only the last unit of a command can be partial at its end; the link carries what was asked for.
-        let asked = u64::from(self.host.requests.command(request).sectors);
-        asked.min(u64::from(units) * u64::from(self.size.sectors_per_unit))
+        let asked = u64::from(self.context.host.requests.command(request).sectors);
+        asked.min(u64::from(units) * u64::from(self.context.size.sectors_per_unit))
     }
 
     /// The old data of a partly written unit is in the controller.
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
         let (mut core, mut work) = (op.core, UnitWork { story: NIL, ..op.work });
-        if self.redirection.is_some()
+        if self.context.redirection.is_some()
             && let Some(home) = self.rerouted(core, work)
         {
             (core, work) = home;
@@ -408,14 +417,14 @@ impl Ssd {
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
-            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.schedule.aged());
+            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.context.schedule.aged());
         }
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;
             self.sealed(now, core, superblock);
             self.look_at_redundancy(now, core);
         }
-        if self.striped && op.units == 0 {
+        if self.context.striped && op.units == 0 {
             // Parity or partial parity has come: fewer may be exposed.
             let stream = self.cores[core]
                 .ftl
@@ -430,7 +439,7 @@ impl Ssd {
         &self,
         core: CoreId,
     ) -> impl Iterator<Item = &outlast_flash::Op<Purpose>> {
-        let programs = self.flash.programs();
-        programs.filter(move |&(die, _)| self.places[die].core == core).map(|(_, op)| op)
+        let programs = self.context.flash.programs();
+        programs.filter(move |&(die, _)| self.context.places[die].core == core).map(|(_, op)| op)
     }
 }

@@ -13,13 +13,13 @@ impl Ssd {
             WriteCache::Protected => false,
             WriteCache::Volatile => true,
             // Writes are on flash when they end; trims may not be safe.
-            WriteCache::Off => self.config.controller.trims == Trims::Volatile,
+            WriteCache::Off => self.context.config.controller.trims == Trims::Volatile,
         }
     }
 
     /// What follows when all parts of a command are done that is to be on flash.
     pub(crate) fn then_to_flash(&self) -> Then {
-        match self.config.controller.flush {
+        match self.context.config.controller.flush {
             FlushPolicy::Honour => Then::AwaitFlash,
             FlushPolicy::Ignore => Then::Complete,
             FlushPolicy::Late(_) => Then::FlushLater,
@@ -29,18 +29,18 @@ impl Ssd {
     /// A command has ended that is to be on flash, and is not.
     #[cold]
     pub(crate) fn put_off_flush(&mut self, now: Nanos) {
-        if let FlushPolicy::Late(by) = self.config.controller.flush {
-            self.host.late.put_off(now + by);
+        if let FlushPolicy::Late(by) = self.context.config.controller.flush {
+            self.context.host.late.put_off(now + by);
             self.call_housekeeping(now + by);
         }
     }
 
     /// Flushes that were put off until now begin.
     pub(crate) fn begin_late_flush(&mut self, now: Nanos) {
-        if self.host.late.take_due(now) {
+        if self.context.host.late.take_due(now) {
             let flush = Command::FLUSH;
-            let request = self.host.requests.begin(now, flush, Tag(0), Outcome::Ok, Then::Forget);
-            self.host.flushes.call(request);
+            let request = self.context.host.requests.begin(now, flush, Tag(0), Outcome::Ok, Then::Forget);
+            self.context.host.flushes.call(request);
         }
     }
 }

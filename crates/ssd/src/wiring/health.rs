@@ -10,26 +10,29 @@ use outlast_units::{DieId, Nanos};
 impl Ssd {
     /// Sees that housekeeping is done at `at` at the latest.
     pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
-        if self.timer.call(at) {
+        if self.context.timer.call(at) {
             // Beyond the horizon nothing happens any more.
-            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
-            self.events.set(DriveSource::Housekeeping, at);
+            let at = if at > self.context.events.horizon() { Nanos::MAX } else { at };
+            self.context.events.set(DriveSource::Housekeeping, at);
         }
     }
 
     /// The time for housekeeping has come.
     pub(crate) fn house_event(&mut self, now: Nanos) {
-        self.timer.stop();
-        self.events.set(DriveSource::Housekeeping, Nanos::MAX);
+        self.context.timer.stop();
+        self.context.events.set(DriveSource::Housekeeping, Nanos::MAX);
         self.let_in(now);
         self.break_what_is_due(now);
         self.make_changes_due(now);
-        debug_assert!(self.schedule.next().min(self.changes.next()) > now, "all that was due has been done");
+        debug_assert!(
+            self.context.schedule.next().min(self.changes.next()) > now,
+            "all that was due has been done"
+        );
         self.watch_dies(now);
         self.begin_late_flush(now);
         self.settle(now);
-        let mut next = self.schedule.next().min(self.changes.next());
-        next = next.min(self.host.late.next()).min(self.host.opens_at());
+        let mut next = self.context.schedule.next().min(self.changes.next());
+        next = next.min(self.context.host.late.next()).min(self.context.host.opens_at());
         next = next.min(self.call_map_flushes(now));
         for core in self.cores.indices() {
             next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
@@ -48,18 +51,18 @@ impl Ssd {
         if faults.iter().any(|(_, fault)| !matches!(fault.damage, Damage::Power(_))) {
             self.expect_faults();
         }
-        self.schedule.schedule(faults);
-        self.call_housekeeping(self.schedule.next());
+        self.context.schedule.schedule(faults);
+        self.call_housekeeping(self.context.schedule.next());
     }
 
     /// Has the data on flash become older by `by` at time `at`, as if the drive had lain there; nothing else takes time.
     pub fn schedule_ageing(&mut self, at: Nanos, by: Nanos) {
-        self.schedule.schedule_leap(at, by);
-        self.call_housekeeping(self.schedule.next());
+        self.context.schedule.schedule_leap(at, by);
+        self.call_housekeeping(self.context.schedule.next());
     }
 
     fn break_what_is_due(&mut self, now: Nanos) {
-        while let Some(event) = self.schedule.due(now) {
+        while let Some(event) = self.context.schedule.due(now) {
             match event {
                 FaultEvent::Break(fault) => self.inject(now, fault),
                 // Alarms and timers were set for younger data.
@@ -96,7 +99,8 @@ impl Ssd {
     #[cold]
     fn change_by_state(&mut self, now: Nanos) {
         let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
-        let errors = self.at_reset.errors + self.counters.medium_errors + self.counters.lost_units;
+        let errors =
+            self.at_reset.errors + self.context.counters.medium_errors + self.context.counters.lost_units;
         while let Some(change) = self.changes.due_by_state(worn, errors) {
             self.make_change(now, change);
         }

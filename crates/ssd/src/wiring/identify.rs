@@ -15,14 +15,16 @@ use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, Pu};
 impl Ssd {
     /// The master core has received a query.
     pub(crate) fn begin_status(&mut self, now: Nanos, request: HostRequestId) {
-        let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
+        let (Some(watch), Some(repair)) = (&mut self.context.watch, &self.context.config.repair) else {
+            return;
+        };
         watch.queries.begin(now, request);
         if !repair.identifier.reads_lists() {
             self.search(now, request);
             return;
         }
         watch.lists.wait(request, watch.detector.failed_dies());
-        self.host.requests.add_part(request);
+        self.context.host.requests.add_part(request);
         self.go_on_with_lists(now);
     }
 
@@ -42,7 +44,7 @@ impl Ssd {
     }
 
     fn next_list_step(&mut self) -> Option<ListStep> {
-        let (cores, places) = (&self.cores, &self.places);
+        let (cores, places) = (&self.cores, &self.context.places);
         let is_there = |die: DieId, read: &ListRead| {
             let ftl = &cores[places[die].core].ftl;
             let superblock = ftl.layout().place(read.pu).superblock;
@@ -51,12 +53,14 @@ impl Ssd {
                 SuperblockState::Sealed | SuperblockState::Collecting
             )
         };
-        self.watch.as_mut()?.lists.next(is_there)
+        self.context.watch.as_mut()?.lists.next(is_there)
     }
 
     fn begin_lists(&mut self, now: Nanos, die: DieId) {
         let (core, local) = self.core_of_die(die);
-        let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
+        let (Some(watch), Some(repair)) = (&mut self.context.watch, &self.context.config.repair) else {
+            return;
+        };
         let ftl = &self.cores[core].ftl;
         let reads = ftl.list_reads(local, repair.identifier == Identifier::P2lPage);
         let is_gone = reads.is_none();
@@ -72,7 +76,7 @@ impl Ssd {
 
     /// A list of die `die` is gone: the mapping table is searched for its units.
     fn note_searched(&mut self, die: DieId) {
-        for record in self.watch.iter_mut().flat_map(|watch| watch.records_of(die)) {
+        for record in self.context.watch.iter_mut().flat_map(|watch| watch.records_of(die)) {
             record.searched = true;
         }
     }
@@ -89,7 +93,7 @@ impl Ssd {
     pub(crate) fn list_read(&mut self, now: Nanos, op: &Op) {
         let core = op.core;
         let die = op.lists_of.expect("a read of lists is for a failed die");
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.context.watch else { return };
         if op.failing != 0 {
             if watch.lists.read_failed(die) {
                 self.note_searched(die);
@@ -108,7 +112,9 @@ impl Ssd {
 
     /// Core `core` marks pages that lists of die `die` name, which takes it time.
     fn mark(&mut self, now: Nanos, die: DieId, core: CoreId, pages: &[Lpn]) {
-        let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
+        let (Some(watch), Some(repair)) = (&mut self.context.watch, &self.context.config.repair) else {
+            return;
+        };
         assert!(watch.detector.has_failed(die), "only units of failed dies are marked");
         watch.lists.mark(core, pages);
         for record in watch.records_of(die) {
@@ -120,14 +126,14 @@ impl Ssd {
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
     fn mark_left_behind(&mut self, now: Nanos, die: DieId, request: HostRequestId) {
         let (core, _) = self.core_of_die(die);
-        let Some(repair) = &self.config.repair else { return };
+        let Some(repair) = &self.context.config.repair else { return };
         let left = if repair.migration == Migration::Host {
             self.left_behind_units().filter(|&unit| self.place_of(unit).0 == core).count() as u64
         } else {
             0
         };
         let cost = Nanos(left * repair.mark_cost.0);
-        self.host.requests.add_part(request);
+        self.context.host.requests.add_part(request);
         if cost == Nanos::ZERO && self.cores[core].cpu.is_free(now) {
             self.marked(now, core, request);
         } else {
@@ -138,10 +144,10 @@ impl Ssd {
 
     /// The cores look for the units that a query asks for.
     fn search(&mut self, now: Nanos, request: HostRequestId) {
-        let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return };
-        let units = self.units_asked(self.host.requests.command(request));
+        let (Some(watch), Some(repair)) = (&self.context.watch, &self.context.config.repair) else { return };
+        let units = self.units_asked(self.context.host.requests.command(request));
         let (cores, entries) = (self.cores.len(), units.end - units.start);
-        debug_assert!(units.end <= self.size.units, "only units of the drive are asked for");
+        debug_assert!(units.end <= self.context.size.units, "only units of the drive are asked for");
         let mut search = Search {
             entries,
             searched: IndexVec::filled(false, cores),
@@ -159,15 +165,15 @@ impl Ssd {
             if repair.identifier.reads_lists() && !watch.lists.is_gone(die) {
                 search.by_marks = true;
             } else {
-                search.searched[self.places[die].core] = true;
+                search.searched[self.context.places[die].core] = true;
             }
         }
         let costs = search.costs(repair);
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.context.watch {
             watch.queries.found(request, found);
         }
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
-            self.host.requests.add_part(request);
+            self.context.host.requests.add_part(request);
             self.cores[core].cpu.take(now, cost, CoreWork::Search { request });
             self.schedule_core(core);
         }
@@ -176,7 +182,7 @@ impl Ssd {
     /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
     pub(crate) fn marked(&mut self, now: Nanos, core: CoreId, request: HostRequestId) {
         let dies = self.cores[core].dies.iter().copied();
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.context.watch {
             watch.lists.marked(dies);
         }
         self.finish_parts(now, request, 1);
@@ -184,10 +190,10 @@ impl Ssd {
 
     /// A query is done: what it found and is still so goes to the host.
     pub(crate) fn answer_status(&mut self, now: Nanos, request: HostRequestId, command: &Command, tag: Tag) {
-        let query = self.watch.as_mut().and_then(|watch| watch.queries.end(now, request));
+        let query = self.context.watch.as_mut().and_then(|watch| watch.queries.end(now, request));
         let found = match query {
             Some((found, latency)) => {
-                for record in self.watch.iter_mut().flat_map(|watch| &mut watch.records) {
+                for record in self.context.watch.iter_mut().flat_map(|watch| &mut watch.records) {
                     record.queries += 1;
                     record.identify_busy += latency;
                 }
@@ -196,7 +202,7 @@ impl Ssd {
             // Without repair there is no search: what is lost is known.
             None => self.units_asked(command).collect(),
         };
-        let per_unit = u64::from(self.size.sectors_per_unit);
+        let per_unit = u64::from(self.context.size.sectors_per_unit);
         let end = command.lba.0 + u64::from(command.sectors);
         let mut runs: Vec<LbaRun> = Vec::new();
         for unit in found {
@@ -214,11 +220,11 @@ impl Ssd {
                 _ => runs.push(LbaRun { lba: Lba(first), sectors: sectors as u32, readable }),
             }
         }
-        self.host.bytes.answer(tag, runs);
+        self.context.host.bytes.answer(tag, runs);
     }
 
     fn units_asked(&self, command: &Command) -> std::ops::Range<u64> {
-        let per_unit = u64::from(self.size.sectors_per_unit);
+        let per_unit = u64::from(self.context.size.sectors_per_unit);
         let end = command.lba.0 + u64::from(command.sectors);
         if command.sectors == 0 { 0..0 } else { command.lba.0 / per_unit..end.div_ceil(per_unit) }
     }
@@ -240,14 +246,16 @@ impl Ssd {
         if !slot.is_some() {
             return state.ftl.is_lost(lpn).then_some((core, false));
         }
-        let (watch, repair) = (self.watch.as_ref()?, self.config.repair.as_ref()?);
+        let (watch, repair) = (self.context.watch.as_ref()?, self.context.config.repair.as_ref()?);
         let (pu, own) = state.ftl.layout().pu_of(slot);
         let die = state.ftl.layout().lane_of_pu(pu).die;
         if watch.detector.has_failed(die) && state.ftl.is_programmed(slot) && is_named(core, lpn, die) {
             // Of a die that has failed in part the rest may still answer.
             let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.stripe_gives(core, pu);
-            if !(by_stripe && rebuilds(&self.config, self.flash.timing(), &self.cores[core].ftl, pu)) {
+            if !(by_stripe
+                && rebuilds(&self.context.config, self.context.flash.timing(), &self.cores[core].ftl, pu))
+            {
                 return Some((core, sound || by_stripe));
             }
         }
@@ -257,7 +265,9 @@ impl Ssd {
 
     /// Whether the search of the mapping table, or a list, leads to a page on failed die `die`.
     fn is_named(&self, core: CoreId, lpn: Lpn, die: DieId) -> bool {
-        let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return false };
+        let (Some(watch), Some(repair)) = (&self.context.watch, &self.context.config.repair) else {
+            return false;
+        };
         !repair.identifier.reads_lists() || watch.lists.is_gone(die) || watch.lists.is_marked(core, lpn)
     }
 
@@ -281,7 +291,7 @@ impl Ssd {
     /// Power has failed: reads under way are forgotten, and those who wait for them.
     pub(crate) fn forget_queries(&mut self, now: Nanos) {
         let falls_back = self.write_cache() != WriteCache::Protected;
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.context.watch else { return };
         watch.queries.power_failed();
         watch.lists.power_failed(falls_back);
         watch.detector.power_failed();

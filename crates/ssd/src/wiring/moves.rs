@@ -15,14 +15,15 @@ use outlast_units::{CoreId, Lba, Lpn, Nanos};
 impl Ssd {
     /// Moves begin anew: after a loss of power.
     pub(crate) fn move_again(&mut self) {
-        let moves_itself = self.config.repair.as_ref().is_some_and(|own| own.migration == Migration::Device);
-        let begins_anew = moves_itself && self.redirection.is_some();
-        self.moves.power_failed(begins_anew.then_some(self.cores.len()));
+        let moves_itself =
+            self.context.config.repair.as_ref().is_some_and(|own| own.migration == Migration::Device);
+        let begins_anew = moves_itself && self.context.redirection.is_some();
+        self.context.moves.power_failed(begins_anew.then_some(self.cores.len()));
     }
 
     /// Begins one move more, if there is one and as many are not under way as may be.
     pub(crate) fn keep_moving(&mut self, now: Nanos) {
-        let (cores, redirection) = (&self.cores, self.redirection.as_deref());
+        let (cores, redirection) = (&self.cores, self.context.redirection.as_deref());
         let find = |victim: CoreId, from: Lpn| {
             let (ftl, redirection) = (&cores[victim].ftl, redirection?);
             redirection
@@ -30,7 +31,7 @@ impl Ssd {
                 .filter(|&number| number >= from)
                 .find(|&number| ftl.lookup(number).is_some() && !ftl.is_gone(number))
         };
-        match self.moves.next(cores.len(), find) {
+        match self.context.moves.next(cores.len(), find) {
             NextMove::Start { victim, number } => self.start_move(now, victim, number),
             NextMove::Wait => {}
             NextMove::AtRest => {
@@ -48,10 +49,11 @@ impl Ssd {
         debug_assert!(self.left_behind(unit).is_some(), "unit {unit} moves and is not at its former place");
         let command = Command::new(
             HostOp::Write,
-            Lba(unit * u64::from(self.size.sectors_per_unit)),
-            self.size.sectors_per_unit,
+            Lba(unit * u64::from(self.context.size.sectors_per_unit)),
+            self.context.size.sectors_per_unit,
         );
-        let request = self.host.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
+        let request =
+            self.context.host.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
         let work = UnitWork::new(request, number, 0, 0);
         let ftl = &self.cores[victim].ftl;
         let slot = ftl.lookup(number);
@@ -67,9 +69,9 @@ impl Ssd {
 
     /// The data of a unit to be moved is in the controller, or is lost.
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
-        self.flash.internal_ended(now);
+        self.context.flash.internal_ended(now);
         if lost {
-            self.host.requests.fail(op.work.request, Outcome::MediumError);
+            self.context.host.requests.fail(op.work.request, Outcome::MediumError);
             self.finish_parts(now, op.work.request, 1);
         } else {
             self.write_moved(now, op.core, op.work);
@@ -99,7 +101,7 @@ impl Ssd {
     }
 
     fn refuse_move(&mut self, now: Nanos, write: WaitingWrite) {
-        self.host.requests.fail(write.work.request, Outcome::ReadOnly);
+        self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
         self.finish_parts(now, write.work.request, 1);
     }
 
@@ -113,7 +115,7 @@ impl Ssd {
     #[cold]
     pub(crate) fn count_move(&mut self, core: CoreId) {
         self.cores[core].ftl.count_as_migrated();
-        self.moves.count_made();
+        self.context.moves.count_made();
     }
 
     /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
@@ -122,7 +124,7 @@ impl Ssd {
     pub(crate) fn has_no_hope_of_room(&self, core: CoreId, write: WaitingWrite) -> bool {
         let state = &self.cores[core];
         !state.ftl.can_append(write.stream)
-            && (write.work.sectors == 0 || self.moves.is_idle())
+            && (write.work.sectors == 0 || self.context.moves.is_idle())
             && state.tasks.is_idle()
             && !state.ftl.map_awaits_room()
             && self.programs_in_flight(core).next().is_none()

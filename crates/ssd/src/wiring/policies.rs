@@ -1,7 +1,7 @@
 //! What policies of the user's see of the cells.
 
 use super::scrub_view::expected_errors;
-use crate::core::Core;
+use crate::core::FlashCore;
 use crate::health::Scrub;
 use crate::ssd::Ssd;
 use outlast_decisions::{CellColumns, SuperblockState};
@@ -22,7 +22,7 @@ impl Ssd {
             return;
         }
         self.show_cells(now, core);
-        let Core { ftl, scrub: Some(scrub), .. } = &mut self.cores[core] else { return };
+        let FlashCore { ftl, scrub: Some(scrub), .. } = &mut self.cores[core] else { return };
         while let Some(superblock) = ftl.choose_to_scrub(|superblock| scrub.is_flagged(superblock)) {
             scrub.flag_for_own(superblock);
         }
@@ -38,9 +38,9 @@ impl Ssd {
 
     #[cold]
     fn end_use(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
-        let at = now + self.schedule.aged();
-        let bits = self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
-        let Core { ftl, cells, .. } = &mut self.cores[core];
+        let at = now + self.context.schedule.aged();
+        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        let FlashCore { ftl, cells, .. } = &mut self.cores[core];
         let (errors, rereads) = cells.as_ref().map_or((0.0, 0), |own| {
             (expected_errors(ftl, own, superblock, at, bits), own.rereads(superblock))
         });
@@ -49,8 +49,8 @@ impl Ssd {
 
     /// Time begins: what is expected of superblocks now stands for what their last use came to.
     pub(crate) fn begin_uses(&mut self) {
-        let bits = self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
-        for Core { ftl, cells, .. } in &mut self.cores {
+        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        for FlashCore { ftl, cells, .. } in &mut self.cores {
             let Some(own) = cells.as_ref().filter(|_| ftl.keeps_uses()) else { continue };
             for superblock in (0..ftl.layout().superblocks()).map(SuperblockId) {
                 let errors = expected_errors(ftl, own, superblock, Nanos::ZERO, bits);
@@ -61,9 +61,9 @@ impl Ssd {
 
     #[cold]
     fn write_down_cells(&mut self, now: Nanos, core: CoreId) {
-        let at = now + self.schedule.aged();
-        let bits = self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
-        let Core { ftl, cells, .. } = &mut self.cores[core];
+        let at = now + self.context.schedule.aged();
+        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        let FlashCore { ftl, cells, .. } = &mut self.cores[core];
         ftl.show_cells(|ftl, columns| {
             let CellColumns { reads, rereads, errors, days } = columns;
             let count = ftl.layout().superblocks();

@@ -21,7 +21,7 @@ impl Ssd {
     /// [`Ssd::set_code`] as an effect of an event, after which the drive settles.
     pub(crate) fn change_code(&mut self, now: Nanos, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
         let classes = self.cores[CoreId(0)].ftl.streams().classes();
-        if self.config.protection.is_none() {
+        if self.context.config.protection.is_none() {
             let limit = "a drive without device.protection has no parity to change";
             return Err(ConfigError::new("class", class, limit));
         }
@@ -67,14 +67,14 @@ impl Ssd {
 
     /// Pages of user data that lie in superblocks of class `class`.
     pub fn pages_of_class(&self, class: u8) -> u64 {
-        let of = |core: &crate::core::Core| {
+        let of = |core: &crate::core::FlashCore| {
             let ftl = &core.ftl;
             let superblocks = (0..ftl.layout().superblocks()).map(outlast_units::SuperblockId);
             let own = superblocks.filter(|&superblock| ftl.superblock(superblock).class() == class);
             own.map(|superblock| u64::from(ftl.superblock(superblock).valid())).sum::<u64>()
         };
         let units: u64 = self.cores.iter().map(of).sum();
-        (units * self.config.ftl.mapping_unit.0).div_ceil(self.config.geometry.page_size.0)
+        (units * self.context.config.ftl.mapping_unit.0).div_ceil(self.context.config.geometry.page_size.0)
     }
 
     /// Units of partial parity written again because the superblock that held it was full, over the drive's life.
@@ -94,15 +94,15 @@ impl Ssd {
 
     /// [`Ssd::add_die`] as an effect of an event, after which the drive settles.
     pub(crate) fn join_die(&mut self, now: Nanos, die: DieId) -> Result<(), ConfigError> {
-        let dies = self.places.len();
+        let dies = self.context.places.len();
         if die.index() >= dies {
             let limit = format!("must be below the number of dies, {dies}");
             return Err(ConfigError::new("die", die.0, limit));
         }
-        let Some(place) = self.absent.iter().position(|&absent| absent == die) else {
+        let Some(place) = self.context.absent.iter().position(|&absent| absent == die) else {
             return Err(ConfigError::new("die", die.0, "is there already"));
         };
-        self.absent.remove(place);
+        self.context.absent.remove(place);
         let (core, local) = self.core_of_die(die);
         self.cores[core].ftl.add_die(local);
         self.reprotect_all(now, core);

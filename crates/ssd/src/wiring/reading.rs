@@ -65,7 +65,7 @@ impl Ssd {
     /// What the ladder sees of core `core`.
     pub(super) fn lines(&self, core: CoreId) -> impl Lines {
         let state = &self.cores[core];
-        CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.watch.as_deref() }
+        CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.context.watch.as_deref() }
     }
 
     /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
@@ -76,16 +76,16 @@ impl Ssd {
     /// The data of a sensing has arrived and some of it cannot be corrected. Whether the die is to sense it again; then that is counted.
     #[inline(never)]
     pub(crate) fn reread(&mut self, now: Nanos, read: u32) -> bool {
-        let op = self.reads[read];
+        let op = self.context.reads[read];
         debug_assert!(op.failing & !op.mask == 0, "only units of the read are missing");
         let ftl = &self.cores[op.core].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
         let is_protected = ftl.superblock(superblock).has_parity();
-        if !self.ladder.wants_reread(&self.lines(op.core), &op, is_protected) {
+        if !self.context.ladder.wants_reread(&self.lines(op.core), &op, is_protected) {
             return false;
         }
         self.count_reread(now, op.core, op.pu, op.failing);
-        let op = &mut self.reads[read];
+        let op = &mut self.context.reads[read];
         op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
         true
@@ -96,7 +96,7 @@ impl Ssd {
     pub(crate) fn uncorrectable(&mut self, now: Nanos, op: &Op) {
         assert!(op.failing != 0, "nothing is missing of a read of {:?}", op.kind);
         let mut op = *op;
-        if let Some(ledger) = &mut self.ledger
+        if let Some(ledger) = &mut self.context.ledger
             && op.kind.is_waited_for()
         {
             ledger.set_apart(&mut op.work, Nanos::ZERO);
@@ -125,10 +125,13 @@ impl Ssd {
         step: impl FnOnce(&mut Ladder, &CoreLines<'_>, &mut Vec<LadderEffect>),
     ) {
         let state = &self.cores[core];
-        let lines =
-            CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.watch.as_deref() };
+        let lines = CoreLines {
+            ftl: &state.ftl,
+            faults: state.faults.as_ref(),
+            watch: self.context.watch.as_deref(),
+        };
         let mut effects = Vec::new();
-        step(&mut self.ladder, &lines, &mut effects);
+        step(&mut self.context.ladder, &lines, &mut effects);
         for effect in effects {
             match effect {
                 LadderEffect::Read(mut op) => {
@@ -140,7 +143,7 @@ impl Ssd {
                     self.count_reread(now, core, op.pu, op.failing);
                     self.queue_read(now, op);
                 }
-                LadderEffect::Rebuilt { op, axis, unit, owner, members } if self.config.bytes => {
+                LadderEffect::Rebuilt { op, axis, unit, owner, members } if self.context.config.bytes => {
                     self.take_rebuilt(&op, axis, owner, unit, &members);
                 }
                 LadderEffect::Rebuilt { .. } => {}
@@ -152,12 +155,12 @@ impl Ssd {
 
     /// Combining members takes a flash core time, which the host waits for.
     fn combine(&mut self, now: Nanos, core: CoreId, members: u64, request: Option<HostRequestId>) {
-        let cost = self.config.controller.decode_cost;
+        let cost = self.context.config.controller.decode_cost;
         debug_assert!(members != 0, "nothing is combined");
         if cost != Nanos::ZERO {
             let done = self.cores[core].cpu.occupy(now, Nanos(cost.0 * members));
             if let Some(request) = request {
-                self.host.requests.not_before(request, done);
+                self.context.host.requests.not_before(request, done);
                 self.note(move |ledger| ledger.not_before(request, done));
             }
         }
@@ -198,9 +201,9 @@ impl Ssd {
         match op.kind {
             OpKind::HostRead => {
                 if lost != 0 {
-                    self.counters.medium_errors += u64::from(lost.count_ones());
+                    self.context.counters.medium_errors += u64::from(lost.count_ones());
                     self.note_failed_units(op, lost);
-                    self.host.requests.fail(op.work.request, Outcome::MediumError);
+                    self.context.host.requests.fail(op.work.request, Outcome::MediumError);
                 }
                 if op.units != 0 {
                     let decode = self.decode_time_after_recovery(op, lost);
@@ -209,9 +212,9 @@ impl Ssd {
             }
             OpKind::RmwRead => {
                 if lost != 0 {
-                    self.counters.medium_errors += 1;
+                    self.context.counters.medium_errors += 1;
                     self.note_failed_units(op, lost);
-                    self.host.requests.fail(op.work.request, Outcome::MediumError);
+                    self.context.host.requests.fail(op.work.request, Outcome::MediumError);
                     self.finish_parts(now, op.work.request, 1);
                 } else {
                     self.old_data_read(now, op);
@@ -238,7 +241,7 @@ impl Ssd {
         let owners: Vec<Lpn> = units(lost).map(|unit| ftl.owner(first + unit)).collect();
         for lpn in owners {
             let unit = self.unit_at(op.core, lpn);
-            self.host.failures.note(op.work.request, unit);
+            self.context.host.failures.note(op.work.request, unit);
         }
     }
 }

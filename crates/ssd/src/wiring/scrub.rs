@@ -1,7 +1,7 @@
 //! Scrubbing: the drive shows each core's scrubbing what it needs, reads what it wants to look at, and moves what it has chosen.
 
 use super::scrub_view::{CoreView, expected_errors};
-use crate::core::Core;
+use crate::core::FlashCore;
 use crate::health::{Decision, Reason, Scrub};
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
@@ -16,18 +16,18 @@ impl Ssd {
         core: CoreId,
         act: impl FnOnce(&mut Scrub, &mut CoreView<'_>) -> T,
     ) -> Option<T> {
-        let Core { ftl, cells, scrub, dies, .. } = &mut self.cores[core];
+        let FlashCore { ftl, cells, scrub, dies, .. } = &mut self.cores[core];
         let scrub = scrub.as_mut()?;
         let mut view = CoreView {
             now,
-            aged: self.schedule.aged(),
-            codeword_bits: self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits()),
+            aged: self.context.schedule.aged(),
+            codeword_bits: self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits()),
             ftl,
             cells: cells.as_mut(),
             dies,
-            watch: self.watch.as_deref(),
-            config: &self.config,
-            timing: self.flash.timing(),
+            watch: self.context.watch.as_deref(),
+            config: &self.context.config,
+            timing: self.context.flash.timing(),
             reread: None,
         };
         let result = act(scrub, &mut view);
@@ -39,7 +39,7 @@ impl Ssd {
 
     /// Simulated time begins, or the data has become older at once.
     pub(crate) fn begin_scrub(&mut self, now: Nanos) {
-        if self.config.scrub.is_none() {
+        if self.context.config.scrub.is_none() {
             return;
         }
         for core in self.cores.indices() {
@@ -62,11 +62,11 @@ impl Ssd {
 
     /// The units `failing` of program unit `pu` have been read again.
     pub(crate) fn count_reread(&mut self, now: Nanos, core: CoreId, pu: Pu, failing: u64) {
-        let Core { ftl, cells, .. } = &mut self.cores[core];
+        let FlashCore { ftl, cells, .. } = &mut self.cores[core];
         let superblock = ftl.layout().place(pu).superblock;
         let Some(own) = cells else { return };
         let block = own.count_rereads(ftl, pu, failing);
-        let block = self.config.scrubs_blocks().then_some(block);
+        let block = self.context.config.scrubs_blocks().then_some(block);
         self.scrubbing(now, core, |scrub, view| {
             view.reread = block;
             scrub.reread(view, superblock);
@@ -126,7 +126,7 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
         assert!(op.kind == OpKind::PatrolRead, "a read of {:?} is no patrol", op.kind);
-        self.flash.internal_ended(now);
+        self.context.flash.internal_ended(now);
         let core = op.core;
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
         self.scrubbing(now, core, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));
@@ -164,10 +164,10 @@ impl Ssd {
         superblock: SuperblockId,
         reason: Reason,
     ) {
-        let Core { ftl, cells, .. } = &self.cores[core];
-        let at = now + self.schedule.aged();
-        let bits = self.reliability.as_ref().map(|own| own.ecc().codeword_bits());
-        self.decisions.note(reason, || {
+        let FlashCore { ftl, cells, .. } = &self.cores[core];
+        let at = now + self.context.schedule.aged();
+        let bits = self.context.reliability.as_ref().map(|own| own.ecc().codeword_bits());
+        self.context.decisions.note(reason, || {
             let class = ftl.superblock(superblock).class();
             let stream = match reason {
                 Reason::Space => ftl.streams().gc(class),

@@ -1,6 +1,6 @@
 //! What dies sense.
 
-use crate::core::Core;
+use crate::core::FlashCore;
 use crate::op::{Op, Purpose, Rung};
 use crate::read::{Attempt, Reliability, Sensed, faulty_units};
 use crate::ssd::Ssd;
@@ -14,19 +14,19 @@ impl Ssd {
     /// Not inlined: reads of drives whose flash never errs should not pay for its registers.
     #[inline(never)]
     pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: OpId) {
-        let operation = self.flash.op(op);
+        let operation = self.context.flash.op(op);
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
-        let index = self.places[die].core;
+        let index = self.context.places[die].core;
         let core = &mut self.cores[index];
-        let at = now + self.schedule.aged();
+        let at = now + self.context.schedule.aged();
         let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
         if tag.has_record {
-            let record = &self.reads[tag.cookie];
+            let record = &self.context.reads[tag.cookie];
             debug_assert!(record.wanted() == wanted, "read {} senses other units than it wants", tag.cookie);
             read.step = record.step;
             read.is_first = record.rereads == 0 && record.rung == Rung::Rereads;
         }
-        let sensed = match (&mut core.cells, &mut self.reliability) {
+        let sensed = match (&mut core.cells, &mut self.context.reliability) {
             (Some(own), Some(reliability)) if core.faults.is_none() && reliability.is_plain(read.kind) => {
                 Sensed { failing: reliability.sense_small(&core.ftl, own, &read, at), step: read.step }
             }
@@ -39,7 +39,7 @@ impl Ssd {
             failed = sensed.failing.count_ones();
             self.keep(op, index, sensed);
         }
-        self.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
+        self.context.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
         if has_alarm {
             self.look_at_alarms(now, index);
         }
@@ -48,23 +48,28 @@ impl Ssd {
     /// Keeps what a sensing of the read `op` came to in its record, which it may have none of yet.
     #[inline(never)]
     fn keep(&mut self, op: OpId, core: CoreId, Sensed { failing, step }: Sensed) {
-        let operation = self.flash.op(op);
+        let operation = self.context.flash.op(op);
         let tag = operation.tag;
         if tag.has_record {
-            let record = &mut self.reads[tag.cookie];
+            let record = &mut self.context.reads[tag.cookie];
             (record.failing, record.step, record.decoded) = (failing, step, false);
         } else {
             let record = Op { failing, step, ..Op::of_tag(tag, core, operation.units(), operation.mask()) };
-            let cookie = self.reads.insert(record);
-            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
+            let cookie = self.context.reads.insert(record);
+            *self.context.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
         }
     }
 }
 
 /// A read that [`Reliability::sense_small`] does not do for, of a drive with faults, or whose flash errs, or both.
 #[inline(never)]
-fn sense_apart(core: &mut Core, reliability: Option<&mut Reliability>, read: &Attempt, at: Nanos) -> Sensed {
-    let Core { ftl, cells, faults, .. } = core;
+fn sense_apart(
+    core: &mut FlashCore,
+    reliability: Option<&mut Reliability>,
+    read: &Attempt,
+    at: Nanos,
+) -> Sensed {
+    let FlashCore { ftl, cells, faults, .. } = core;
     let mut sensed = match (cells, reliability) {
         (Some(own), Some(reliability)) => reliability.sense_any(ftl, own, faults.as_ref(), read, at),
         _ => Sensed { failing: 0, step: read.step },

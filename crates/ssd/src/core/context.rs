@@ -1,0 +1,81 @@
+//! The parts of a drive that every flash core uses.
+
+use crate::core::{MapTimer, Unsettled};
+use crate::counters::Counters;
+use crate::events::DriveEvents;
+use crate::health::{Decisions, FaultSchedule, Redundancy, Timer};
+use crate::host::HostSide;
+use crate::ledger::Ledger;
+use crate::op::{Op, Purpose};
+use crate::places::DiePlace;
+use crate::read::{Corrections, Ladder, Reliability};
+use crate::repair::{Moves, Redirection, Watch};
+use crate::size::Size;
+use crate::utilisation::Victim;
+use outlast_flash::Flash;
+use outlast_settings::drive::SsdConfig;
+use outlast_units::slab::Slab;
+use outlast_units::{DieId, IndexVec};
+
+/// What a handler of a flash core may use beside the core itself: parts of the drive of which there is one for all cores, each with a state of its
+/// own. No other core is among them, nor the master core, nor the loss of power.
+#[derive(Clone, Debug, outlast_persist::Restore)]
+pub(crate) struct CoreContext {
+    #[persist(skip)]
+    pub(crate) config: SsdConfig,
+    /// Dies and channels.
+    pub(crate) flash: Flash<Purpose>,
+    /// What is due outside flash.
+    pub(crate) events: DriveEvents,
+    /// The flash core of each die.
+    #[persist(skip)]
+    pub(crate) places: IndexVec<DieId, DiePlace>,
+    /// Reads in the flash room that carry more than a tag holds.
+    pub(crate) reads: Slab<Op>,
+    pub(crate) host: HostSide,
+    #[persist(skip)]
+    pub(crate) size: Size,
+    /// What is to be looked at before the next event.
+    pub(crate) unsettled: Unsettled,
+    pub(crate) counters: Counters,
+    /// Whether anything can fail: errors are modelled, or faults expected.
+    pub(crate) fallible: bool,
+    /// Whether any data has parity.
+    #[persist(skip)]
+    pub(crate) striped: bool,
+    /// Dies that are not there yet.
+    pub(crate) absent: Vec<DieId>,
+    /// Absent where the flash never errs.
+    #[persist(each)]
+    pub(crate) reliability: Option<Box<Reliability>>,
+    pub(crate) ladder: Ladder,
+    pub(crate) corrections: Corrections,
+    pub(crate) timer: Timer,
+    /// When a flush of the mapping table is due by time.
+    pub(crate) map_timer: MapTimer,
+    pub(crate) decisions: Decisions,
+    /// Redundancy that failed dies have taken.
+    pub(crate) redundancy: Redundancy,
+    pub(crate) schedule: FaultSchedule,
+    /// Which units live in another core than when the drive was new; absent where none do.
+    pub(crate) redirection: Option<Box<Redirection>>,
+    /// Failed dies for which space has been adjusted.
+    pub(crate) adjusted: Vec<DieId>,
+    pub(crate) moves: Moves,
+    /// What is known about the health of dies; absent where nobody cares.
+    #[persist(each)]
+    pub(crate) watch: Option<Box<Watch>>,
+    /// Whether reads that have ended are of interest: to the read cache, or to the account of time.
+    #[persist(skip)]
+    pub(crate) notes_reads: bool,
+    /// Whether more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, writes coalesce, or the mapping table
+    /// is flushed.
+    #[persist(skip)]
+    pub(crate) heeds_writes: bool,
+    /// Where the time of commands goes; absent where nobody asks.
+    #[persist(skip)]
+    pub(crate) ledger: Option<Box<Ledger>>,
+    /// Superblocks whose relocation began since the last reset; absent where nobody asks.
+    #[persist(skip)]
+    pub(crate) victims: Option<Vec<Victim>>,
+}
