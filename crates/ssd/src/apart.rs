@@ -52,7 +52,7 @@ impl Ssd {
         }
         let mut shares: IndexVec<CoreId, Vec<Lpn>> = IndexVec::filled(Vec::new(), self.cores.len());
         for &unit in units {
-            let (core, lpn) = self.core_of(unit);
+            let (core, lpn) = self.context.core_of(unit);
             shares[core].push(lpn);
         }
         debug_assert!(

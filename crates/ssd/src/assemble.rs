@@ -78,6 +78,7 @@ impl Ssd {
             decisions: Decisions::default(),
             redundancy: Redundancy::default(),
             schedule: FaultSchedule::default(),
+            changes: Changes::default(),
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
@@ -100,7 +101,6 @@ impl Ssd {
         let mut ssd = Self {
             context,
             classifier,
-            changes: Changes::default(),
             power_cuts: PowerCuts::default(),
             mounts: Mounts::default(),
             shutdowns: Shutdowns::default(),
@@ -113,7 +113,7 @@ impl Ssd {
         if ssd.context.config.hazards != HazardConfig::default() {
             ssd.expect_hazards(hazards);
         }
-        ssd.call_housekeeping(ssd.context.map_timer.next());
+        ssd.context.call_housekeeping(ssd.context.map_timer.next());
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
@@ -126,7 +126,7 @@ impl Ssd {
         self.expect_faults();
         let first = hazards.next();
         self.context.schedule.begin_hazards(hazards);
-        self.call_housekeeping(first);
+        self.context.call_housekeeping(first);
     }
 }
 
@@ -203,7 +203,7 @@ fn cores_of(
                 Some(own)
             }
         };
-        cores.push(FlashCore { cells, ..FlashCore::new(ftl, share, config)? });
+        cores.push(FlashCore { cells, ..FlashCore::new(CoreId(cores.len() as u16), ftl, share, config)? });
     }
     Ok((cores.into(), places))
 }

@@ -54,7 +54,7 @@ impl Ssd {
 
     /// Scheduled faults, leaps of age and changes that have not happened yet.
     pub fn scheduled(&self) -> usize {
-        self.context.schedule.left() + self.changes.left()
+        self.context.schedule.left() + self.context.changes.left()
     }
 
     /// Faults injected, scheduled or by chance, over the drive's life.

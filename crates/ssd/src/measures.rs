@@ -120,7 +120,8 @@ impl Ssd {
 
     /// Units whose bytes are kept at most: the live ones, or all of the flash where stale ones stay readable.
     fn kept_units(&self) -> u64 {
-        let image = self.context.config.protection.is_some() || self.write_cache() != WriteCache::Protected;
+        let image =
+            self.context.config.protection.is_some() || self.context.write_cache() != WriteCache::Protected;
         if image {
             self.cores.iter().map(|core| u64::from(core.ftl.layout().slots())).sum()
         } else {

@@ -3,7 +3,6 @@
 use crate::core::{CoreContext, FlashCore, Processor};
 use crate::counters::{AtReset, PowerCuts};
 use crate::events::{DriveSource, DueEvent};
-use crate::health::Changes;
 use crate::host::HostRequestId;
 use crate::livelock::LivelockWatch;
 use crate::placement::Classifier;
@@ -62,13 +61,31 @@ pub struct Ssd {
     /// Which class writes belong to; absent where there is one only.
     #[persist(each)]
     pub(crate) classifier: Option<Box<Classifier>>,
-    pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
     pub(crate) mounts: Mounts,
     pub(crate) shutdowns: Shutdowns,
     /// What the host has not been told yet.
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
+}
+
+impl CoreContext {
+    /// The flash core that unit `unit` belongs to, and its number there.
+    #[inline]
+    pub(crate) fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
+        if self.flash_cores() == 1 {
+            return (CoreId(0), Lpn(unit as u32));
+        }
+        let (core, number) = self.former_core_of(unit);
+        match &self.redirection {
+            None => (core, number),
+            Some(redirection) => redirection.home(core, number).unwrap_or((core, number)),
+        }
+    }
+
+    pub(crate) fn write_cache(&self) -> WriteCache {
+        self.config.controller.write_cache
+    }
 }
 
 impl Ssd {
@@ -107,19 +124,6 @@ impl Ssd {
         self.context.size.sectors_per_unit
     }
 
-    /// The flash core that unit `unit` belongs to, and its number there.
-    #[inline]
-    pub(crate) fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
-        if self.cores.len() == 1 {
-            return (CoreId(0), Lpn(unit as u32));
-        }
-        let (core, number) = self.former_core_of(unit);
-        match &self.context.redirection {
-            None => (core, number),
-            Some(redirection) => redirection.home(core, number).unwrap_or((core, number)),
-        }
-    }
-
     /// The unit in which a sector lies, and the sector's place in it.
     #[inline]
     pub(crate) fn unit_of(&self, sector: u64) -> (u64, u32) {
@@ -131,6 +135,7 @@ impl Ssd {
         let DiePlace { core, local } = self.context.places[die];
         (core, local)
     }
+
     /// The translation layers, by flash core.
     pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
         self.cores.iter().map(|core| &core.ftl)
@@ -169,9 +174,6 @@ impl Ssd {
             && self.context.flash.all_idle()
             && !self.context.flash.any_thinks()
             && self.context.host.completions.next() == Nanos::MAX
-    }
-    pub(crate) fn write_cache(&self) -> WriteCache {
-        self.context.config.controller.write_cache
     }
 
     #[inline]
@@ -214,7 +216,7 @@ impl Device for Ssd {
 
     #[inline]
     fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        self.note(move |ledger| ledger.submitted(now, tag));
+        self.context.note(move |ledger| ledger.submitted(now, tag));
         self.receive(now, command, tag, data);
         self.settle(now);
     }
@@ -295,7 +297,7 @@ impl Device for Ssd {
         for (index, core) in self.cores.iter_indexed() {
             let own = |written: bool| {
                 let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
-                let places = some.map(|command| self.core_of(self.unit_of(command.lba.0).0));
+                let places = some.map(|command| self.context.core_of(self.unit_of(command.lba.0).0));
                 places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| lpn)
             };
             let (mut read, mut reads) = (own(false), [Lpn(0); MOST]);

@@ -33,7 +33,7 @@ impl Ssd {
         if self.context.redirection.is_some() {
             return self.put_redirected(unit, command);
         }
-        let (core, lpn) = self.core_of(unit);
+        let (core, lpn) = self.context.core_of(unit);
         self.put_at(unit, core, lpn, command)
     }
 
@@ -45,7 +45,7 @@ impl Ssd {
 
     #[cold]
     fn put_redirected(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
-        let (core, lpn) = self.core_of(unit);
+        let (core, lpn) = self.context.core_of(unit);
         self.put_at(unit, core, lpn, command)?;
         self.drop_former(core, lpn);
         Ok(())
@@ -97,7 +97,7 @@ impl Ssd {
         let mut last_page = None;
         while rest != 0 {
             let sectors = rest.min(self.context.size.sectors_per_unit - offset);
-            let (core, lpn) = self.core_of(unit);
+            let (core, lpn) = self.context.core_of(unit);
             let (holder, number) = self.place_of(unit);
             let ftl = &self.cores[holder].ftl;
             let slot = ftl.lookup(number);

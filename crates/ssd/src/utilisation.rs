@@ -1,5 +1,7 @@
 //! How busy the parts of a drive are, what its superblocks hold, and which of them are moved: for whoever looks at it over time.
 
+use crate::core::CoreContext;
+use crate::core::FlashCore;
 use crate::health::Reason;
 use crate::ssd::Ssd;
 use outlast_decisions::SuperblockState;
@@ -41,6 +43,33 @@ pub struct Victim {
 
 /// Victims kept, as many as decisions.
 const MOST_VICTIMS: usize = 100_000;
+
+impl FlashCore {
+    /// A relocation begins.
+    pub(crate) fn note_victim(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        superblock: SuperblockId,
+        reason: Reason,
+    ) {
+        let Some(victims) = context.victims.as_mut().filter(|victims| victims.len() < MOST_VICTIMS) else {
+            return;
+        };
+        let ftl = &self.ftl;
+        let view = ftl.superblock(superblock);
+        let units = ftl.layout().logical_units();
+        victims.push(Victim {
+            at: now,
+            core: self.id,
+            superblock,
+            reason,
+            class: view.class(),
+            valid_share: f64::from(view.valid()) / f64::from(ftl.layout().units_per_superblock()),
+            age_writes: view.written_since() as f64 / f64::from(units),
+        });
+    }
+}
 
 impl Ssd {
     /// From now on the superblocks that are moved are kept, see [`Ssd::victims`]; a snapshot has nothing of it.
@@ -97,25 +126,5 @@ impl Ssd {
         if let Some(victims) = &mut self.context.victims {
             victims.clear();
         }
-    }
-
-    /// A relocation begins.
-    pub(crate) fn note_victim(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId, reason: Reason) {
-        let Some(victims) = self.context.victims.as_mut().filter(|victims| victims.len() < MOST_VICTIMS)
-        else {
-            return;
-        };
-        let ftl = &self.cores[core].ftl;
-        let view = ftl.superblock(superblock);
-        let units = ftl.layout().logical_units();
-        victims.push(Victim {
-            at: now,
-            core,
-            superblock,
-            reason,
-            class: view.class(),
-            valid_share: f64::from(view.valid()) / f64::from(ftl.layout().units_per_superblock()),
-            age_writes: view.written_since() as f64 / f64::from(units),
-        });
     }
 }

@@ -119,7 +119,7 @@ impl Ssd {
         let units = self.units();
         let width = units.div_ceil(ranges).max(1);
         let is_mapped = |&unit: &u64| {
-            let (core, lpn) = self.core_of(unit);
+            let (core, lpn) = self.context.core_of(unit);
             self.cores[core].ftl.lookup(lpn) != Ppn::NONE
         };
         let range = |first: u64| {

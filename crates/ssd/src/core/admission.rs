@@ -1,20 +1,18 @@
-//! Admission: which host writes enter the buffer, and when those go on that wait.
+//! Admission: which host writes may enter the buffer, and what makes room for those that wait.
 
 use super::{Due, FlashCore, WaitingWrite};
-use crate::host::HostRequestId;
+use crate::core::CoreContext;
 use crate::op::{Task, UnitWork};
-use crate::ssd::Ssd;
-use outlast_device::{LatencyCause, Outcome};
-use outlast_settings::drive::WriteCache;
-use outlast_units::{CoreId, Nanos, SECTOR_BYTES, Stream};
+use outlast_media::Unit;
+use outlast_units::{Nanos, SECTOR_BYTES, Stream};
 
 impl FlashCore {
     #[inline]
-    fn may_admit(&self, now: Nanos, write: WaitingWrite) -> bool {
+    pub(crate) fn may_admit(&self, now: Nanos, write: WaitingWrite) -> bool {
         self.buffer.admits(now, write, &self.ftl, &self.tasks)
     }
 
-    /// Whether [`Ssd::admit_waiting`] would change nothing, as things are, and something waits.
+    /// Whether an attempt to let waiting writes in would change nothing, as things are, and something waits.
     #[inline]
     pub(crate) fn admits_nothing(&self) -> bool {
         self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
@@ -22,58 +20,49 @@ impl FlashCore {
             && self.buffer.first_waiting().is_some_and(|first| self.ftl.can_append(first.stream))
     }
 
-    /// Whether [`Ssd::collect`] would change nothing, as things are.
+    /// Whether [`FlashCore::collect`] would change nothing, as things are.
     #[inline]
     pub(crate) fn collects_nothing(&self) -> bool {
         self.tasks.runs(Task::Gc) || !self.ftl.needs_gc()
     }
 }
 
-impl Ssd {
-    /// A write that needs no (more) old data enters the buffer, or waits its turn.
+impl FlashCore {
+    /// `write` waits behind those that do.
     #[inline]
-    pub(crate) fn queue_write(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
-        let is_first = !self.cores[core].buffer.any_waits();
-        if is_first && (self.cores[core].may_admit(now, write) || self.may_coalesce(core, &write)) {
-            self.admit(now, core, write);
-        } else {
-            if self.context.ledger.is_some() {
-                return self.wait_noted(now, core, write);
-            }
-            let buffer = &mut self.cores[core].buffer;
-            let first = buffer.first_waiting().unwrap_or(write).stream;
-            buffer.wait(write);
-            self.note_blocked(now, core, first);
+    pub(crate) fn wait_for_room(&mut self, now: Nanos, context: &mut CoreContext, write: WaitingWrite) {
+        if context.ledger.is_some() {
+            return self.wait_noted(now, context, write);
         }
+        let buffer = &mut self.buffer;
+        let first = buffer.first_waiting().unwrap_or(write).stream;
+        buffer.wait(write);
+        self.note_blocked(now, context, first);
+    }
+
+    /// `write` waits before those that do.
+    pub(crate) fn wait_first(&mut self, now: Nanos, context: &mut CoreContext, write: WaitingWrite) {
+        self.buffer.wait_first(write);
+        self.note_blocked(now, context, write.stream);
     }
 
     /// `write` waits, and what it has gone through is set apart.
     #[inline(never)]
-    fn wait_noted(&mut self, now: Nanos, core: CoreId, mut write: WaitingWrite) {
-        let short = self.cores[core].buffer.blocked_until(now);
-        self.note(|ledger| ledger.set_apart(&mut write.work, short));
-        let buffer = &mut self.cores[core].buffer;
+    fn wait_noted(&mut self, now: Nanos, context: &mut CoreContext, mut write: WaitingWrite) {
+        let short = self.buffer.blocked_until(now);
+        context.note(|ledger| ledger.set_apart(&mut write.work, short));
+        let buffer = &mut self.buffer;
         let first = buffer.first_waiting().unwrap_or(write).stream;
         buffer.wait(write);
-        self.note_blocked(now, core, first);
+        self.note_blocked(now, context, first);
     }
 
     /// `work`, a write of core `core`, waits no more.
     #[inline]
-    pub(crate) fn note_waited(&mut self, now: Nanos, core: CoreId, work: &UnitWork) {
-        if self.context.ledger.is_some() {
-            let short = self.cores[core].buffer.blocked_until(now);
-            self.note(move |ledger| ledger.has_waited(now, work, short));
-        }
-    }
-
-    /// A write enters the buffer before all that wait.
-    pub(crate) fn queue_first(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
-        if self.cores[core].may_admit(now, write) {
-            self.admit(now, core, write);
-        } else {
-            self.cores[core].buffer.wait_first(write);
-            self.note_blocked(now, core, write.stream);
+    pub(crate) fn note_waited(&mut self, now: Nanos, context: &mut CoreContext, work: &UnitWork) {
+        if context.ledger.is_some() {
+            let short = self.buffer.blocked_until(now);
+            context.note(move |ledger| ledger.has_waited(now, work, short));
         }
     }
 
@@ -81,18 +70,18 @@ impl Ssd {
     /// `first`.
     #[allow(clippy::inline_always, reason = "a few comparisons, for every write that waits")]
     #[inline(always)]
-    fn note_blocked(&mut self, now: Nanos, core: CoreId, first: Stream) {
-        let FlashCore { buffer, tasks, ftl, .. } = &mut self.cores[core];
+    pub(crate) fn note_blocked(&mut self, now: Nanos, context: &mut CoreContext, first: Stream) {
+        let FlashCore { buffer, tasks, ftl, .. } = self;
         debug_assert!(
             buffer.first_waiting().is_some_and(|write| write.stream == first),
             "another write waits longest"
         );
         buffer.note_blocked(now);
         if buffer.takes_tokens() {
-            self.note_token(now, core);
+            self.note_token(now, context);
         } else if tasks.is_pinned() || !ftl.can_append(first) {
             // Else it waits for a program or for collection's work, and their ends come back here.
-            self.see_to_room(now, core);
+            self.see_to_room(now, context);
         }
     }
 
@@ -100,43 +89,43 @@ impl Ssd {
     /// hold back.
     #[cold]
     #[inline(never)]
-    fn note_token(&mut self, now: Nanos, core: CoreId) {
-        let FlashCore { buffer, tasks, ftl, .. } = &mut self.cores[core];
+    fn note_token(&mut self, now: Nanos, context: &mut CoreContext) {
+        let FlashCore { buffer, tasks, ftl, .. } = self;
         if let Some(next) = buffer.note_token(now, ftl, tasks) {
-            self.call_housekeeping(next);
+            context.call_housekeeping(next);
         } else if buffer.pacer_mut().lets_collection_go() {
-            self.let_waiting_go();
+            context.let_waiting_go();
         }
-        let FlashCore { buffer, tasks, ftl, .. } = &self.cores[core];
+        let FlashCore { buffer, tasks, ftl, .. } = self;
         let finds_none = |first: WaitingWrite| !ftl.can_append(first.stream);
         if tasks.is_pinned() || buffer.first_waiting().is_some_and(finds_none) {
-            self.see_to_room(now, core);
+            self.see_to_room(now, context);
         }
     }
 
     /// A write that takes a token has entered.
     #[inline(never)]
-    fn take_token(&mut self, now: Nanos, core: CoreId) {
-        let FlashCore { buffer, tasks, .. } = &mut self.cores[core];
+    fn take_token(&mut self, now: Nanos, context: &mut CoreContext) {
+        let FlashCore { buffer, tasks, .. } = self;
         buffer.pacer_mut().take_token(now, tasks.runs(Task::Gc));
         if buffer.pacer_mut().has_caught_up(now) {
-            self.let_waiting_go();
+            context.let_waiting_go();
         }
     }
 
     /// Lets in the write whose token has come, and collection go on that held back for a host that writes no more; returns when to look again.
-    pub(crate) fn pace_what_is_due(&mut self, now: Nanos, core: CoreId) -> Nanos {
-        let buffer = &mut self.cores[core].buffer;
+    pub(crate) fn pace_what_is_due(&mut self, now: Nanos, context: &mut CoreContext) -> Nanos {
+        let buffer = &mut self.buffer;
         let Some(&tokens) = buffer.pacer().tokens() else { return Nanos::MAX };
         let mut next = Nanos::MAX;
         let (awaits_token, until) = (tokens.is_awaited(), buffer.pacer().holds_until());
         if tokens.holds() && until > now {
             next = until;
         } else if buffer.pacer_mut().lets_collection_go() {
-            self.let_waiting_go();
+            context.let_waiting_go();
         }
         if awaits_token && tokens.has_one(now) {
-            self.make_due(core, Due::Admit);
+            self.make_due(context, Due::Admit);
         } else if awaits_token {
             next = next.min(tokens.next(now));
         }
@@ -145,154 +134,113 @@ impl Ssd {
 
     /// A write that waits needs what is pinned programmed, or collection.
     #[inline(never)]
-    fn see_to_room(&mut self, now: Nanos, core: CoreId) {
-        if self.cores[core].tasks.is_pinned() {
-            self.hurry_pinned(now, core);
+    fn see_to_room(&mut self, now: Nanos, context: &mut CoreContext) {
+        if self.tasks.is_pinned() {
+            self.hurry_pinned(now, context);
         }
-        let Some(first) = self.cores[core].buffer.first_waiting() else { return };
-        if !self.cores[core].ftl.can_append(first.stream) {
-            if self.cores[core].ftl.map_awaits_room() {
+        let Some(first) = self.buffer.first_waiting() else { return };
+        if !self.ftl.can_append(first.stream) {
+            if self.ftl.map_awaits_room() {
                 // It may have become due by the last write that entered, and goes first.
-                self.make_due(core, Due::MapFlush);
+                self.make_due(context, Due::MapFlush);
             }
-            self.collect(now, core);
-            if self.is_hopeless(now, core, first) {
+            self.collect(now, context);
+            if self.is_hopeless(now, context, first) {
                 // Nothing will ever make room: the writes that wait end.
-                self.make_due(core, Due::Admit);
+                self.make_due(context, Due::Admit);
             }
         }
     }
 
     /// Whether a write that finds no room never will, not even from collection, which is started for it.
     #[inline]
-    fn is_hopeless(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) -> bool {
-        !self.cores[core].ftl.can_append(write.stream) && self.has_no_room_ever(now, core, write)
+    pub(crate) fn is_hopeless(&mut self, now: Nanos, context: &mut CoreContext, write: WaitingWrite) -> bool {
+        !self.ftl.can_append(write.stream) && self.has_no_room_ever(now, context, write)
     }
 
     #[inline(never)]
-    fn has_no_room_ever(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) -> bool {
-        if self.cores[core].ftl.held_units() != 0 {
-            self.give_up_held(now, core);
+    fn has_no_room_ever(&mut self, now: Nanos, context: &mut CoreContext, write: WaitingWrite) -> bool {
+        if self.ftl.held_units() != 0 {
+            self.give_up_held(now, context);
             return false;
         }
-        let ftl = &self.cores[core].ftl;
-        let (awaits, is_read_only) = (self.awaits_room(core), ftl.is_read_only());
-        let may_end = awaits || self.context.redirection.is_some();
+        let ftl = &self.ftl;
+        let (awaits, is_read_only) = (self.awaits_room(context), ftl.is_read_only());
+        let may_end = awaits || context.redirection.is_some();
         (is_read_only && !awaits)
-            || (may_end && self.has_no_hope_of_room(core, write) && {
-                self.collect(now, core);
-                self.has_no_hope_of_room(core, write)
+            || (may_end && self.has_no_hope_of_room(context, write) && {
+                self.collect(now, context);
+                self.has_no_hope_of_room(context, write)
             })
     }
 
-    /// Lets waiting writes in as far as there is room, or until one of them has made something due that comes first.
-    pub(crate) fn admit_waiting(&mut self, now: Nanos, core: CoreId) {
-        while let Some(write) = self.cores[core].buffer.first_waiting() {
-            if self.cores[core].may_admit(now, write) || self.may_coalesce(core, &write) {
-                self.cores[core].buffer.stop_waiting();
-                self.note_waited(now, core, &write.work);
-                self.admit(now, core, write);
-            } else if self.is_hopeless(now, core, write) {
-                self.cores[core].buffer.stop_waiting();
-                self.note_waited(now, core, &write.work);
-                self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
-                self.finish_parts(now, write.work.request, 1);
-            } else {
-                self.note_blocked(now, core, write.stream);
-                return;
-            }
-            if self.is_due_before_admission(core) {
-                self.make_due(core, Due::Admit);
-                return;
-            }
-        }
-        self.context.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+    /// Whether `write` may enter the buffer now: there is room, or it takes the place of older data there.
+    #[inline]
+    pub(crate) fn may_enter(&self, now: Nanos, write: &WaitingWrite) -> bool {
+        self.may_admit(now, *write) || self.may_coalesce(write)
     }
 
+    /// `write` enters the buffer, with the whole unit's content where bytes are kept.
     #[inline]
-    fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
-        debug_assert!(
-            self.cores[core].may_admit(now, write) || self.may_coalesce(core, &write),
-            "a write enters for which there is no room"
-        );
-        self.context.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+    pub(crate) fn enter(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        write: WaitingWrite,
+        unit: Option<Unit>,
+    ) {
         let WaitingWrite { work, stream } = write;
-        if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
-            self.finish_parts(now, work.request, 1);
-            return;
+        context.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
+        if context.heeds_writes
+            && let Some(older) = self.ftl.replaceable(work.lpn)
+        {
+            debug_assert!(work.sectors != 0, "a unit moves to where the host has written it anew");
+            self.ftl.replace(older, unit);
+        } else {
+            self.append(now, context, work, stream, unit);
         }
-        if self.is_rest_lost(core, work) {
-            // Lost while the write waited.
-            self.end_in_error(now, core, work);
-            return;
-        }
-        let mut unit = None;
-        if self.context.heeds_writes {
-            self.look_at_maps(core);
-            if self.cores[core].ftl.coalesces() && self.coalesce(now, core, work) {
-                return;
-            }
-            unit = if self.context.config.bytes { self.merged(core, work) } else { None };
-        }
-        let state = &mut self.cores[core];
-        state.forget_read(work.lpn);
-        let slot = state.ftl.append(stream, work.lpn);
-        state.buffer.enter(state.tasks.runs(Task::Gc));
+        context.finish_parts(now, work.request, 1);
+    }
+
+    /// The unit of `work` gets a slot at the frontier of `stream`; a program unit that is full is programmed.
+    #[inline]
+    fn append(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        work: UnitWork,
+        stream: Stream,
+        unit: Option<Unit>,
+    ) {
+        self.forget_read(work.lpn);
+        let slot = self.ftl.append(stream, work.lpn);
+        self.buffer.enter(self.tasks.runs(Task::Gc));
         if let Some(unit) = unit {
-            state.ftl.store(slot.ppn, unit);
+            self.ftl.store(slot.ppn, unit);
         }
-        if state.buffer.takes_tokens() {
-            self.take_token(now, core);
+        if self.buffer.takes_tokens() {
+            self.take_token(now, context);
         }
-        self.note_entered(core, work);
         if slot.completes_pu {
-            let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);
-            let units = self.cores[core].ftl.layout().units_per_pu();
-            self.program_host(now, core, pu, units);
-            self.program_parity(now, core, stream);
-            self.make_due(core, Due::Collect);
+            let (pu, _) = self.ftl.layout().pu_of(slot.ppn);
+            let units = self.ftl.layout().units_per_pu();
+            self.program_host(now, context, pu, units);
+            self.program_parity(now, context, stream);
+            self.make_due(context, Due::Collect);
         }
-        self.finish_parts(now, work.request, 1);
     }
 
-    /// The data of `work` is in the buffer.
-    #[inline]
-    pub(super) fn note_entered(&mut self, core: CoreId, work: UnitWork) {
-        self.context.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
-        if self.context.redirection.is_some() {
-            if work.sectors == 0 {
-                self.count_move(core);
+    /// Programs what is begun, padded, so that all that has entered the buffer is on its way to flash.
+    pub(crate) fn flush_buffer(&mut self, now: Nanos, context: &mut CoreContext) {
+        self.ftl.persist_trims();
+        for stream in self.ftl.streams().hosts() {
+            let units = self.ftl.stream(stream).begun_units();
+            if let Some(pu) = self.ftl.pad(stream) {
+                self.program_host(now, context, pu, units);
+                self.program_parity(now, context, stream);
             }
-            self.drop_superseded(core, work.lpn);
+            self.cover(now, context, stream);
         }
-    }
-
-    /// All of a command's data is in the buffer, but it must reach flash: programs what is begun, padded, and waits for
-    /// every program issued so far.
-    pub(crate) fn begin_barrier(&mut self, now: Nanos, request: HostRequestId) {
-        assert!(self.write_cache() != WriteCache::Protected, "a protected buffer needs no barrier");
-        for core in self.cores.indices() {
-            self.cores[core].ftl.persist_trims();
-            for stream in self.cores[core].ftl.streams().hosts() {
-                let units = self.cores[core].ftl.stream(stream).begun_units();
-                if let Some(pu) = self.cores[core].ftl.pad(stream) {
-                    self.program_host(now, core, pu, units);
-                    self.program_parity(now, core, stream);
-                }
-                self.cover(now, core, stream);
-            }
-            self.program_held(now, core);
-        }
-        self.context.host.flushes.bar(request);
-        self.end_barriers(now);
-    }
-
-    /// Flushes whose programs have all ended go on.
-    #[inline]
-    pub(crate) fn end_barriers(&mut self, now: Nanos) {
-        while let Some(request) = self.context.host.flushes.next_reached() {
-            self.note_spent(now, request, LatencyCause::Program);
-            self.finish_parts(now, request, 1);
-        }
+        self.program_held(now, context);
     }
 }

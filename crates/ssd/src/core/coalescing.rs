@@ -1,12 +1,13 @@
 //! What fits into the buffer, and writes that coalesce there: they take the place of older data, and full program units are held back for that.
 
 use super::WaitingWrite;
-use crate::op::{Task, UnitWork};
-use crate::ssd::Ssd;
+use crate::core::CoreContext;
+use crate::core::FlashCore;
+use crate::op::Task;
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_settings::drive::SsdConfig;
-use outlast_units::{Bytes, CoreId, Nanos, Pu};
+use outlast_units::{Bytes, Nanos, Pu};
 
 /// Units that the buffer of a core with translation layer `ftl` holds.
 ///
@@ -33,53 +34,40 @@ pub(super) fn capacity_of(ftl: &Ftl, config: &SsdConfig) -> Result<u32, ConfigEr
     Ok(capacity)
 }
 
-impl Ssd {
+impl FlashCore {
     /// Whether `write` needs no room: it takes the place of older data in the buffer.
-    pub(super) fn may_coalesce(&self, core: CoreId, write: &WaitingWrite) -> bool {
-        self.cores[core].ftl.replaceable(write.work.lpn).is_some()
-    }
-
-    /// Has `work`, which enters the buffer, take the place of older data there, if there is such; whether it did.
-    #[inline(never)]
-    pub(super) fn coalesce(&mut self, now: Nanos, core: CoreId, work: UnitWork) -> bool {
-        let Some(slot) = self.cores[core].ftl.replaceable(work.lpn) else { return false };
-        debug_assert!(work.sectors != 0, "a unit moves to where the host has written it anew");
-        let unit = if self.context.config.bytes { self.merged(core, work) } else { None };
-        self.cores[core].ftl.replace(slot, unit);
-        self.note_entered(core, work);
-        self.finish_parts(now, work.request, 1);
-        true
+    pub(crate) fn may_coalesce(&self, write: &WaitingWrite) -> bool {
+        self.ftl.replaceable(write.work.lpn).is_some()
     }
 
     /// A write finds no room. A superblock can be collected when all of it is on flash: where no other can, nothing is held back.
-    pub(super) fn give_up_held(&mut self, now: Nanos, core: CoreId) {
-        self.collect(now, core);
-        if !self.cores[core].tasks.runs(Task::Gc) {
-            self.program_held(now, core);
+    pub(super) fn give_up_held(&mut self, now: Nanos, context: &mut CoreContext) {
+        self.collect(now, context);
+        if !self.tasks.runs(Task::Gc) {
+            self.program_held(now, context);
         }
     }
 
     /// Holds `pu` back, and programs the one whose turn it is. What is not full of data is awaited, and so is all before it.
     #[inline(never)]
-    pub(super) fn hold_back(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32) {
-        let epoch = self.context.host.flushes.open_epoch();
-        let all = self.cores[core].ftl.layout().units_per_pu();
+    pub(super) fn hold_back(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu, units: u32) {
+        let epoch = context.host.flushes.open_epoch();
+        let all = self.ftl.layout().units_per_pu();
         if units == all {
-            if let Some(next) = self.cores[core].ftl.hold_back(pu) {
-                self.program_host_in(now, core, next, all, epoch);
+            if let Some(next) = self.ftl.hold_back(pu) {
+                self.program_host_in(now, context, next, all, epoch);
             }
         } else {
-            self.program_held(now, core);
-            self.program_host_in(now, core, pu, units, epoch);
+            self.program_held(now, context);
+            self.program_host_in(now, context, pu, units, epoch);
         }
     }
 
     /// Programs all that is held back.
-    pub(crate) fn program_held(&mut self, now: Nanos, core: CoreId) {
-        let (epoch, units) =
-            (self.context.host.flushes.open_epoch(), self.cores[core].ftl.layout().units_per_pu());
-        while let Some(pu) = self.cores[core].ftl.take_held() {
-            self.program_host_in(now, core, pu, units, epoch);
+    pub(crate) fn program_held(&mut self, now: Nanos, context: &mut CoreContext) {
+        let (epoch, units) = (context.host.flushes.open_epoch(), self.ftl.layout().units_per_pu());
+        while let Some(pu) = self.ftl.take_held() {
+            self.program_host_in(now, context, pu, units, epoch);
         }
     }
 }

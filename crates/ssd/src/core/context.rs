@@ -3,7 +3,7 @@
 use crate::core::{MapTimer, Unsettled};
 use crate::counters::Counters;
 use crate::events::DriveEvents;
-use crate::health::{Decisions, FaultSchedule, Redundancy, Timer};
+use crate::health::{Changes, Decisions, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
 use crate::ledger::Ledger;
 use crate::op::{Op, Purpose};
@@ -57,6 +57,7 @@ pub(crate) struct CoreContext {
     /// Redundancy that failed dies have taken.
     pub(crate) redundancy: Redundancy,
     pub(crate) schedule: FaultSchedule,
+    pub(crate) changes: Changes,
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,
     /// Failed dies for which space has been adjusted.
@@ -78,4 +79,12 @@ pub(crate) struct CoreContext {
     /// Superblocks whose relocation began since the last reset; absent where nobody asks.
     #[persist(skip)]
     pub(crate) victims: Option<Vec<Victim>>,
+}
+
+impl CoreContext {
+    /// How many flash cores the drive has.
+    #[inline]
+    pub(crate) fn flash_cores(&self) -> usize {
+        usize::from(self.config.controller.flash_cores)
+    }
 }

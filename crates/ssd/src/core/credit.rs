@@ -2,14 +2,13 @@
 
 use super::FlashCore;
 use crate::op::Task;
-use crate::ssd::Ssd;
-use outlast_units::{CoreId, Nanos};
+use outlast_units::Nanos;
 
-impl Ssd {
+impl FlashCore {
     /// Collection has dealt with `units` units of its victim: the host may write its share.
     #[inline]
-    pub(super) fn grant_credit(&mut self, now: Nanos, core: CoreId, units: u32) {
-        let FlashCore { ftl, tasks, buffer, .. } = &mut self.cores[core];
+    pub(super) fn grant_credit(&mut self, now: Nanos, units: u32) {
+        let FlashCore { ftl, tasks, buffer, .. } = self;
         if tasks.runs(Task::Gc) {
             let mut work = tasks.work();
             buffer.collected(now, ftl, &mut work, units, || tasks.coming(ftl));

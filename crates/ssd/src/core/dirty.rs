@@ -1,8 +1,10 @@
 //! What is to be looked at on a flash core, and in which order.
 
+use super::Effect;
 use crate::op::Task;
 use outlast_flash::Ask;
 use outlast_units::{CoreId, DieId};
+use std::collections::VecDeque;
 
 /// Something that an event may have made due on a flash core; in the order in which it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +140,10 @@ pub(crate) struct Unsettled {
     cores: Turns<CoreId>,
     /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
     asks: Turns<(DieId, Ask)>,
-    /// How many cores and asks there are, and one more while dies that wait to start an internal operation may go on: one look tells
+    /// Effects that the drive is to apply.
+    #[persist(skip)]
+    effects: VecDeque<Effect>,
+    /// How many cores, asks and effects there are, and one more while dies that wait to start an internal operation may go on: one look tells
     /// whether anything is due.
     pending: u32,
     leave: bool,
@@ -150,7 +155,8 @@ impl Unsettled {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         debug_assert!(
-            self.pending as usize == self.cores.left() + self.asks.left() + usize::from(self.leave),
+            self.pending as usize
+                == self.cores.left() + self.asks.left() + self.effects.len() + usize::from(self.leave),
             "{} are said to be pending in {self:?}",
             self.pending
         );
@@ -201,6 +207,26 @@ impl Unsettled {
         self.pending -= u32::from(!self.leave);
         self.last_leave = self.leave.then(|| (internal, left - 1));
         self.leave
+    }
+
+    /// The drive is to apply `effect` when the handler that asks for it has returned.
+    pub(crate) fn add_effect(&mut self, effect: Effect) {
+        self.pending += 1;
+        self.effects.push_back(effect);
+    }
+
+    /// Whether an effect is to be applied.
+    #[inline]
+    pub(crate) fn any_effect(&self) -> bool {
+        !self.effects.is_empty()
+    }
+
+    /// The first effect, which is applied now.
+    #[inline]
+    pub(crate) fn take_effect(&mut self) -> Option<Effect> {
+        let first = self.effects.pop_front()?;
+        self.pending -= 1;
+        Some(first)
     }
 
     /// Die `die` has asked for something that turned out to be stale.

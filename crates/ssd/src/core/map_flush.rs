@@ -1,9 +1,10 @@
 //! Flushes of the mapping table: when they are due, and that only so many programs of one are under way at a time.
 
 use super::{Due, FlashCore};
+use crate::core::CoreContext;
 use crate::op::Task;
 use crate::ssd::Ssd;
-use outlast_units::{CoreId, Nanos, Ppn, Pu};
+use outlast_units::{Nanos, Ppn, Pu};
 
 /// Programs of the mapping table on their way to flash, of one core.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
@@ -61,73 +62,73 @@ impl FlashCore {
     }
 }
 
+impl FlashCore {
+    /// The host is about to write: a flush may have become due by what it has written before.
+    #[inline(never)]
+    pub(crate) fn look_at_maps(&mut self, context: &mut CoreContext) {
+        if !self.maps.any_in_flight() && self.ftl.wants_map_flush() {
+            self.make_due(context, Due::MapFlush);
+        }
+    }
+
+    /// Programs more of the mapping table: a program unit on each lane at most at a time, so that what else the dies do goes on beside.
+    pub(crate) fn flush_map(&mut self, now: Nanos, context: &mut CoreContext) {
+        let most = self.ftl.layout().lanes().len() as u32;
+        let (mut begun, awaited_room) = (false, self.ftl.map_awaits_room());
+        while self.maps.in_flight < most && !self.puts_off_map_flush() {
+            let Some((stream, pu)) = self.ftl.flush_map() else { break };
+            self.program_map(now, context, pu);
+            self.program_parity(now, context, stream);
+            begun = true;
+        }
+        // Superblocks may have been opened, or none may be left to be opened.
+        if begun || self.ftl.wants_map_flush() {
+            self.make_due(context, Due::Collect);
+        }
+        if awaited_room && !self.ftl.map_awaits_room() {
+            // The host has left it a superblock, and may have the next: it has begun this one, or has nothing left to write.
+            self.make_due(context, Due::Admit);
+        }
+    }
+
+    /// Programs `pu` of the mapping table, or parity of it: the table is in the controller's memory, and takes no room in the buffer.
+    pub(crate) fn program_map(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu) {
+        self.maps.in_flight += 1;
+        let epoch = context.host.flushes.open_epoch();
+        self.program_host_in(now, context, pu, 0, epoch);
+    }
+
+    /// A program through the host's queue has ended: that of `pu`, which may be of the mapping table.
+    #[cold]
+    pub(crate) fn note_map_programmed(&mut self, context: &mut CoreContext, pu: Pu) {
+        let stream = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
+        if Some(stream) == self.ftl.streams().map() {
+            self.maps.in_flight -= 1;
+            if self.ftl.wants_map_flush() {
+                self.make_due(context, Due::MapFlush);
+            }
+        }
+    }
+
+    /// The program of `pu` has failed: what it holds of the mapping table is dirty again, as the controller still has it.
+    pub(crate) fn drop_map_pages(&mut self, pu: Pu) {
+        let ftl = &mut self.ftl;
+        for slot in Ppn::each(ftl.layout().slots_of(pu)) {
+            ftl.lose(slot);
+        }
+    }
+}
+
 impl Ssd {
     /// Calls for flushes of the mapping table that are due by time; returns when the next is.
     pub(crate) fn call_map_flushes(&mut self, now: Nanos) -> Nanos {
         if self.context.map_timer.next() != Nanos::MAX && self.context.map_timer.take(now) {
             for core in self.cores.indices() {
                 self.cores[core].ftl.call_map_flush();
-                self.make_due(core, Due::MapFlush);
+                self.cores[core].make_due(&mut self.context, Due::MapFlush);
             }
         }
         self.context.map_timer.next()
-    }
-
-    /// The host is about to write: a flush may have become due by what it has written before.
-    #[inline(never)]
-    pub(crate) fn look_at_maps(&mut self, core: CoreId) {
-        let state = &self.cores[core];
-        if !state.maps.any_in_flight() && state.ftl.wants_map_flush() {
-            self.make_due(core, Due::MapFlush);
-        }
-    }
-
-    /// Programs more of the mapping table: a program unit on each lane at most at a time, so that what else the dies do goes on beside.
-    pub(crate) fn flush_map(&mut self, now: Nanos, core: CoreId) {
-        let most = self.cores[core].ftl.layout().lanes().len() as u32;
-        let (mut begun, awaited_room) = (false, self.cores[core].ftl.map_awaits_room());
-        while self.cores[core].maps.in_flight < most && !self.cores[core].puts_off_map_flush() {
-            let Some((stream, pu)) = self.cores[core].ftl.flush_map() else { break };
-            self.program_map(now, core, pu);
-            self.program_parity(now, core, stream);
-            begun = true;
-        }
-        // Superblocks may have been opened, or none may be left to be opened.
-        if begun || self.cores[core].ftl.wants_map_flush() {
-            self.make_due(core, Due::Collect);
-        }
-        if awaited_room && !self.cores[core].ftl.map_awaits_room() {
-            // The host has left it a superblock, and may have the next: it has begun this one, or has nothing left to write.
-            self.make_due(core, Due::Admit);
-        }
-    }
-
-    /// Programs `pu` of the mapping table, or parity of it: the table is in the controller's memory, and takes no room in the buffer.
-    pub(crate) fn program_map(&mut self, now: Nanos, core: CoreId, pu: Pu) {
-        self.cores[core].maps.in_flight += 1;
-        let epoch = self.context.host.flushes.open_epoch();
-        self.program_host_in(now, core, pu, 0, epoch);
-    }
-
-    /// A program through the host's queue has ended: that of `pu`, which may be of the mapping table.
-    #[cold]
-    pub(crate) fn note_map_programmed(&mut self, core: CoreId, pu: Pu) {
-        let state = &mut self.cores[core];
-        let stream = state.ftl.superblock(state.ftl.layout().place(pu).superblock).stream();
-        if Some(stream) == state.ftl.streams().map() {
-            state.maps.in_flight -= 1;
-            if state.ftl.wants_map_flush() {
-                self.make_due(core, Due::MapFlush);
-            }
-        }
-    }
-
-    /// The program of `pu` has failed: what it holds of the mapping table is dirty again, as the controller still has it.
-    pub(crate) fn drop_map_pages(&mut self, core: CoreId, pu: Pu) {
-        let ftl = &mut self.cores[core].ftl;
-        for slot in Ppn::each(ftl.layout().slots_of(pu)) {
-            ftl.lose(slot);
-        }
     }
 }
 

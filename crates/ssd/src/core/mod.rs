@@ -7,6 +7,7 @@ mod collection;
 mod context;
 mod credit;
 mod dirty;
+mod effect;
 mod map_flush;
 mod pacing;
 mod processor;
@@ -20,6 +21,7 @@ mod victim;
 pub(crate) use buffer::{Buffer, WaitingWrite};
 pub(crate) use context::CoreContext;
 pub(crate) use dirty::{Dirty, Due, Unsettled};
+pub(crate) use effect::Effect;
 pub(crate) use map_flush::{MapPrograms, MapTimer};
 pub(crate) use processor::{CoreWork, Processor};
 pub(crate) use recent::Recent;
@@ -42,6 +44,9 @@ pub(crate) type Cores = IndexVec<CoreId, FlashCore>;
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[persist(within)]
 pub(crate) struct FlashCore {
+    /// Its number.
+    #[persist(skip)]
+    pub(crate) id: CoreId,
     pub(crate) ftl: Ftl,
     pub(crate) cpu: Processor<CoreWork>,
     pub(crate) buffer: Buffer,
@@ -111,12 +116,13 @@ impl FlashCore {
         }
     }
 
-    pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
+    pub(crate) fn new(id: CoreId, ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
         assert!(
             dies.len() == usize::from(ftl.layout().dies()),
             "a core's translation layer has all its dies"
         );
         Ok(Self {
+            id,
             cpu: Processor::default(),
             buffer: Buffer::new(&ftl, config)?,
             tasks: Tasks::new(&ftl, &config.ftl.gc),

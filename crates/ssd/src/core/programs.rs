@@ -1,102 +1,118 @@
 //! Program units on their way to flash: which queue they go through, who waits for them, what follows when they are there.
 
 use super::Due;
+use crate::core::CoreContext;
+use crate::core::FlashCore;
 use crate::op::{Op, OpKind, Purpose, Task};
-use crate::ssd::Ssd;
+use outlast_device::LatencyCause;
 use outlast_flash::Queue;
 use outlast_ftl::Cause;
 use outlast_settings::drive::WriteCache;
-use outlast_units::{CoreId, Nanos, Pu, Stream};
+use outlast_units::{Nanos, Pu, Stream};
 
-impl Ssd {
+impl FlashCore {
     /// Programs `pu`, full or filled up, with `units` units of the host's data; where writes coalesce, when its turn comes.
     #[inline]
-    pub(crate) fn program_host(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32) {
-        if self.cores[core].ftl.coalesces() {
-            return self.hold_back(now, core, pu, units);
+    pub(crate) fn program_host(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu, units: u32) {
+        if self.ftl.coalesces() {
+            return self.hold_back(now, context, pu, units);
         }
-        let epoch = self.context.host.flushes.open_epoch();
-        self.program_host_in(now, core, pu, units, epoch);
+        let epoch = context.host.flushes.open_epoch();
+        self.program_host_in(now, context, pu, units, epoch);
     }
 
     /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
     #[inline]
-    pub(crate) fn program_host_in(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32, epoch: u32) {
-        debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
-        self.context.host.flushes.count_in(epoch);
+    pub(crate) fn program_host_in(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        pu: Pu,
+        units: u32,
+        epoch: u32,
+    ) {
+        debug_assert!(units <= self.ftl.layout().units_per_pu(), "program unit {pu} is too full");
+        context.host.flushes.count_in(epoch);
         let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
-        self.submit_program(now, core, Queue::Programs, purpose, units);
+        self.submit_program(now, context, Queue::Programs, purpose, units);
     }
 
     /// A host program has ended: its units leave the buffer.
-    pub(crate) fn host_programmed(&mut self, now: Nanos, op: &Op) {
+    pub(crate) fn host_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
         debug_assert!(op.kind == OpKind::HostProgram, "{:?} ends as a host program", op.kind);
-        let core = op.core;
-        self.cores[core].buffer.leave(u32::from(op.units));
-        self.count_out(now, op.epoch);
-        if self.cores[core].buffer.any_moved_in() {
-            self.end_moved_in(now, core, op.pu);
+        self.buffer.leave(u32::from(op.units));
+        context.count_out(now, op.epoch);
+        if self.buffer.any_moved_in() {
+            self.end_moved_in(now, context, op.pu);
         }
-        self.mark_pinned(core);
-        if self.cores[core].maps.any_in_flight() {
-            self.note_map_programmed(core, op.pu);
+        self.mark_pinned(context);
+        if self.maps.any_in_flight() {
+            self.note_map_programmed(context, op.pu);
         }
-        if self.cores[core].buffer.pacer().credit().is_mixed() {
-            self.let_waiting_go();
+        if self.buffer.pacer().credit().is_mixed() {
+            context.let_waiting_go();
         }
-        if self.cores[core].buffer.any_waits() {
+        if self.buffer.any_waits() {
             // Writes that now fit enter before it is seen whether space is short.
-            self.make_due(core, Due::Admit);
-            self.make_due_then(core, Due::Collect);
-        } else if !(self.is_settled() && self.cores[core].collects_nothing()) {
-            self.make_due(core, Due::Collect);
+            self.make_due(context, Due::Admit);
+            self.make_due_then(context, Due::Collect);
+        } else if !(context.is_settled() && self.collects_nothing()) {
+            self.make_due(context, Due::Collect);
         }
-    }
-
-    /// A program operation of flush epoch `epoch` has ended.
-    pub(crate) fn count_out(&mut self, now: Nanos, epoch: u32) {
-        self.context.host.flushes.count_out(epoch);
-        self.end_barriers(now);
     }
 
     /// Program unit `pu` is on flash, or its units are elsewhere: the flush epochs of host data in it go on.
     #[cold]
-    fn end_moved_in(&mut self, now: Nanos, core: CoreId, pu: Pu) {
-        for epoch in self.cores[core].buffer.take_moved_in(pu) {
-            self.count_out(now, epoch);
+    fn end_moved_in(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu) {
+        for epoch in self.buffer.take_moved_in(pu) {
+            context.count_out(now, epoch);
         }
     }
 
     /// Programs the parity of the stripes that `stream` has completed.
     #[inline]
-    pub(crate) fn program_parity(&mut self, now: Nanos, core: CoreId, stream: Stream) {
-        if self.context.striped {
-            self.program_due_parity(now, core, stream);
+    pub(crate) fn program_parity(&mut self, now: Nanos, context: &mut CoreContext, stream: Stream) {
+        if context.striped {
+            self.program_due_parity(now, context, stream);
         }
     }
 
     #[inline(never)]
-    fn program_due_parity(&mut self, now: Nanos, core: CoreId, stream: Stream) {
-        while let Some(pu) = self.cores[core].ftl.take_parity(stream) {
-            self.program_in(now, core, stream, pu, 0);
+    fn program_due_parity(&mut self, now: Nanos, context: &mut CoreContext, stream: Stream) {
+        while let Some(pu) = self.ftl.take_parity(stream) {
+            self.program_in(now, context, stream, pu, 0);
         }
-        self.note_exposed(now, core, stream);
+        self.note_exposed(now, context, stream);
     }
 
     /// Programs `pu` of `stream`, through the queue that is the stream's.
-    pub(crate) fn program_in(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32) {
-        match self.cores[core].ftl.streams().cause(stream) {
-            Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
-            Cause::Map => self.program_map(now, core, pu),
-            Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
-            Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, units),
-            Cause::Scrub | Cause::Reencode => self.program_relocated(now, core, Task::Scrub, pu, units),
+    pub(crate) fn program_in(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        stream: Stream,
+        pu: Pu,
+        units: u32,
+    ) {
+        match self.ftl.streams().cause(stream) {
+            Cause::Host | Cause::Partial => self.program_host(now, context, pu, units),
+            Cause::Map => self.program_map(now, context, pu),
+            Cause::Gc => self.program_relocated(now, context, Task::Gc, pu, units),
+            Cause::WearLeveling => self.program_relocated(now, context, Task::WearLeveling, pu, units),
+            Cause::Scrub | Cause::Reencode => self.program_relocated(now, context, Task::Scrub, pu, units),
         }
     }
 
-    pub(crate) fn program_relocated(&mut self, now: Nanos, core: CoreId, task: Task, pu: Pu, units: u32) {
-        let epoch = self.cores[core].tasks.epoch(task);
-        self.program_relocated_in(now, core, task, pu, units, epoch);
+    pub(crate) fn program_relocated(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        task: Task,
+        pu: Pu,
+        units: u32,
+    ) {
+        let epoch = self.tasks.epoch(task);
+        self.program_relocated_in(now, context, task, pu, units, epoch);
     }
 
     /// [`Ssd::program_relocated`] for the victim with that epoch.
@@ -104,43 +120,58 @@ impl Ssd {
     pub(crate) fn program_relocated_in(
         &mut self,
         now: Nanos,
-        core: CoreId,
+        context: &mut CoreContext,
         task: Task,
         pu: Pu,
         units: u32,
         epoch: u32,
     ) {
-        debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
-        self.cores[core].tasks.program_begins(task, epoch);
+        debug_assert!(units <= self.ftl.layout().units_per_pu(), "program unit {pu} is too full");
+        self.tasks.program_begins(task, epoch);
         let purpose = Purpose::program(OpKind::RelocationProgram, task, pu, epoch);
-        self.submit_program(now, core, Queue::Internal(task), purpose, units);
+        self.submit_program(now, context, Queue::Internal(task), purpose, units);
     }
 
-    pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
+    pub(crate) fn relocation_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
         debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
-        let core = op.core;
-        self.context.flash.internal_ended(now);
-        let state = &mut self.cores[core];
-        state.tasks.leave(u32::from(op.units));
-        state.tasks.program_ended(op.task, op.epoch, op.pu);
-        if self.cores[core].buffer.any_moved_in() {
-            self.end_moved_in(now, core, op.pu);
+        context.flash.internal_ended(now);
+        self.tasks.leave(u32::from(op.units));
+        self.tasks.program_ended(op.task, op.epoch, op.pu);
+        if self.buffer.any_moved_in() {
+            self.end_moved_in(now, context, op.pu);
         }
-        if self.write_cache() != WriteCache::Protected {
-            self.make_due(core, Due::Formers);
-            self.make_due(core, Due::victim(op.task));
+        if context.write_cache() != WriteCache::Protected {
+            self.make_due(context, Due::Formers);
+            self.make_due(context, Due::victim(op.task));
         }
-        if !(self.is_settled() && self.cores[core].collects_nothing()) {
-            self.make_due_then(core, Due::Collect);
+        if !(context.is_settled() && self.collects_nothing()) {
+            self.make_due_then(context, Due::Collect);
         }
-        self.let_waiting_go();
+        context.let_waiting_go();
     }
 
     /// Data has come to flash: victims may be erased that waited for what superseded their units.
     #[inline]
-    fn mark_pinned(&mut self, core: CoreId) {
-        if self.cores[core].tasks.take_pinned() {
-            self.make_due(core, Due::Formers);
+    fn mark_pinned(&mut self, context: &mut CoreContext) {
+        if self.tasks.take_pinned() {
+            self.make_due(context, Due::Formers);
         }
+    }
+}
+
+impl CoreContext {
+    /// Flushes whose programs have all ended go on.
+    #[inline]
+    pub(crate) fn end_barriers(&mut self, now: Nanos) {
+        while let Some(request) = self.host.flushes.next_reached() {
+            self.note_spent(now, request, LatencyCause::Program);
+            self.finish_parts(now, request, 1);
+        }
+    }
+
+    /// A program operation of flush epoch `epoch` has ended.
+    pub(crate) fn count_out(&mut self, now: Nanos, epoch: u32) {
+        self.host.flushes.count_out(epoch);
+        self.end_barriers(now);
     }
 }

@@ -1,7 +1,9 @@
 //! The way of a command: over the link, through the master core, unit by unit to the flash cores, and out again.
 
 use super::{Part, Progress, Request, Then};
-use crate::core::CoreWork;
+use crate::core::CoreContext;
+use crate::core::FlashCore;
+use crate::core::{CoreWork, Effect};
 use crate::events::DriveSource;
 use crate::host::HostRequestId;
 use crate::op::UnitWork;
@@ -11,6 +13,84 @@ use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 use std::ops::Range;
 
+impl FlashCore {
+    /// Sees that flash core `core` acts when it has done the first piece of its work.
+    #[inline]
+    pub(crate) fn schedule_core(&mut self, context: &mut CoreContext) {
+        let next = self.cpu.next();
+        context.events.set(DriveSource::Core(self.id), next);
+    }
+}
+
+impl CoreContext {
+    /// `cause` has kept all of `request` until now.
+    #[inline]
+    pub(crate) fn note_spent(&mut self, now: Nanos, request: HostRequestId, cause: LatencyCause) {
+        self.note(move |ledger| ledger.spent(now, request, cause));
+    }
+
+    /// Data of a read has left the flash side; it now crosses the link.
+    #[inline]
+    pub(crate) fn data_moved(&mut self, now: Nanos, request: HostRequestId, sectors: u64) {
+        if let Some(at) = self.host.link.send(now, sectors * SECTOR_BYTES) {
+            self.host.requests.sent(request, at);
+        }
+    }
+
+    /// `parts` units of a command are done; the last one completes it.
+    #[inline]
+    pub(crate) fn finish_parts(&mut self, now: Nanos, id: HostRequestId, parts: u32) {
+        match self.host.requests.end_parts(id, parts) {
+            Progress::UnderWay | Progress::Forgotten => {}
+            Progress::Complete(request) => self.complete(now, id, &request),
+            Progress::AwaitFlash => {
+                self.note(move |ledger| ledger.is_buffered(now, id));
+                self.host.flushes.call(id);
+            }
+            Progress::Moved(outcome) => self.move_ended(id, outcome),
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
+        self.host.life.count(&request.command, request.outcome);
+        self.note(move |ledger| ledger.is_done(now, id));
+        if request.outcome != Outcome::Ok {
+            // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
+            let Command { lba, sectors, .. } = request.command;
+            self.note_failure(id, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
+        } else if request.command.op == HostOp::LbaStatus {
+            let Command { lba, sectors, .. } = request.command;
+            let command = Command::new(HostOp::LbaStatus, lba, sectors);
+            self.unsettled.add_effect(Effect::StatusDone { request: id, command, tag: request.tag });
+        }
+        if self.config.bytes {
+            self.host.bytes.end(id, request.tag, request.is_good());
+        }
+        self.host.complete(now, request);
+        if request.is_early() {
+            self.put_off_flush(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_failure(&mut self, id: HostRequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {
+        let per_unit = u64::from(self.size.sectors_per_unit);
+        let runs = self.host.failures.end(id, asked, per_unit);
+        if outcome == Outcome::MediumError {
+            self.host.failures.keep(tag, runs);
+        }
+    }
+
+    /// A move of the drive's own has ended.
+    #[inline(never)]
+    fn move_ended(&mut self, id: HostRequestId, outcome: Outcome) {
+        self.host.failures.forget(id);
+        self.moves.ended(outcome);
+    }
+}
+
 impl Ssd {
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
@@ -18,7 +98,7 @@ impl Ssd {
         let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
         let must_reach_flash = match command.op {
             HostOp::Flush => self.has_to_flush(),
-            HostOp::Write => match self.write_cache() {
+            HostOp::Write => match self.context.write_cache() {
                 WriteCache::Protected => false,
                 WriteCache::Volatile => command.fua,
                 WriteCache::Off => true,
@@ -27,7 +107,7 @@ impl Ssd {
         };
         let then = if must_reach_flash && in_range { self.then_to_flash() } else { Then::Complete };
         let request = self.context.host.requests.begin(now, command, tag, outcome, then);
-        self.note(move |ledger| ledger.accepted(now, request, tag));
+        self.context.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op == HostOp::Write && in_range;
         if self.context.config.bytes && is_write {
             self.take_in(request, &command, data);
@@ -52,7 +132,7 @@ impl Ssd {
         let (mut rest, mut room) = (data, unit_bytes - offset as usize * SECTOR_BYTES as usize);
         while !rest.is_empty() {
             let (own, others) = rest.split_at(rest.len().min(room));
-            let (core, lpn) = self.core_of(unit);
+            let (core, lpn) = self.context.core_of(unit);
             let part = if own.len() == unit_bytes {
                 let made = self.cores[core].ftl.make_unit(lpn, own);
                 Part::Whole(made.expect("a drive that keeps bytes makes units"))
@@ -62,12 +142,6 @@ impl Ssd {
             self.context.host.bytes.bring(request, unit, part);
             (unit, rest, room) = (unit + 1, others, unit_bytes);
         }
-    }
-
-    /// `cause` has kept all of `request` until now.
-    #[inline]
-    pub(crate) fn note_spent(&mut self, now: Nanos, request: HostRequestId, cause: LatencyCause) {
-        self.note(move |ledger| ledger.spent(now, request, cause));
     }
 
     #[inline]
@@ -100,7 +174,7 @@ impl Ssd {
     pub(crate) fn master_event(&mut self, now: Nanos) {
         let request = self.master.done().expect("the master core's event has work");
         self.context.events.set(DriveSource::Master, self.master.next());
-        self.note_spent(now, request, LatencyCause::Firmware);
+        self.context.note_spent(now, request, LatencyCause::Firmware);
         self.split(now, request);
     }
 
@@ -120,7 +194,7 @@ impl Ssd {
                 HostOp::Read | HostOp::Write | HostOp::Trim => self.split_units(now, request, &command),
             }
         }
-        self.finish_parts(now, request, 1);
+        self.context.finish_parts(now, request, 1);
     }
 
     fn split_units(&mut self, now: Nanos, request: HostRequestId, command: &Command) {
@@ -139,7 +213,7 @@ impl Ssd {
         while rest != 0 {
             let sectors = rest.min(self.context.size.sectors_per_unit - offset);
             // A read goes to where the data is, all else to where it belongs.
-            let (mut core, mut lpn) = self.core_of(unit);
+            let (mut core, mut lpn) = self.context.core_of(unit);
             if self.context.redirection.is_some() && is_read {
                 (core, lpn) = self.place_of(unit);
             }
@@ -168,15 +242,8 @@ impl Ssd {
             } else {
                 self.cores[core].cpu.take(now, cost, CoreWork::Units { first: work, units: 1 });
             }
-            self.schedule_core(core);
+            self.cores[core].schedule_core(&mut self.context);
         }
-    }
-
-    /// Sees that flash core `core` acts when it has done the first piece of its work.
-    #[inline]
-    pub(crate) fn schedule_core(&mut self, core: CoreId) {
-        let next = self.cores[core].cpu.next();
-        self.context.events.set(DriveSource::Core(core), next);
     }
 
     /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
@@ -199,13 +266,13 @@ impl Ssd {
 
     pub(crate) fn cpu_event(&mut self, now: Nanos, core: CoreId) {
         let work = self.cores[core].cpu.done().expect("a processor's event has work");
-        self.schedule_core(core);
+        self.cores[core].schedule_core(&mut self.context);
         match work {
             CoreWork::Units { first, units: 1 } => self.execute(now, core, first),
             CoreWork::Units { first, units } => self.execute_page(now, core, first, units),
-            CoreWork::Search { request } => self.finish_parts(now, request, 1),
+            CoreWork::Search { request } => self.context.finish_parts(now, request, 1),
             CoreWork::Mark { request } => {
-                self.marked(now, core, request);
+                self.cores[core].marked(now, &mut self.context, request);
                 self.go_on_with_lists(now);
             }
         }
@@ -219,70 +286,10 @@ impl Ssd {
         self.context.flash.begin_gathering();
         self.execute(now, core, first);
         for lpn in Lpn::each(first.lpn + 1..first.lpn + units) {
-            let start = self.unit_at(core, lpn) * u64::from(self.context.size.sectors_per_unit);
+            let start = self.context.unit_at(core, lpn) * u64::from(self.context.size.sectors_per_unit);
             let sectors = u64::from(self.context.size.sectors_per_unit).min(end - start) as u16;
             self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
         }
         self.end_gathering(now);
-    }
-
-    /// Data of a read has left the flash side; it now crosses the link.
-    #[inline]
-    pub(crate) fn data_moved(&mut self, now: Nanos, request: HostRequestId, sectors: u64) {
-        if let Some(at) = self.context.host.link.send(now, sectors * SECTOR_BYTES) {
-            self.context.host.requests.sent(request, at);
-        }
-    }
-
-    /// `parts` units of a command are done; the last one completes it.
-    #[inline]
-    pub(crate) fn finish_parts(&mut self, now: Nanos, id: HostRequestId, parts: u32) {
-        match self.context.host.requests.end_parts(id, parts) {
-            Progress::UnderWay | Progress::Forgotten => {}
-            Progress::Complete(request) => self.complete(now, id, &request),
-            Progress::AwaitFlash => {
-                self.note(move |ledger| ledger.is_buffered(now, id));
-                self.context.host.flushes.call(id);
-            }
-            Progress::Moved(outcome) => self.move_ended(id, outcome),
-        }
-    }
-
-    #[inline]
-    fn complete(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
-        self.context.host.life.count(&request.command, request.outcome);
-        self.note(move |ledger| ledger.is_done(now, id));
-        if request.outcome != Outcome::Ok {
-            // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
-            let Command { lba, sectors, .. } = request.command;
-            self.note_failure(id, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
-        } else if request.command.op == HostOp::LbaStatus {
-            let Command { lba, sectors, .. } = request.command;
-            self.answer_status(now, id, &Command::new(HostOp::LbaStatus, lba, sectors), request.tag);
-        }
-        if self.context.config.bytes {
-            self.context.host.bytes.end(id, request.tag, request.is_good());
-        }
-        self.context.host.complete(now, request);
-        if request.is_early() {
-            self.put_off_flush(now);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_failure(&mut self, id: HostRequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {
-        let per_unit = u64::from(self.context.size.sectors_per_unit);
-        let runs = self.context.host.failures.end(id, asked, per_unit);
-        if outcome == Outcome::MediumError {
-            self.context.host.failures.keep(tag, runs);
-        }
-    }
-
-    /// A move of the drive's own has ended.
-    #[inline(never)]
-    fn move_ended(&mut self, id: HostRequestId, outcome: Outcome) {
-        self.context.host.failures.forget(id);
-        self.context.moves.ended(outcome);
     }
 }

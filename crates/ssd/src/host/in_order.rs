@@ -62,7 +62,7 @@ impl Ssd {
     pub(crate) fn go_on_in_order(&mut self, now: Nanos) {
         let first = self.context.host.in_order.as_mut().and_then(|own| own.held.pop_front());
         let first = first.expect("a command goes on that was held up");
-        self.note_spent(now, first, LatencyCause::Queue);
+        self.context.note_spent(now, first, LatencyCause::Queue);
         self.split_now(now, first);
         if let Some(own) = &mut self.context.host.in_order {
             own.lets_go = false;

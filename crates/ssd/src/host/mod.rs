@@ -25,6 +25,7 @@ mod late;
 mod link;
 mod passage;
 mod requests;
+mod units;
 mod waiting;
 
 pub(crate) use bytes::Part;

@@ -59,13 +59,13 @@ impl Ssd {
         }
         let request = self.context.host.link.arrived().expect("the link's event has a command");
         self.context.events.set(DriveSource::Link, self.context.host.next_in());
-        self.note_spent(now, request, LatencyCause::Link);
+        self.context.note_spent(now, request, LatencyCause::Link);
         self.fetched(now, request);
     }
 
     /// Command `tag`, which is outside, was kept there by `cause` until now.
     fn note_kept_out(&mut self, now: Nanos, tag: Tag, cause: LatencyCause) {
-        self.note(move |ledger| ledger.kept_out(now, tag, cause));
+        self.context.note(move |ledger| ledger.kept_out(now, tag, cause));
     }
 
     /// Hands out the next completion, or has it set out, and lets in a command that waits for its place in the queue.
@@ -110,7 +110,7 @@ impl Ssd {
     #[inline]
     fn hand_out(&mut self, completion: Completion, completions: &mut Vec<Completion>) {
         completions.push(completion);
-        self.note(move |ledger| ledger.completes(completion.at, completion.tag));
+        self.context.note(move |ledger| ledger.completes(completion.at, completion.tag));
     }
 
     /// Commands submitted whose completion the host does not have: those on their way in or out included.

@@ -12,7 +12,7 @@ use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use outlast_ftl::Axis;
 use outlast_units::slab::{NIL, Slab};
-use outlast_units::{CoreId, Lpn, Ppn, Pu};
+use outlast_units::{Lpn, Ppn, Pu};
 
 /// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
 pub(super) const MOST_NESTED: u8 = 3;
@@ -27,7 +27,7 @@ pub(crate) enum LadderEffect {
     /// A unit has been rebuilt from the units of `members`: where bytes are kept, they are put together.
     Rebuilt { op: Op, axis: Axis, unit: u32, owner: Option<Lpn>, members: Vec<Pu> },
     /// Combining so many members takes flash core `core` time, which the host's request, if it is for one, waits for.
-    Combine { core: CoreId, members: u64, request: Option<HostRequestId> },
+    Combine { members: u64, request: Option<HostRequestId> },
     /// A read has come to its end: it has given all of its units but those in the mask.
     Done(Op, u64),
 }
@@ -167,7 +167,7 @@ impl Ladder {
         if good != 0 {
             let members = u64::from(recovery.needed()) * u64::from(good.count_ones());
             let request = self.top_request(recovery);
-            effects.push(LadderEffect::Combine { core: op.core, members, request });
+            effects.push(LadderEffect::Combine { members, request });
         }
         op.failing = bad;
         if op.kind == OpKind::StripeRead {

@@ -96,7 +96,7 @@ impl Ssd {
     /// Checks that programs under way are of program units that are not on flash, each once.
     fn check_order_of_programs(&self) -> Result<(), String> {
         for (index, core) in self.cores.iter_indexed() {
-            let units = self.programs_in_flight(index).map(|op| op.tag.pu);
+            let units = self.context.programs_in_flight(index).map(|op| op.tag.pu);
             core.ftl.check_order(units)?;
         }
         Ok(())
@@ -125,8 +125,9 @@ impl Ssd {
             ledger.self_check(host)?;
         }
         let counted = self.context.host.flushes.outstanding();
-        let programs =
-            |core| self.programs_in_flight(core).filter(|op| op.tag.kind == OpKind::HostProgram).count();
+        let programs = |core| {
+            self.context.programs_in_flight(core).filter(|op| op.tag.kind == OpKind::HostProgram).count()
+        };
         let of_host: u64 = self.cores.indices().map(|core| programs(core) as u64).sum();
         let moved_in: u64 = self.cores.iter().map(|core| core.buffer.epochs_moved_in()).sum();
         if counted != of_host + moved_in {
@@ -190,6 +191,6 @@ impl Ssd {
 
     fn padding_in_flight(&self, core: CoreId) -> u64 {
         let per_pu = u64::from(self.cores[core].ftl.layout().units_per_pu());
-        self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units())).sum()
+        self.context.programs_in_flight(core).map(|op| per_pu - u64::from(op.units())).sum()
     }
 }

@@ -1,10 +1,28 @@
 //! Something breaks, and a die is given up. This takes the whole drive: power may fail, and a die's stripes, streams and waiting writes
 //! are concerned at once.
 
+use crate::core::CoreContext;
 use crate::core::Due;
+use crate::core::FlashCore;
 use crate::ssd::Ssd;
 use outlast_media::{Damage, Fault, Faults};
 use outlast_units::{CoreId, DieId, LocalDie, Nanos};
+
+impl FlashCore {
+    /// The core uses its die `local`, or only `plane` of it, no more: what follows on the core itself.
+    fn give_up_die(&mut self, now: Nanos, context: &mut CoreContext, local: LocalDie, plane: Option<u16>) {
+        assert!(local.index() < self.dies.len(), "core {} has no die {local}", self.id);
+        self.ftl.end_rebuild();
+        self.ftl.give_up_die(local, plane);
+        debug_assert!(plane.is_some() || self.ftl.is_dead_die(local), "a die given up takes no data");
+        // Stripes may have ended where the die would have come next.
+        self.program_all_parity(now, context);
+        self.restore_redundancy(now, context, local, plane);
+        self.reprotect_all(now, context);
+        self.make_due(context, Due::Admit);
+        self.make_due_then(context, Due::Collect);
+    }
+}
 
 impl Ssd {
     /// From now on operations may fail.
@@ -36,7 +54,7 @@ impl Ssd {
         if let Damage::Power(tear) = fault.damage {
             self.tear_next(tear);
             let aborted = self.context.host.abort(now);
-            self.note(|ledger| ledger.abort(now, &aborted));
+            self.context.note(|ledger| ledger.abort(now, &aborted));
             self.cut(now, now);
             self.context.schedule.count_injected();
             return;
@@ -75,19 +93,7 @@ impl Ssd {
 
     /// Core `core` uses its die `local`, or only `plane` of it, no more.
     pub(crate) fn give_up(&mut self, now: Nanos, core: CoreId, local: LocalDie, plane: Option<u16>) {
-        assert!(local.index() < self.cores[core].dies.len(), "core {core} has no die {local}");
-        self.cores[core].ftl.end_rebuild();
-        self.cores[core].ftl.give_up_die(local, plane);
-        debug_assert!(
-            plane.is_some() || self.cores[core].ftl.is_dead_die(local),
-            "a die given up takes no data"
-        );
-        // Stripes may have ended where the die would have come next.
-        self.program_all_parity(now, core);
-        self.restore_redundancy(now, core, local, plane);
-        self.reprotect_all(now, core);
-        self.make_due(core, Due::Admit);
-        self.make_due_then(core, Due::Collect);
+        self.cores[core].give_up_die(now, &mut self.context, local, plane);
         self.settle(now);
     }
 }

@@ -94,7 +94,7 @@ impl Ssd {
         self.mounts.time += took;
         self.mounts.longest = self.mounts.longest.max(took);
         self.context.host.close(now + took);
-        self.call_housekeeping(now + took);
+        self.context.call_housekeeping(now + took);
     }
 
     /// Dies that have not been given up.

@@ -11,6 +11,7 @@
 //! Trims survive, flushed or not, unless `controller.trims` is `volatile`: then a trim is safe after the next flush that is carried out. Until then it is kept
 //! as a note of the copy that it made stale (`ftl/src/ftl/trims.rs`), and a loss of power makes that copy current again.
 
+use crate::core::CoreContext;
 use crate::core::{Due, FlashCore};
 use crate::counters::PowerCuts;
 use crate::events::DriveSource;
@@ -24,6 +25,7 @@ use outlast_ftl::{Aftermath, Cause};
 use outlast_media::Tear;
 use outlast_settings::drive::WriteCache;
 use outlast_settings::ftl::PartialPlace;
+use outlast_units::rng::{mix, sub_seed};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
@@ -34,8 +36,100 @@ impl PowerCycle for Ssd {
             self.step(off, &mut unheard);
         }
         self.context.host.forget(off);
-        self.note(Ledger::forget);
+        self.context.note(Ledger::forget);
         self.cut(off, on);
+    }
+}
+
+impl FlashCore {
+    /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
+    fn stop_core(&mut self, now: Nanos, context: &mut CoreContext) -> Vec<SuperblockId> {
+        self.cpu.forget(now);
+        if let Some(cache) = &mut self.read_cache {
+            cache.clear();
+        }
+        context.counters.blocked_ns += self.buffer.forget(now).0;
+        if let Some(scrub) = &mut self.scrub {
+            scrub.power_failed();
+        }
+        let abandoned = self.tasks.forget();
+        for &superblock in &abandoned {
+            self.ftl.end_relocation(superblock);
+        }
+        self.ftl.power_failed();
+        abandoned
+    }
+
+    /// The program units in `read` are read so that the parity of their stripes is known again. What cannot be read is lost, unless what
+    /// covers the stripe gives it, where `covered` says that this has survived.
+    pub(crate) fn read_for_parity(&mut self, context: &mut CoreContext, read: &[Pu], covered: bool) {
+        let mask = u64::MAX >> (64 - self.ftl.layout().units_per_pu());
+        for &pu in read {
+            let first = self.ftl.layout().first_slot_of(pu);
+            for unit in units(broken_units(&self.ftl, self.faults.as_ref(), pu, mask)) {
+                let is_broken =
+                    |other: Pu| broken_units(&self.ftl, self.faults.as_ref(), other, 1 << unit) != 0;
+                if covered && self.ftl.parity().cover_gives(pu, unit, is_broken) {
+                    continue;
+                }
+                let gone = self.ftl.lose_uncovered(first + unit).is_some();
+                context.counters.lost_units += u64::from(gone);
+            }
+        }
+    }
+
+    /// Core `core` goes on: erasures that were under way are begun anew, parity that has become due is programmed. Returns the superblocks that are full,
+    /// of each of which a mount reads a page.
+    fn go_on_after_cut(&mut self, now: Nanos, context: &mut CoreContext, abandoned: &[SuperblockId]) -> u64 {
+        let ftl = &self.ftl;
+        let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
+        let filled = superblocks
+            .filter(|&at| ftl.superblock(at).state() == outlast_decisions::SuperblockState::Sealed)
+            .count() as u64;
+        for stream in self.ftl.streams().all() {
+            self.program_parity(now, context, stream);
+        }
+        for task in Task::ALL {
+            let FlashCore { tasks, ftl, .. } = self;
+            for superblock in tasks.erase_again(task, ftl) {
+                self.begin_erasing(now, context, task, superblock);
+            }
+        }
+        for &superblock in abandoned {
+            self.scrub_cut_short(now, context, superblock);
+        }
+        self.look_at_redundancy_again(now, context);
+        self.look_at_alarms(now, context);
+        for local in self.dies.indices() {
+            let die = self.dies[local];
+            self.wake(now, context, die);
+        }
+        self.make_due(context, Due::Collect);
+        self.make_due(context, Due::Scrub);
+        filled
+    }
+
+    /// A victim cannot be erased before what superseded its units is on flash. Where host writes wait for its space, what they would
+    /// have to fill first is padded.
+    #[cold]
+    pub(crate) fn hurry_pinned(&mut self, now: Nanos, context: &mut CoreContext) {
+        if !self.buffer.is_blocked() {
+            return;
+        }
+        self.program_held(now, context);
+        let pinned: Vec<SuperblockId> = self.tasks.formers().collect();
+        for superblock in pinned {
+            for stream in self.ftl.streams().all() {
+                let ftl = &mut self.ftl;
+                let units = ftl.stream(stream).begun_units();
+                if !ftl.stream(stream).begun_pins(superblock) {
+                    continue;
+                }
+                let Some(pu) = ftl.pad(stream) else { continue };
+                self.program_in(now, context, stream, pu, units);
+                self.program_parity(now, context, stream);
+            }
+        }
     }
 }
 
@@ -64,8 +158,9 @@ impl Ssd {
         self.context.ladder.power_failed();
         self.master.forget(off);
         let cores = self.cores.indices();
-        let abandoned: IndexVec<CoreId, _> = cores.map(|core| self.stop_core(off, core)).collect();
-        let protected = self.write_cache() == WriteCache::Protected;
+        let abandoned: IndexVec<CoreId, _> =
+            cores.map(|core| self.cores[core].stop_core(off, &mut self.context)).collect();
+        let protected = self.context.write_cache() == WriteCache::Protected;
         let parity = if protected {
             self.issue_again(on, &outstanding);
             Vec::new()
@@ -82,25 +177,6 @@ impl Ssd {
         if self.context.events.next() < on {
             self.context.events.set(DriveSource::Housekeeping, on);
         }
-    }
-
-    /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
-    fn stop_core(&mut self, now: Nanos, core: CoreId) -> Vec<SuperblockId> {
-        let state = &mut self.cores[core];
-        state.cpu.forget(now);
-        if let Some(cache) = &mut state.read_cache {
-            cache.clear();
-        }
-        self.context.counters.blocked_ns += state.buffer.forget(now).0;
-        if let Some(scrub) = &mut state.scrub {
-            scrub.power_failed();
-        }
-        let abandoned = state.tasks.forget();
-        for &superblock in &abandoned {
-            state.ftl.end_relocation(superblock);
-        }
-        state.ftl.power_failed();
-        abandoned
     }
 
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
@@ -154,7 +230,8 @@ impl Ssd {
     ) -> Vec<(CoreId, Pu)> {
         let mut read_again = Vec::new();
         for core in self.cores.indices() {
-            let taken = self.take_for_good(now, core, outstanding, tear);
+            let draw = mix(sub_seed(self.seed, "ssd.tear") ^ self.power_cuts.cuts);
+            let taken = self.cores[core].take_for_good(now, &mut self.context, outstanding, (tear, draw));
             let of = |wanted: bool| -> Vec<Pu> {
                 let own = outstanding.iter().filter(|one| self.context.places[one.die].core == core);
                 let own = own.filter(|one| one.started == wanted && !taken.contains(&one.op.tag.pu));
@@ -179,39 +256,20 @@ impl Ssd {
             self.power_cuts.torn += started.len() as u64;
             self.power_cuts.lost_units += lost;
             self.power_cuts.mount_pages += (scanned + read.len() as u64) * pages;
-            self.read_for_parity(core, &read, true);
+            self.cores[core].read_for_parity(&mut self.context, &read, true);
             read_again.extend(read.into_iter().map(|pu| (core, pu)));
             let state = &mut self.cores[core];
             state.ftl.recompute_parity(&fill);
             for superblock in sealed {
-                self.sealed(now, core, superblock);
+                self.cores[core].sealed(now, &mut self.context, superblock);
             }
             for pu in fill {
                 let ftl = &self.cores[core].ftl;
                 let stream = ftl.superblock(ftl.layout().place(pu).superblock).stream();
-                self.program_in(now, core, stream, pu, 0);
+                self.cores[core].program_in(now, &mut self.context, stream, pu, 0);
             }
         }
         read_again
-    }
-
-    /// The program units in `read` are read so that the parity of their stripes is known again. What cannot be read is lost, unless what
-    /// covers the stripe gives it, where `covered` says that this has survived.
-    pub(crate) fn read_for_parity(&mut self, core: CoreId, read: &[Pu], covered: bool) {
-        let state = &mut self.cores[core];
-        let mask = u64::MAX >> (64 - state.ftl.layout().units_per_pu());
-        for &pu in read {
-            let first = state.ftl.layout().first_slot_of(pu);
-            for unit in units(broken_units(&state.ftl, state.faults.as_ref(), pu, mask)) {
-                let is_broken =
-                    |other: Pu| broken_units(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
-                if covered && state.ftl.parity().cover_gives(pu, unit, is_broken) {
-                    continue;
-                }
-                let gone = state.ftl.lose_uncovered(first + unit).is_some();
-                self.context.counters.lost_units += u64::from(gone);
-            }
-        }
     }
 
     /// The parity cache has lost its contents.
@@ -220,61 +278,13 @@ impl Ssd {
         for core in self.cores.indices() {
             if cached(&self.cores[core]) {
                 let read = self.cores[core].ftl.stripes_under_way();
-                self.read_for_parity(core, &read, false);
+                self.cores[core].read_for_parity(&mut self.context, &read, false);
             }
         }
     }
 
-    /// Core `core` goes on: erasures that were under way are begun anew, parity that has become due is programmed.
     fn mount(&mut self, now: Nanos, core: CoreId, abandoned: &[SuperblockId]) {
-        let ftl = &self.cores[core].ftl;
-        let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
-        let filled = superblocks
-            .filter(|&at| ftl.superblock(at).state() == outlast_decisions::SuperblockState::Sealed)
-            .count() as u64;
-        self.power_cuts.mount_pages += filled;
-        for stream in self.cores[core].ftl.streams().all() {
-            self.program_parity(now, core, stream);
-        }
-        for task in Task::ALL {
-            let FlashCore { tasks, ftl, .. } = &mut self.cores[core];
-            for superblock in tasks.erase_again(task, ftl) {
-                self.begin_erasing(now, core, task, superblock);
-            }
-        }
-        for &superblock in abandoned {
-            self.scrub_cut_short(now, core, superblock);
-        }
-        self.look_at_redundancy_again(now, core);
-        self.look_at_alarms(now, core);
-        for local in self.cores[core].dies.indices() {
-            self.wake(now, self.cores[core].dies[local]);
-        }
-        self.make_due(core, Due::Collect);
-        self.make_due(core, Due::Scrub);
+        self.power_cuts.mount_pages += self.cores[core].go_on_after_cut(now, &mut self.context, abandoned);
         self.settle(now);
-    }
-
-    /// A victim cannot be erased before what superseded its units is on flash. Where host writes wait for its space, what they would
-    /// have to fill first is padded.
-    #[cold]
-    pub(crate) fn hurry_pinned(&mut self, now: Nanos, core: CoreId) {
-        if !self.cores[core].buffer.is_blocked() {
-            return;
-        }
-        self.program_held(now, core);
-        let pinned: Vec<SuperblockId> = self.cores[core].tasks.formers().collect();
-        for superblock in pinned {
-            for stream in self.cores[core].ftl.streams().all() {
-                let ftl = &mut self.cores[core].ftl;
-                let units = ftl.stream(stream).begun_units();
-                if !ftl.stream(stream).begun_pins(superblock) {
-                    continue;
-                }
-                let Some(pu) = ftl.pad(stream) else { continue };
-                self.program_in(now, core, stream, pu, units);
-                self.program_parity(now, core, stream);
-            }
-        }
     }
 }

@@ -1,7 +1,9 @@
 //! Redirection: where units live after a die has failed, and whether there is room. This takes the whole drive: a unit moves from one core
 //! to another, and writes that wait in one core go to the other.
 
+use crate::core::CoreContext;
 use crate::core::Due;
+use crate::core::FlashCore;
 use crate::core::WaitingWrite;
 use crate::op::UnitWork;
 use crate::repair::{Prospects, Redirection};
@@ -13,36 +15,51 @@ use outlast_settings::drive::{Migration, RepairScheme};
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos};
 
-impl Ssd {
+impl FlashCore {
+    /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
+    #[cold]
+    pub(crate) fn awaits_room(&self, context: &CoreContext) -> bool {
+        let shares =
+            context.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
+        let is_new = |(local, &die): (LocalDie, &DieId)| {
+            self.ftl.is_dead_die(local) && !context.adjusted.contains(&die) && !context.absent.contains(&die)
+        };
+        shares && self.dies.iter_indexed().any(is_new)
+    }
+}
+
+impl CoreContext {
     /// The core that unit `unit` had when the drive was new, and its number there.
     #[inline]
     pub(crate) fn former_core_of(&self, unit: u64) -> (CoreId, Lpn) {
-        let cores = self.cores.len() as u64;
+        let cores = self.flash_cores() as u64;
         (CoreId((unit % cores) as u16), Lpn((unit / cores) as u32))
     }
 
     /// The unit that core `core` knows by number `lpn`, be it there at home or formerly.
     #[inline]
     pub(crate) fn unit_at(&self, core: CoreId, lpn: Lpn) -> u64 {
-        let (core, number) = match &self.context.redirection {
+        let (core, number) = match &self.redirection {
             None => (core, lpn),
             Some(redirection) => redirection.origin(core, lpn),
         };
-        u64::from(number.0) * self.cores.len() as u64 + u64::from(core.0)
+        u64::from(number.0) * self.flash_cores() as u64 + u64::from(core.0)
     }
+}
 
+impl Ssd {
     /// Where the data of unit `unit` is: at its home, unless it was written before it was redirected and not since. Of a unit without
     /// data, its home.
     #[inline]
     pub(crate) fn place_of(&self, unit: u64) -> (CoreId, Lpn) {
-        let home = self.core_of(unit);
+        let home = self.context.core_of(unit);
         if self.context.redirection.is_some() { self.place_of_redirected(unit, home) } else { home }
     }
 
     #[inline(never)]
     fn place_of_redirected(&self, unit: u64, home: (CoreId, Lpn)) -> (CoreId, Lpn) {
         debug_assert!(self.context.redirection.is_some(), "without redirection units are at home");
-        let former = self.former_core_of(unit);
+        let former = self.context.former_core_of(unit);
         let ftl = &self.cores[former.0].ftl;
         let is_there = ftl.lookup(former.1).is_some() || ftl.is_lost(former.1);
         if is_there { former } else { home }
@@ -53,7 +70,7 @@ impl Ssd {
     pub(crate) fn left_behind(&self, unit: u64) -> Option<(CoreId, Lpn)> {
         self.context.redirection.as_ref()?;
         let place = self.place_of(unit);
-        let is_left = place != self.core_of(unit) && !self.cores[place.0].ftl.is_gone(place.1);
+        let is_left = place != self.context.core_of(unit) && !self.cores[place.0].ftl.is_gone(place.1);
         is_left.then_some((place.0, place.1))
     }
 
@@ -61,7 +78,7 @@ impl Ssd {
     pub fn left_behind_units(&self) -> impl Iterator<Item = u64> {
         let victims = self.context.redirection.iter().flat_map(move |redirection| {
             self.cores.indices().flat_map(move |victim| {
-                redirection.redirected(victim, 0).map(move |number| self.unit_at(victim, number))
+                redirection.redirected(victim, 0).map(move |number| self.context.unit_at(victim, number))
             })
         });
         victims.filter(|&unit| self.left_behind(unit).is_some())
@@ -70,17 +87,17 @@ impl Ssd {
     /// The address beyond the host's by which Reparo calls the place of a unit that lives in another core than its own (`_60` in its Figure
     /// 8), in units; `None` of all others. Address `a` is number `⌊a / N⌋` of core `a mod N`, as everywhere.
     pub fn extended_address(&self, unit: u64) -> Option<u64> {
-        let home = self.core_of(unit);
-        let is_redirected = home != self.former_core_of(unit);
+        let home = self.context.core_of(unit);
+        let is_redirected = home != self.context.former_core_of(unit);
         is_redirected.then(|| u64::from(home.1.0) * self.cores.len() as u64 + u64::from(home.0.0))
     }
 
     /// Where work on a unit is to be done, if not at (`core`, `work.lpn`): the unit has been redirected, or its data has moved, since.
     #[cold]
     pub(crate) fn rerouted(&self, core: CoreId, work: UnitWork) -> Option<(CoreId, UnitWork)> {
-        let unit = self.unit_at(core, work.lpn);
+        let unit = self.context.unit_at(core, work.lpn);
         let is_read = self.context.host.requests.command(work.request).op == HostOp::Read;
-        let place = if is_read { self.place_of(unit) } else { self.core_of(unit) };
+        let place = if is_read { self.place_of(unit) } else { self.context.core_of(unit) };
         (place != (core, work.lpn)).then_some((place.0, UnitWork { lpn: place.1, ..work }))
     }
 
@@ -90,14 +107,14 @@ impl Ssd {
         if self.context.redirection.is_none() {
             return (core, work);
         }
-        let place = self.place_of(self.unit_at(core, work.lpn));
+        let place = self.place_of(self.context.unit_at(core, work.lpn));
         (place.0, UnitWork { lpn: place.1, ..work })
     }
 
     /// The unit that lives at (`core`, `lpn`) has been written or trimmed there: what its former place holds is out of date.
     #[cold]
     pub(crate) fn drop_former(&mut self, core: CoreId, lpn: Lpn) -> Option<CoreId> {
-        let former = self.former_core_of(self.unit_at(core, lpn));
+        let former = self.context.former_core_of(self.context.unit_at(core, lpn));
         (former != (core, lpn) && self.cores[former.0].ftl.trim(former.1)).then_some(former.0)
     }
 
@@ -105,7 +122,7 @@ impl Ssd {
     #[cold]
     pub(crate) fn drop_superseded(&mut self, core: CoreId, lpn: Lpn) {
         if let Some(former) = self.drop_former(core, lpn) {
-            self.make_due(former, Due::Collect);
+            self.cores[former].make_due(&mut self.context, Due::Collect);
         }
     }
 
@@ -151,34 +168,16 @@ impl Ssd {
         let waiting = self.cores[victim].buffer.take_waiting();
         for write in waiting {
             if let Some((core, work)) = self.rerouted(victim, write.work) {
-                self.note_waited(now, victim, &write.work);
+                self.cores[victim].note_waited(now, &mut self.context, &write.work);
                 self.queue_write(now, core, WaitingWrite { work: UnitWork { story: NIL, ..work }, ..write });
             } else {
                 self.cores[victim].buffer.wait(write);
             }
         }
-        self.make_due(victim, Due::Admit);
+        self.cores[victim].make_due(&mut self.context, Due::Admit);
         if moves_itself {
             self.context.moves.begin(victim);
         }
-    }
-
-    /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
-    #[cold]
-    pub(crate) fn awaits_room(&self, core: CoreId) -> bool {
-        let shares = self
-            .context
-            .config
-            .repair
-            .as_ref()
-            .is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
-        let state = &self.cores[core];
-        let is_new = |(local, &die): (LocalDie, &DieId)| {
-            state.ftl.is_dead_die(local)
-                && !self.context.adjusted.contains(&die)
-                && !self.context.absent.contains(&die)
-        };
-        shares && state.dies.iter_indexed().any(is_new)
     }
 
     /// Dies that failed and were repaired before there was any data: they are left out, and where the scheme is cooperative their core has
@@ -257,12 +256,14 @@ impl Ssd {
             ends.iter().map(|&end| vec![false; end as usize]).collect();
         let mut held: IndexVec<CoreId, u64> = IndexVec::filled(0, self.cores.len());
         for unit in 0..self.context.size.units {
-            let (home, former) = (self.core_of(unit), self.former_core_of(unit));
+            let (home, former) = (self.context.core_of(unit), self.context.former_core_of(unit));
             let used = seen[home.0].get_mut(home.1.index());
             if used.is_none_or(|used| std::mem::replace(used, true)) {
                 return Err(format!("unit {unit} lives at {home:?}, which is another's or does not exist"));
             }
-            if self.unit_at(home.0, home.1) != unit || self.unit_at(former.0, former.1) != unit {
+            if self.context.unit_at(home.0, home.1) != unit
+                || self.context.unit_at(former.0, former.1) != unit
+            {
                 return Err(format!("unit {unit} lives at {home:?}, which leads back elsewhere"));
             }
             held[home.0] += 1;

@@ -1,14 +1,14 @@
 //! The drive's side of the accounts of time: where they are kept, they are told.
 
+use crate::core::CoreContext;
 use crate::ledger::Ledger;
 use crate::op::OpKind;
-use crate::ssd::Ssd;
 
-impl Ssd {
+impl CoreContext {
     /// Where account is kept of where time goes, it notes `what`. Else this is one comparison.
     #[inline]
     pub(crate) fn note(&mut self, what: impl FnOnce(&mut Ledger)) {
-        if self.context.ledger.is_some() {
+        if self.ledger.is_some() {
             self.note_that(what);
         }
     }
@@ -16,7 +16,7 @@ impl Ssd {
     #[cold]
     #[inline(never)]
     fn note_that(&mut self, what: impl FnOnce(&mut Ledger)) {
-        if let Some(ledger) = &mut self.context.ledger {
+        if let Some(ledger) = &mut self.ledger {
             what(ledger);
         }
     }

@@ -1,10 +1,11 @@
 //! The blocks of a superblock one by one: where scrubbing moves them so.
 
+use crate::core::CoreContext;
+use crate::core::FlashCore;
 use crate::core::Part;
 use crate::health::Reason;
-use crate::ssd::Ssd;
 use outlast_ftl::Ftl;
-use outlast_units::{BlockIndex, CoreId, LaneIndex, PuWithin, SuperblockId};
+use outlast_units::{BlockIndex, LaneIndex, PuWithin, SuperblockId};
 
 /// Where a block of a superblock lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,19 +51,19 @@ pub(super) fn holds_data(ftl: &Ftl, superblock: SuperblockId, block: BlockIndex)
     part.is_some_and(|part| part.held(ftl, superblock).any(|units| units != 0))
 }
 
-impl Ssd {
+impl FlashCore {
     /// What of `superblock` is moved for `reason`: the block that is named; of a die that is expected to fail, its own data.
     pub(crate) fn part_to_move(
         &self,
-        core: CoreId,
+        context: &CoreContext,
         superblock: SuperblockId,
         reason: Reason,
         block: Option<BlockIndex>,
     ) -> Part {
-        let part = |block| BlockPart::of(&self.cores[core].ftl, superblock, block);
+        let part = |block| BlockPart::of(&self.ftl, superblock, block);
         match block.and_then(part) {
             Some(BlockPart { lane, units }) => Part { lanes: vec![lane], units },
-            None if reason == Reason::Evacuation => Part { lanes: self.leaving_lanes(core), ..Part::ALL },
+            None if reason == Reason::Evacuation => Part { lanes: self.leaving_lanes(context), ..Part::ALL },
             None => Part::ALL,
         }
     }

@@ -1,16 +1,16 @@
 //! The decoder's time: how much later reads complete by it.
 
+use crate::core::CoreContext;
 use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Rung};
-use crate::ssd::Ssd;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
-impl Ssd {
+impl CoreContext {
     /// How long it takes to decode what the last sensing of `op` gave.
     #[inline]
     pub(crate) fn decode_time(&self, op: &Op) -> Nanos {
-        let is_last = self.context.ladder.retries().all().is_some_and(|all| u32::from(op.step) >= all);
-        self.context.config.controller.decode.of(op.rereads, is_last)
+        let is_last = self.ladder.retries().all().is_some_and(|all| u32::from(op.step) >= all);
+        self.config.controller.decode.of(op.rereads, is_last)
     }
 
     /// How long it takes to decode the last of what read `op`, of which not all was given, got in the end, without `lost`: what its last
@@ -18,7 +18,7 @@ impl Ssd {
     pub(super) fn decode_time_after_recovery(&self, op: &Op, lost: u64) -> Nanos {
         match op.rung {
             Rung::LastRereads if op.failing == 0 => self.decode_time(op),
-            _ if lost == 0 => self.context.config.controller.decode.hard,
+            _ if lost == 0 => self.config.controller.decode.hard,
             _ => Nanos::ZERO,
         }
     }
@@ -26,12 +26,12 @@ impl Ssd {
     /// Until when the die of read `read`, some of which cannot be corrected, has to wait for that to be known; `None` where it is known.
     #[inline(never)]
     pub(super) fn failure_known(&mut self, now: Nanos, read: u32) -> Option<Nanos> {
-        let op = &self.context.reads[read];
+        let op = &self.reads[read];
         let time = self.decode_time(op);
         if op.decoded || op.kind == OpKind::PatrolRead || time == Nanos::ZERO {
             return None;
         }
-        self.context.reads[read].decoded = true;
+        self.reads[read].decoded = true;
         Some(now + time)
     }
 
@@ -39,9 +39,9 @@ impl Ssd {
     /// is booked as if it went first, and the request is ready so much later.
     #[inline(never)]
     pub(super) fn decode_then_send(&mut self, now: Nanos, request: HostRequestId, units: u32, decode: Nanos) {
-        let sent = self.context.host.link.send(now, self.sectors_sent(request, units) * SECTOR_BYTES);
+        let sent = self.host.link.send(now, self.sectors_sent(request, units) * SECTOR_BYTES);
         let ready = sent.unwrap_or(now) + decode;
         self.note(move |ledger| ledger.decodes(request, ready, decode));
-        self.context.host.requests.not_before(request, ready);
+        self.host.requests.not_before(request, ready);
     }
 }

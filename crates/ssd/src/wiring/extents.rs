@@ -61,7 +61,7 @@ impl Ssd {
             return ExtentState { allocated: lost, lost, misplaced: false, volatile };
         }
         let (pu, own) = ftl.layout().pu_of(slot);
-        let lost = ftl.is_programmed(slot) && !can_be_read(&self.lines(core), pu, own);
+        let lost = ftl.is_programmed(slot) && !can_be_read(&self.cores[core].lines(&self.context), pu, own);
         let asked_for = self.to_be_written_again(unit, |_, _, _| true);
         ExtentState {
             allocated: true,

@@ -1,15 +1,27 @@
 //! What the drive makes of flushes: whether there is anything to do, and when it is done.
 
+use crate::core::CoreContext;
 use crate::host::Then;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Outcome, Tag};
 use outlast_settings::drive::{FlushPolicy, Trims, WriteCache};
 use outlast_units::Nanos;
 
+impl CoreContext {
+    /// A command has ended that is to be on flash, and is not.
+    #[cold]
+    pub(crate) fn put_off_flush(&mut self, now: Nanos) {
+        if let FlushPolicy::Late(by) = self.config.controller.flush {
+            self.host.late.put_off(now + by);
+            self.call_housekeeping(now + by);
+        }
+    }
+}
+
 impl Ssd {
     /// Whether a flush has anything to do.
     pub(crate) fn has_to_flush(&self) -> bool {
-        match self.write_cache() {
+        match self.context.write_cache() {
             WriteCache::Protected => false,
             WriteCache::Volatile => true,
             // Writes are on flash when they end; trims may not be safe.
@@ -23,15 +35,6 @@ impl Ssd {
             FlushPolicy::Honour => Then::AwaitFlash,
             FlushPolicy::Ignore => Then::Complete,
             FlushPolicy::Late(_) => Then::FlushLater,
-        }
-    }
-
-    /// A command has ended that is to be on flash, and is not.
-    #[cold]
-    pub(crate) fn put_off_flush(&mut self, now: Nanos) {
-        if let FlushPolicy::Late(by) = self.context.config.controller.flush {
-            self.context.host.late.put_off(now + by);
-            self.call_housekeeping(now + by);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Housekeeping: the drive carries out what the parts of its health ask for when their time has come.
 
+use crate::core::CoreContext;
+use crate::core::Effect;
 use crate::events::DriveSource;
 use crate::health::{Change, FaultEvent};
 use crate::ssd::Ssd;
@@ -7,16 +9,26 @@ use outlast_media::{Damage, Fault};
 use outlast_settings::drive::ChangeConfig;
 use outlast_units::{DieId, Nanos};
 
-impl Ssd {
+impl CoreContext {
     /// Sees that housekeeping is done at `at` at the latest.
     pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
-        if self.context.timer.call(at) {
+        if self.timer.call(at) {
             // Beyond the horizon nothing happens any more.
-            let at = if at > self.context.events.horizon() { Nanos::MAX } else { at };
-            self.context.events.set(DriveSource::Housekeeping, at);
+            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
+            self.events.set(DriveSource::Housekeeping, at);
         }
     }
 
+    /// The drive has worn or failed a little more: makes the changes that waited for this.
+    #[inline]
+    pub(crate) fn look_at_state(&mut self) {
+        if self.changes.waits_for_state() {
+            self.unsettled.add_effect(Effect::StateChanged);
+        }
+    }
+}
+
+impl Ssd {
     /// The time for housekeeping has come.
     pub(crate) fn house_event(&mut self, now: Nanos) {
         self.context.timer.stop();
@@ -25,22 +37,24 @@ impl Ssd {
         self.break_what_is_due(now);
         self.make_changes_due(now);
         debug_assert!(
-            self.context.schedule.next().min(self.changes.next()) > now,
+            self.context.schedule.next().min(self.context.changes.next()) > now,
             "all that was due has been done"
         );
         self.watch_dies(now);
         self.begin_late_flush(now);
         self.settle(now);
-        let mut next = self.context.schedule.next().min(self.changes.next());
+        let mut next = self.context.schedule.next().min(self.context.changes.next());
         next = next.min(self.context.host.late.next()).min(self.context.host.opens_at());
         next = next.min(self.call_map_flushes(now));
         for core in self.cores.indices() {
-            next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
-            next = next.min(self.pace_what_is_due(now, core));
+            next = next
+                .min(self.cores[core].scrub_what_is_due(now, &mut self.context))
+                .min(self.cores[core].cover_what_is_due(now, &mut self.context));
+            next = next.min(self.cores[core].pace_what_is_due(now, &mut self.context));
             self.settle(now);
         }
         // Nothing is due twice at one time, or the clock would stand still.
-        self.call_housekeeping(next.max(Nanos(now.0 + 1)));
+        self.context.call_housekeeping(next.max(Nanos(now.0 + 1)));
     }
 
     /// Has `faults` happen at their times.
@@ -52,13 +66,13 @@ impl Ssd {
             self.expect_faults();
         }
         self.context.schedule.schedule(faults);
-        self.call_housekeeping(self.context.schedule.next());
+        self.context.call_housekeeping(self.context.schedule.next());
     }
 
     /// Has the data on flash become older by `by` at time `at`, as if the drive had lain there; nothing else takes time.
     pub fn schedule_ageing(&mut self, at: Nanos, by: Nanos) {
         self.context.schedule.schedule_leap(at, by);
-        self.call_housekeeping(self.context.schedule.next());
+        self.context.call_housekeeping(self.context.schedule.next());
     }
 
     fn break_what_is_due(&mut self, now: Nanos) {
@@ -73,35 +87,27 @@ impl Ssd {
 
     /// Has `changes` made when they are due.
     pub fn schedule_changes(&mut self, changes: &[ChangeConfig]) {
-        self.changes.schedule(changes);
-        self.call_housekeeping(self.changes.next());
+        self.context.changes.schedule(changes);
+        self.context.call_housekeeping(self.context.changes.next());
     }
 
     /// Changes that were due, made or refused.
     pub fn changes(&self) -> &[Change] {
-        self.changes.done()
+        self.context.changes.done()
     }
 
     fn make_changes_due(&mut self, now: Nanos) {
-        while let Some(change) = self.changes.due(now) {
+        while let Some(change) = self.context.changes.due(now) {
             self.make_change(now, change);
         }
     }
 
-    /// The drive has worn or failed a little more: makes the changes that waited for this.
-    #[inline]
-    pub(crate) fn look_at_state(&mut self, now: Nanos) {
-        if self.changes.waits_for_state() {
-            self.change_by_state(now);
-        }
-    }
-
     #[cold]
-    fn change_by_state(&mut self, now: Nanos) {
+    pub(crate) fn change_by_state(&mut self, now: Nanos) {
         let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
         let errors =
             self.at_reset.errors + self.context.counters.medium_errors + self.context.counters.lost_units;
-        while let Some(change) = self.changes.due_by_state(worn, errors) {
+        while let Some(change) = self.context.changes.due_by_state(worn, errors) {
             self.make_change(now, change);
         }
     }
@@ -114,6 +120,6 @@ impl Ssd {
             asked.dies.iter().try_for_each(|&die| self.join_die(now, DieId(die)))
         };
         let refused = result.err().map(|error| error.to_string());
-        self.changes.note(Change { at: now, asked, refused });
+        self.context.changes.note(Change { at: now, asked, refused });
     }
 }

@@ -1,6 +1,8 @@
 //! Queries of the host for the units that it is to write again: the drive waits for lists, searches, and answers.
 
+use crate::core::CoreContext;
 use crate::core::CoreWork;
+use crate::core::FlashCore;
 use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Task};
 use crate::read::broken_units;
@@ -11,6 +13,47 @@ use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::{Axis, ListRead, Member};
 use outlast_settings::drive::{Identifier, Migration, WriteCache};
 use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, Pu};
+
+impl FlashCore {
+    /// Core `core` marks pages that lists of die `die` name, which takes it time.
+    fn mark(&mut self, now: Nanos, die: DieId, context: &mut CoreContext, pages: &[Lpn]) {
+        let (Some(watch), Some(repair)) = (&mut context.watch, &context.config.repair) else {
+            return;
+        };
+        assert!(watch.detector.has_failed(die), "only units of failed dies are marked");
+        watch.lists.mark(self.id, pages);
+        for record in watch.records_of(die) {
+            record.marked += pages.len() as u64;
+        }
+        self.cpu.occupy(now, Nanos(repair.mark_cost.0 * pages.len() as u64));
+    }
+
+    /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
+    pub(crate) fn marked(&mut self, now: Nanos, context: &mut CoreContext, request: HostRequestId) {
+        let dies = self.dies.iter().copied();
+        if let Some(watch) = &mut context.watch {
+            watch.lists.marked(dies);
+        }
+        context.finish_parts(now, request, 1);
+    }
+
+    /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
+    fn stripe_gives(&self, context: &CoreContext, pu: Pu) -> bool {
+        let ftl = &self.ftl;
+        let is_there = |member: &Member| match member {
+            Member::Empty | Member::Buffered(_) => true,
+            Member::OnFlash(pu) => !self.is_out_of_reach(context, *pu),
+            Member::Gone => false,
+        };
+        let gives = |axis: Axis| {
+            let needed = ftl.parity().line_needs(pu, axis);
+            needed.is_some_and(|needed| {
+                ftl.parity().line_of(pu, axis).filter(is_there).count() as u32 >= needed
+            })
+        };
+        Axis::ALL.into_iter().any(gives)
+    }
+}
 
 impl Ssd {
     /// The master core has received a query.
@@ -37,7 +80,7 @@ impl Ssd {
                 ListStep::Mark(die, request) => self.mark_left_behind(now, die, request),
                 ListStep::Search(request) => {
                     self.search(now, request);
-                    self.finish_parts(now, request, 1);
+                    self.context.finish_parts(now, request, 1);
                 }
             }
         }
@@ -70,7 +113,7 @@ impl Ssd {
         } else {
             // Those of superblocks that are not full are in memory.
             let open: Vec<Lpn> = ftl.pages_on(local, true).collect();
-            self.mark(now, die, core, &open);
+            self.cores[core].mark(now, die, &mut self.context, &open);
         }
     }
 
@@ -86,7 +129,11 @@ impl Ssd {
         let units = self.cores[core].ftl.layout().units_per_pu();
         let mask = u64::MAX >> (64 - units);
         let op = Op::new(OpKind::ListRead, Task::Gc, core, read.pu);
-        self.queue_read(now, Op { mask, units: units as u16, lists_of: Some(die), ..op });
+        self.cores[Op { mask, units: units as u16, lists_of: Some(die), ..op }.core].queue_read(
+            now,
+            &mut self.context,
+            Op { mask, units: units as u16, lists_of: Some(die), ..op },
+        );
     }
 
     /// A page with a list has been read, or could not be.
@@ -105,22 +152,9 @@ impl Ssd {
                 record.lists_read += pages_read;
             }
             let pages: Vec<Lpn> = ftl.listed(read).collect();
-            self.mark(now, die, core, &pages);
+            self.cores[core].mark(now, die, &mut self.context, &pages);
         }
         self.go_on_with_lists(now);
-    }
-
-    /// Core `core` marks pages that lists of die `die` name, which takes it time.
-    fn mark(&mut self, now: Nanos, die: DieId, core: CoreId, pages: &[Lpn]) {
-        let (Some(watch), Some(repair)) = (&mut self.context.watch, &self.context.config.repair) else {
-            return;
-        };
-        assert!(watch.detector.has_failed(die), "only units of failed dies are marked");
-        watch.lists.mark(core, pages);
-        for record in watch.records_of(die) {
-            record.marked += pages.len() as u64;
-        }
-        self.cores[core].cpu.occupy(now, Nanos(repair.mark_cost.0 * pages.len() as u64));
     }
 
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
@@ -135,10 +169,10 @@ impl Ssd {
         let cost = Nanos(left * repair.mark_cost.0);
         self.context.host.requests.add_part(request);
         if cost == Nanos::ZERO && self.cores[core].cpu.is_free(now) {
-            self.marked(now, core, request);
+            self.cores[core].marked(now, &mut self.context, request);
         } else {
             self.cores[core].cpu.take(now, cost, CoreWork::Mark { request });
-            self.schedule_core(core);
+            self.cores[core].schedule_core(&mut self.context);
         }
     }
 
@@ -175,17 +209,8 @@ impl Ssd {
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
             self.context.host.requests.add_part(request);
             self.cores[core].cpu.take(now, cost, CoreWork::Search { request });
-            self.schedule_core(core);
+            self.cores[core].schedule_core(&mut self.context);
         }
-    }
-
-    /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
-    pub(crate) fn marked(&mut self, now: Nanos, core: CoreId, request: HostRequestId) {
-        let dies = self.cores[core].dies.iter().copied();
-        if let Some(watch) = &mut self.context.watch {
-            watch.lists.marked(dies);
-        }
-        self.finish_parts(now, request, 1);
     }
 
     /// A query is done: what it found and is still so goes to the host.
@@ -252,7 +277,7 @@ impl Ssd {
         if watch.detector.has_failed(die) && state.ftl.is_programmed(slot) && is_named(core, lpn, die) {
             // Of a die that has failed in part the rest may still answer.
             let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
-            let by_stripe = !sound && self.stripe_gives(core, pu);
+            let by_stripe = !sound && self.cores[core].stripe_gives(&self.context, pu);
             if !(by_stripe
                 && rebuilds(&self.context.config, self.context.flash.timing(), &self.cores[core].ftl, pu))
             {
@@ -271,30 +296,13 @@ impl Ssd {
         !repair.identifier.reads_lists() || watch.lists.is_gone(die) || watch.lists.is_marked(core, lpn)
     }
 
-    /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
-    fn stripe_gives(&self, core: CoreId, pu: Pu) -> bool {
-        let ftl = &self.cores[core].ftl;
-        let is_there = |member: &Member| match member {
-            Member::Empty | Member::Buffered(_) => true,
-            Member::OnFlash(pu) => !self.is_out_of_reach(core, *pu),
-            Member::Gone => false,
-        };
-        let gives = |axis: Axis| {
-            let needed = ftl.parity().line_needs(pu, axis);
-            needed.is_some_and(|needed| {
-                ftl.parity().line_of(pu, axis).filter(is_there).count() as u32 >= needed
-            })
-        };
-        Axis::ALL.into_iter().any(gives)
-    }
-
     /// Power has failed: reads under way are forgotten, and those who wait for them.
     pub(crate) fn forget_queries(&mut self, now: Nanos) {
-        let falls_back = self.write_cache() != WriteCache::Protected;
+        let falls_back = self.context.write_cache() != WriteCache::Protected;
         let Some(watch) = &mut self.context.watch else { return };
         watch.queries.power_failed();
         watch.lists.power_failed(falls_back);
         watch.detector.power_failed();
-        self.call_housekeeping(now);
+        self.context.call_housekeeping(now);
     }
 }

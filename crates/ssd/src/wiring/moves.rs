@@ -3,6 +3,8 @@
 //! The read waits among the background operations of its die; the write then enters the home core's buffer by the way of a partial
 //! write with no sectors, which takes whatever is current at that moment.
 
+use crate::core::CoreContext;
+use crate::core::FlashCore;
 use crate::core::{Due, WaitingWrite};
 use crate::host::Then;
 use crate::op::{Op, OpKind, Task, UnitWork};
@@ -11,6 +13,26 @@ use crate::ssd::Ssd;
 use outlast_device::{Command, Op as HostOp, Outcome, Tag};
 use outlast_settings::drive::Migration;
 use outlast_units::{CoreId, Lba, Lpn, Nanos};
+
+impl FlashCore {
+    /// A unit has been moved.
+    #[cold]
+    pub(crate) fn count_move(&mut self, context: &mut CoreContext) {
+        self.ftl.count_as_migrated();
+        context.moves.count_made();
+    }
+
+    /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
+    /// what belongs to others may come to this, and leave it when that has gone.
+    #[cold]
+    pub(crate) fn has_no_hope_of_room(&self, context: &CoreContext, write: WaitingWrite) -> bool {
+        !self.ftl.can_append(write.stream)
+            && (write.work.sectors == 0 || context.moves.is_idle())
+            && self.tasks.is_idle()
+            && !self.ftl.map_awaits_room()
+            && context.programs_in_flight(self.id).next().is_none()
+    }
+}
 
 impl Ssd {
     /// Moves begin anew: after a loss of power.
@@ -37,7 +59,7 @@ impl Ssd {
             NextMove::AtRest => {
                 for core in self.cores.indices() {
                     if self.cores[core].buffer.any_waits() {
-                        self.make_due(core, Due::Admit);
+                        self.cores[core].make_due(&mut self.context, Due::Admit);
                     }
                 }
             }
@@ -45,7 +67,7 @@ impl Ssd {
     }
 
     fn start_move(&mut self, now: Nanos, victim: CoreId, number: Lpn) {
-        let unit = self.unit_at(victim, number);
+        let unit = self.context.unit_at(victim, number);
         debug_assert!(self.left_behind(unit).is_some(), "unit {unit} moves and is not at its former place");
         let command = Command::new(
             HostOp::Write,
@@ -64,7 +86,11 @@ impl Ssd {
         let (pu, unit) = ftl.layout().pu_of(slot);
         // Any task but collection has its operations among those of the background.
         let op = Op::new(OpKind::MoveRead, Task::Scrub, victim, pu);
-        self.queue_internal(now, &Op { units: 1, mask: 1 << unit, work, ..op });
+        self.cores[Op { units: 1, mask: 1 << unit, work, ..op }.core].queue_internal(
+            now,
+            &mut self.context,
+            &Op { units: 1, mask: 1 << unit, work, ..op },
+        );
     }
 
     /// The data of a unit to be moved is in the controller, or is lost.
@@ -72,22 +98,22 @@ impl Ssd {
         self.context.flash.internal_ended(now);
         if lost {
             self.context.host.requests.fail(op.work.request, Outcome::MediumError);
-            self.finish_parts(now, op.work.request, 1);
+            self.context.finish_parts(now, op.work.request, 1);
         } else {
             self.write_moved(now, op.core, op.work);
         }
-        self.let_waiting_go();
+        self.context.let_waiting_go();
     }
 
     fn write_moved(&mut self, now: Nanos, victim: CoreId, work: UnitWork) {
-        let unit = self.unit_at(victim, work.lpn);
+        let unit = self.context.unit_at(victim, work.lpn);
         let Some((_, number)) = self.left_behind(unit) else {
-            self.finish_parts(now, work.request, 1);
+            self.context.finish_parts(now, work.request, 1);
             return;
         };
         let ftl = &self.cores[victim].ftl;
         let class = ftl.superblock(ftl.layout().superblock_of(ftl.lookup(number))).class();
-        let (core, lpn) = self.core_of(unit);
+        let (core, lpn) = self.context.core_of(unit);
         debug_assert!(core != victim, "unit {unit} moves to the core that it leaves");
         let ftl = &self.cores[core].ftl;
         let write = WaitingWrite { work: UnitWork { lpn, ..work }, stream: ftl.streams().host(0, class) };
@@ -102,31 +128,12 @@ impl Ssd {
 
     fn refuse_move(&mut self, now: Nanos, write: WaitingWrite) {
         self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
-        self.finish_parts(now, write.work.request, 1);
+        self.context.finish_parts(now, write.work.request, 1);
     }
 
     /// Whether `write`, about to enter the buffer, is a move of a unit that has been written or trimmed since.
     #[cold]
     pub(crate) fn is_out_of_date(&self, core: CoreId, work: UnitWork) -> bool {
-        work.sectors == 0 && self.left_behind(self.unit_at(core, work.lpn)).is_none()
-    }
-
-    /// A unit has been moved.
-    #[cold]
-    pub(crate) fn count_move(&mut self, core: CoreId) {
-        self.cores[core].ftl.count_as_migrated();
-        self.context.moves.count_made();
-    }
-
-    /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
-    /// what belongs to others may come to this, and leave it when that has gone.
-    #[cold]
-    pub(crate) fn has_no_hope_of_room(&self, core: CoreId, write: WaitingWrite) -> bool {
-        let state = &self.cores[core];
-        !state.ftl.can_append(write.stream)
-            && (write.work.sectors == 0 || self.context.moves.is_idle())
-            && state.tasks.is_idle()
-            && !state.ftl.map_awaits_room()
-            && self.programs_in_flight(core).next().is_none()
+        work.sectors == 0 && self.left_behind(self.context.unit_at(core, work.lpn)).is_none()
     }
 }

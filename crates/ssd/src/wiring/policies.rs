@@ -1,28 +1,29 @@
 //! What policies of the user's see of the cells.
 
 use super::scrub_view::expected_errors;
+use crate::core::CoreContext;
 use crate::core::FlashCore;
 use crate::health::Scrub;
 use crate::ssd::Ssd;
 use outlast_decisions::{CellColumns, SuperblockState};
-use outlast_units::{CoreId, Nanos, SuperblockId};
+use outlast_units::{Nanos, SuperblockId};
 
-impl Ssd {
+impl FlashCore {
     /// Shows the policies of core `core` what its cells have gone through, if one asks to see it.
     #[inline]
-    pub(crate) fn show_cells(&mut self, now: Nanos, core: CoreId) {
-        if self.cores[core].ftl.policies_see_cells() {
-            self.write_down_cells(now, core);
+    pub(crate) fn show_cells(&mut self, now: Nanos, context: &mut CoreContext) {
+        if self.ftl.policies_see_cells() {
+            self.write_down_cells(now, context);
         }
     }
 
     /// Asks code of the user's, where its time has come, until it names no superblock any more.
-    pub(super) fn ask_what_to_scrub(&mut self, now: Nanos, core: CoreId) {
-        if !self.cores[core].scrub.as_mut().is_some_and(Scrub::take_question) {
+    pub(super) fn ask_what_to_scrub(&mut self, now: Nanos, context: &mut CoreContext) {
+        if !self.scrub.as_mut().is_some_and(Scrub::take_question) {
             return;
         }
-        self.show_cells(now, core);
-        let FlashCore { ftl, scrub: Some(scrub), .. } = &mut self.cores[core] else { return };
+        self.show_cells(now, context);
+        let FlashCore { ftl, scrub: Some(scrub), .. } = self else { return };
         while let Some(superblock) = ftl.choose_to_scrub(|superblock| scrub.is_flagged(superblock)) {
             scrub.flag_for_own(superblock);
         }
@@ -30,40 +31,28 @@ impl Ssd {
 
     /// Superblock `superblock` of core `core` is about to be erased: what it has gone through, where codes depend on that.
     #[inline]
-    pub(crate) fn note_use(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
-        if self.cores[core].ftl.keeps_uses() {
-            self.end_use(now, core, superblock);
+    pub(crate) fn note_use(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
+        if self.ftl.keeps_uses() {
+            self.end_use(now, context, superblock);
         }
     }
 
     #[cold]
-    fn end_use(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
-        let at = now + self.context.schedule.aged();
-        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
-        let FlashCore { ftl, cells, .. } = &mut self.cores[core];
+    fn end_use(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
+        let at = now + context.schedule.aged();
+        let bits = context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        let FlashCore { ftl, cells, .. } = self;
         let (errors, rereads) = cells.as_ref().map_or((0.0, 0), |own| {
             (expected_errors(ftl, own, superblock, at, bits), own.rereads(superblock))
         });
         ftl.end_use(superblock, errors, rereads);
     }
 
-    /// Time begins: what is expected of superblocks now stands for what their last use came to.
-    pub(crate) fn begin_uses(&mut self) {
-        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
-        for FlashCore { ftl, cells, .. } in &mut self.cores {
-            let Some(own) = cells.as_ref().filter(|_| ftl.keeps_uses()) else { continue };
-            for superblock in (0..ftl.layout().superblocks()).map(SuperblockId) {
-                let errors = expected_errors(ftl, own, superblock, Nanos::ZERO, bits);
-                ftl.begin_use(superblock, errors);
-            }
-        }
-    }
-
     #[cold]
-    fn write_down_cells(&mut self, now: Nanos, core: CoreId) {
-        let at = now + self.context.schedule.aged();
-        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
-        let FlashCore { ftl, cells, .. } = &mut self.cores[core];
+    fn write_down_cells(&mut self, now: Nanos, context: &mut CoreContext) {
+        let at = now + context.schedule.aged();
+        let bits = context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        let FlashCore { ftl, cells, .. } = self;
         ftl.show_cells(|ftl, columns| {
             let CellColumns { reads, rereads, errors, days } = columns;
             let count = ftl.layout().superblocks();
@@ -88,5 +77,19 @@ impl Ssd {
                 days[place] = own.cells.days(own.oldest(superblock), at);
             }
         });
+    }
+}
+
+impl Ssd {
+    /// Time begins: what is expected of superblocks now stands for what their last use came to.
+    pub(crate) fn begin_uses(&mut self) {
+        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        for FlashCore { ftl, cells, .. } in &mut self.cores {
+            let Some(own) = cells.as_ref().filter(|_| ftl.keeps_uses()) else { continue };
+            for superblock in (0..ftl.layout().superblocks()).map(SuperblockId) {
+                let errors = expected_errors(ftl, own, superblock, Nanos::ZERO, bits);
+                ftl.begin_use(superblock, errors);
+            }
+        }
     }
 }

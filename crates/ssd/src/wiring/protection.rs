@@ -1,10 +1,21 @@
 //! Changes of code and of dies while data is live.
 
+use crate::core::CoreContext;
 use crate::core::Due;
+use crate::core::FlashCore;
 use crate::ssd::Ssd;
 use outlast_media::ConfigError;
 use outlast_settings::ftl::CodeConfig;
 use outlast_units::{CoreId, DieId, Nanos};
+
+impl FlashCore {
+    /// Stripes of any stream may have ended: their parity is programmed.
+    pub(crate) fn program_all_parity(&mut self, now: Nanos, context: &mut CoreContext) {
+        for stream in self.ftl.streams().all() {
+            self.program_parity(now, context, stream);
+        }
+    }
+}
 
 impl Ssd {
     /// From now on data of class `class` is written with code `code`. What has the old one keeps it until it is moved: by collection,
@@ -41,8 +52,8 @@ impl Ssd {
             }
         }
         for core in self.cores.indices() {
-            self.reprotect_all(now, core);
-            self.make_due(core, Due::Collect);
+            self.cores[core].reprotect_all(now, &mut self.context);
+            self.cores[core].make_due(&mut self.context, Due::Collect);
         }
         Ok(())
     }
@@ -105,15 +116,8 @@ impl Ssd {
         self.context.absent.remove(place);
         let (core, local) = self.core_of_die(die);
         self.cores[core].ftl.add_die(local);
-        self.reprotect_all(now, core);
-        self.make_due(core, Due::Admit);
+        self.cores[core].reprotect_all(now, &mut self.context);
+        self.cores[core].make_due(&mut self.context, Due::Admit);
         Ok(())
-    }
-
-    /// Stripes of any stream may have ended: their parity is programmed.
-    pub(crate) fn program_all_parity(&mut self, now: Nanos, core: CoreId) {
-        for stream in self.cores[core].ftl.streams().all() {
-            self.program_parity(now, core, stream);
-        }
     }
 }

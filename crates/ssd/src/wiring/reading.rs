@@ -1,15 +1,17 @@
 //! What becomes of reads: the ladder says how to go on where the flash did not give all, and whoever asked gets the rest.
 
+use crate::core::CoreContext;
+use crate::core::Effect;
+use crate::core::FlashCore;
 use crate::host::HostRequestId;
 use crate::op::{Op, OpKind};
 use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
 use crate::repair::Watch;
-use crate::ssd::Ssd;
 use outlast_device::{LatencyCause, Outcome};
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::Faults;
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, Lpn, Nanos, Ppn, Pu};
+use outlast_units::{Lpn, Nanos, Ppn, Pu};
 
 /// A flash core as the ladder sees it.
 struct CoreLines<'a> {
@@ -61,31 +63,30 @@ impl Lines for CoreLines<'_> {
     }
 }
 
-impl Ssd {
+impl FlashCore {
     /// What the ladder sees of core `core`.
-    pub(super) fn lines(&self, core: CoreId) -> impl Lines {
-        let state = &self.cores[core];
-        CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.context.watch.as_deref() }
+    pub(super) fn lines<'a>(&'a self, context: &'a CoreContext) -> impl Lines + 'a {
+        CoreLines { ftl: &self.ftl, faults: self.faults.as_ref(), watch: context.watch.as_deref() }
     }
 
     /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
-    pub(crate) fn is_out_of_reach(&self, core: CoreId, pu: Pu) -> bool {
-        self.lines(core).is_out_of_reach(pu)
+    pub(crate) fn is_out_of_reach(&self, context: &CoreContext, pu: Pu) -> bool {
+        self.lines(context).is_out_of_reach(pu)
     }
 
     /// The data of a sensing has arrived and some of it cannot be corrected. Whether the die is to sense it again; then that is counted.
     #[inline(never)]
-    pub(crate) fn reread(&mut self, now: Nanos, read: u32) -> bool {
-        let op = self.context.reads[read];
+    pub(crate) fn reread(&mut self, now: Nanos, context: &mut CoreContext, read: u32) -> bool {
+        let op = context.reads[read];
         debug_assert!(op.failing & !op.mask == 0, "only units of the read are missing");
-        let ftl = &self.cores[op.core].ftl;
+        let ftl = &self.ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
         let is_protected = ftl.superblock(superblock).has_parity();
-        if !self.context.ladder.wants_reread(&self.lines(op.core), &op, is_protected) {
+        if !context.ladder.wants_reread(&self.lines(context), &op, is_protected) {
             return false;
         }
-        self.count_reread(now, op.core, op.pu, op.failing);
-        let op = &mut self.context.reads[read];
+        self.count_reread(now, context, op.pu, op.failing);
+        let op = &mut context.reads[read];
         op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
         true
@@ -93,83 +94,91 @@ impl Ssd {
 
     /// A read has ended that did not give its units in `op.failing`: down the ladder.
     #[cold]
-    pub(crate) fn uncorrectable(&mut self, now: Nanos, op: &Op) {
+    pub(crate) fn uncorrectable(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
         assert!(op.failing != 0, "nothing is missing of a read of {:?}", op.kind);
         let mut op = *op;
-        if let Some(ledger) = &mut self.context.ledger
+        if let Some(ledger) = &mut context.ledger
             && op.kind.is_waited_for()
         {
             ledger.set_apart(&mut op.work, Nanos::ZERO);
         }
         if op.recovery == NIL {
             op.recovery = 0;
-            self.cores[op.core].ftl.note_uncorrectable(op.pu, op.failing.count_ones());
+            self.ftl.note_uncorrectable(op.pu, op.failing.count_ones());
             if op.kind == OpKind::RelocationRead {
-                self.cores[op.core].tasks.recovery_begins(u32::from(op.units));
+                self.tasks.recovery_begins(u32::from(op.units));
             }
         }
-        self.climb(now, op.core, |ladder, lines, effects| ladder.failed(lines, op, effects));
+        self.climb(now, context, |ladder, lines, effects| ladder.failed(lines, op, effects));
     }
 
     /// A member of a line has been read, or could not be.
     #[inline(never)]
-    pub(crate) fn stripe_read(&mut self, now: Nanos, op: &Op) {
-        self.climb(now, op.core, |ladder, lines, effects| ladder.member_ended(lines, op, effects));
+    pub(crate) fn stripe_read(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
+        self.climb(now, context, |ladder, lines, effects| ladder.member_ended(lines, op, effects));
     }
 
     /// Has the ladder take a step on core `core`, and does what it asks for.
     fn climb(
         &mut self,
         now: Nanos,
-        core: CoreId,
+        context: &mut CoreContext,
         step: impl FnOnce(&mut Ladder, &CoreLines<'_>, &mut Vec<LadderEffect>),
     ) {
-        let state = &self.cores[core];
-        let lines = CoreLines {
-            ftl: &state.ftl,
-            faults: state.faults.as_ref(),
-            watch: self.context.watch.as_deref(),
-        };
+        let lines =
+            CoreLines { ftl: &self.ftl, faults: self.faults.as_ref(), watch: context.watch.as_deref() };
         let mut effects = Vec::new();
-        step(&mut self.context.ladder, &lines, &mut effects);
+        step(&mut context.ladder, &lines, &mut effects);
         for effect in effects {
             match effect {
                 LadderEffect::Read(mut op) => {
-                    self.note(|ledger| ledger.copy_apart(&mut op.work));
-                    self.queue_read(now, op);
+                    context.note(|ledger| ledger.copy_apart(&mut op.work));
+                    self.queue_read(now, context, op);
                 }
                 LadderEffect::Reread(op) => {
-                    let core = op.core;
-                    self.count_reread(now, core, op.pu, op.failing);
-                    self.queue_read(now, op);
+                    self.count_reread(now, context, op.pu, op.failing);
+                    self.queue_read(now, context, op);
                 }
-                LadderEffect::Rebuilt { op, axis, unit, owner, members } if self.context.config.bytes => {
-                    self.take_rebuilt(&op, axis, owner, unit, &members);
+                LadderEffect::Rebuilt { op, axis, unit, owner, members } if context.config.bytes => {
+                    self.take_rebuilt(context, &op, axis, owner, unit, &members);
                 }
                 LadderEffect::Rebuilt { .. } => {}
-                LadderEffect::Combine { core, members, request } => self.combine(now, core, members, request),
-                LadderEffect::Done(op, lost) => self.finish_read(now, &op, lost),
+                LadderEffect::Combine { members, request } => self.combine(now, context, members, request),
+                LadderEffect::Done(op, lost) => self.finish_read(now, context, &op, lost),
             }
         }
     }
 
     /// Combining members takes a flash core time, which the host waits for.
-    fn combine(&mut self, now: Nanos, core: CoreId, members: u64, request: Option<HostRequestId>) {
-        let cost = self.context.config.controller.decode_cost;
+    fn combine(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        members: u64,
+        request: Option<HostRequestId>,
+    ) {
+        let cost = context.config.controller.decode_cost;
         debug_assert!(members != 0, "nothing is combined");
         if cost != Nanos::ZERO {
-            let done = self.cores[core].cpu.occupy(now, Nanos(cost.0 * members));
+            let done = self.cpu.occupy(now, Nanos(cost.0 * members));
             if let Some(request) = request {
-                self.context.host.requests.not_before(request, done);
-                self.note(move |ledger| ledger.not_before(request, done));
+                context.host.requests.not_before(request, done);
+                context.note(move |ledger| ledger.not_before(request, done));
             }
         }
     }
 
     /// Where bytes are kept: what the line gave must be what was written, and is what the host gets.
-    fn take_rebuilt(&mut self, op: &Op, axis: Axis, lpn: Option<Lpn>, unit: u32, members: &[Pu]) {
-        let core = op.core;
-        let ftl = &self.cores[core].ftl;
+    fn take_rebuilt(
+        &mut self,
+        context: &mut CoreContext,
+        op: &Op,
+        axis: Axis,
+        lpn: Option<Lpn>,
+        unit: u32,
+        members: &[Pu],
+    ) {
+        let ftl = &self.ftl;
         let slot = ftl.layout().first_slot_of(op.pu) + unit;
         if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
             return;
@@ -188,60 +197,62 @@ impl Ssd {
             assert!(rebuilt.tag() == lpn.0, "the line of page {lpn} gave page {}", rebuilt.tag());
             if op.kind == OpKind::HostRead {
                 let seen = ftl.torn(slot).cloned().unwrap_or(rebuilt);
-                self.deliver(op.work.request, core, lpn, &seen);
+                context.deliver(op.work.request, self.id, lpn, &seen);
             }
         }
     }
 
     /// A read has come to its end: it has given all of its units but those in `lost`.
     #[inline(never)]
-    pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
+    pub(crate) fn finish_read(&mut self, now: Nanos, context: &mut CoreContext, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "only units of the read are lost");
-        self.note(|ledger| ledger.resumes(now, &op.work, LatencyCause::Rebuild));
+        context.note(|ledger| ledger.resumes(now, &op.work, LatencyCause::Rebuild));
         match op.kind {
             OpKind::HostRead => {
                 if lost != 0 {
-                    self.context.counters.medium_errors += u64::from(lost.count_ones());
-                    self.note_failed_units(op, lost);
-                    self.context.host.requests.fail(op.work.request, Outcome::MediumError);
+                    context.counters.medium_errors += u64::from(lost.count_ones());
+                    self.note_failed_units(context, op, lost);
+                    context.host.requests.fail(op.work.request, Outcome::MediumError);
                 }
                 if op.units != 0 {
-                    let decode = self.decode_time_after_recovery(op, lost);
-                    self.host_read(now, op.work.request, u32::from(op.units), decode);
+                    let decode = context.decode_time_after_recovery(op, lost);
+                    context.host_read(now, op.work.request, u32::from(op.units), decode);
                 }
             }
             OpKind::RmwRead => {
                 if lost != 0 {
-                    self.context.counters.medium_errors += 1;
-                    self.note_failed_units(op, lost);
-                    self.context.host.requests.fail(op.work.request, Outcome::MediumError);
-                    self.finish_parts(now, op.work.request, 1);
+                    context.counters.medium_errors += 1;
+                    self.note_failed_units(context, op, lost);
+                    context.host.requests.fail(op.work.request, Outcome::MediumError);
+                    context.finish_parts(now, op.work.request, 1);
                 } else {
-                    self.old_data_read(now, op);
+                    context.unsettled.add_effect(Effect::OldDataRead(*op));
                 }
             }
             OpKind::RelocationRead => {
                 if op.recovery != NIL {
-                    self.cores[op.core].tasks.recovery_ended(u32::from(op.units));
+                    self.tasks.recovery_ended(u32::from(op.units));
                 }
-                self.relocation_read(now, op, lost);
+                self.relocation_read(now, context, op, lost);
             }
-            OpKind::MoveRead => self.move_read(now, op, lost != 0),
+            OpKind::MoveRead => {
+                context.unsettled.add_effect(Effect::MoveRead { op: *op, lost: lost != 0 });
+            }
             _ => unreachable!("no read of {:?}", op.kind),
         }
         if lost != 0 {
-            self.look_at_state(now);
+            context.look_at_state();
         }
     }
 
     /// The units in `lost` of read `op` are why its command fails.
-    fn note_failed_units(&mut self, op: &Op, lost: u64) {
-        let ftl = &self.cores[op.core].ftl;
+    fn note_failed_units(&mut self, context: &mut CoreContext, op: &Op, lost: u64) {
+        let ftl = &self.ftl;
         let first = ftl.layout().first_slot_of(op.pu);
         let owners: Vec<Lpn> = units(lost).map(|unit| ftl.owner(first + unit)).collect();
         for lpn in owners {
-            let unit = self.unit_at(op.core, lpn);
-            self.context.host.failures.note(op.work.request, unit);
+            let unit = context.unit_at(self.id, lpn);
+            context.host.failures.note(op.work.request, unit);
         }
     }
 }

@@ -1,62 +1,63 @@
 //! What dies sense.
 
+use crate::core::CoreContext;
 use crate::core::FlashCore;
 use crate::op::{Op, Purpose, Rung};
 use crate::read::{Attempt, Reliability, Sensed, faulty_units};
-use crate::ssd::Ssd;
 use outlast_flash::OpId;
-use outlast_units::{CoreId, DieId, Nanos};
+use outlast_units::{CoreId, Nanos};
 
-impl Ssd {
+impl FlashCore {
     /// A die senses the units of `op`: the cells are disturbed, and it is decided which units the ECC gives. A read whose tag says it all
     /// becomes a record only where it fails.
     ///
     /// Not inlined: reads of drives whose flash never errs should not pay for its registers.
     #[inline(never)]
-    pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: OpId) {
-        let operation = self.context.flash.op(op);
+    pub(crate) fn sense(&mut self, now: Nanos, context: &mut CoreContext, op: OpId) {
+        let operation = context.flash.op(op);
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
-        let index = self.context.places[die].core;
-        let core = &mut self.cores[index];
-        let at = now + self.context.schedule.aged();
+        let at = now + context.schedule.aged();
         let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
         if tag.has_record {
-            let record = &self.context.reads[tag.cookie];
+            let record = &context.reads[tag.cookie];
             debug_assert!(record.wanted() == wanted, "read {} senses other units than it wants", tag.cookie);
             read.step = record.step;
             read.is_first = record.rereads == 0 && record.rung == Rung::Rereads;
         }
-        let sensed = match (&mut core.cells, &mut self.context.reliability) {
-            (Some(own), Some(reliability)) if core.faults.is_none() && reliability.is_plain(read.kind) => {
-                Sensed { failing: reliability.sense_small(&core.ftl, own, &read, at), step: read.step }
+        let sensed = match (&mut self.cells, &mut context.reliability) {
+            (Some(own), Some(reliability)) if self.faults.is_none() && reliability.is_plain(read.kind) => {
+                let failing = reliability.sense_small(&self.ftl, own, &read, at);
+                Sensed { failing, step: read.step }
             }
-            (_, reliability) => sense_apart(core, reliability.as_deref_mut(), &read, at),
+            (_, reliability) => sense_apart(&mut *self, reliability.as_deref_mut(), &read, at),
         };
-        let has_alarm = core.cells.as_ref().is_some_and(|own| own.cells.has_alarm());
+        let has_alarm = self.cells.as_ref().is_some_and(|own| own.cells.has_alarm());
         let mut failed = 0;
         if sensed.failing != 0 || tag.has_record {
             debug_assert!(sensed.failing & !wanted == 0, "a unit fails that was not wanted");
             failed = sensed.failing.count_ones();
-            self.keep(op, index, sensed);
+            context.keep(op, self.id, sensed);
         }
-        self.context.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
+        context.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
         if has_alarm {
-            self.look_at_alarms(now, index);
+            self.look_at_alarms(now, context);
         }
     }
+}
 
+impl CoreContext {
     /// Keeps what a sensing of the read `op` came to in its record, which it may have none of yet.
     #[inline(never)]
     fn keep(&mut self, op: OpId, core: CoreId, Sensed { failing, step }: Sensed) {
-        let operation = self.context.flash.op(op);
+        let operation = self.flash.op(op);
         let tag = operation.tag;
         if tag.has_record {
-            let record = &mut self.context.reads[tag.cookie];
+            let record = &mut self.reads[tag.cookie];
             (record.failing, record.step, record.decoded) = (failing, step, false);
         } else {
             let record = Op { failing, step, ..Op::of_tag(tag, core, operation.units(), operation.mask()) };
-            let cookie = self.context.reads.insert(record);
-            *self.context.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
+            let cookie = self.reads.insert(record);
+            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
         }
     }
 }
