@@ -59,7 +59,7 @@ impl Ssd {
             shares.iter().map(Vec::len).sum::<usize>() == units.len(),
             "each unit is in one core's share"
         );
-        let ftls = self.cores.iter_mut().map(|core| &mut core.ftl).zip(shares);
+        let ftls = self.cores.iter_mut().map(|core| core.ftl_mut()).zip(shares);
         let mut shares: Vec<_> = ftls
             .map(|(ftl, units)| CoreShare { stream: ftl.streams().host(0, 0), ftl, units, written: 0 })
             .collect();
@@ -76,7 +76,7 @@ impl Ssd {
         self.cores.len() > 1
             && self.classifier.is_none()
             && self.context.redirection.is_none()
-            && !self.cores.iter().any(|core| core.ftl.may_wear_out_within(count as u64))
+            && !self.cores.iter().any(|core| core.ftl().may_wear_out_within(count as u64))
     }
 
     fn write_in_order(&mut self, units: &[u64]) -> Result<(), usize> {

@@ -2,18 +2,17 @@
 
 use crate::core::{CoreContext, Cores, FlashCore, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
+use crate::drive::Mounts;
 use crate::events::DriveEvents;
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
-use crate::read::{CoreCells, Corrections, Reliability};
-use crate::read::{Ladder, Retries};
+use crate::read::{CoreCells, Corrections, Ladder, Reliability, Retries};
 use crate::repair::{Moves, Watch};
 use crate::shutdowns::Shutdowns;
 use crate::size::Size;
 use crate::ssd::Ssd;
-use crate::whole::Mounts;
 use outlast_flash::{Flash, Setup};
 use outlast_ftl::{Ftl, FtlOptions, Layout, MountOptions, Tables};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
@@ -51,12 +50,12 @@ impl Ssd {
         let units = config.ftl.user_capacity(geometry).0 / unit.0;
         let (cores, places) = cores_of(&config, seed, tables, units)?;
         if let Some(protection) = &config.protection {
-            let ftl = &cores[CoreId(0)].ftl;
+            let ftl = cores[CoreId(0)].ftl();
             let parities = ftl.parity().open_units() * u64::from(config.controller.flash_cores);
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
         assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");
-        let flash = flash_of(&config, &places, cores[CoreId(0)].ftl.layout())?;
+        let flash = flash_of(&config, &places, cores[CoreId(0)].ftl().layout())?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
         let retries = Retries::new(max, config.reliability.as_ref().and_then(|r| r.rereads_if_protected));
@@ -69,7 +68,7 @@ impl Ssd {
         let classifier = classifier.map(Box::new);
         let context = CoreContext {
             fallible: reliability.is_some(),
-            striped: config.protection.is_some() || cores[CoreId(0)].ftl.layout().list_rows() != 0,
+            striped: config.protection.is_some() || cores[CoreId(0)].ftl().layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
             reliability,
             ladder: Ladder::new(retries),
@@ -203,7 +202,7 @@ fn cores_of(
                 Some(own)
             }
         };
-        cores.push(FlashCore { cells, ..FlashCore::new(CoreId(cores.len() as u16), ftl, share, config)? });
+        cores.push(FlashCore::new(CoreId(cores.len() as u16), ftl, cells, share, config)?);
     }
     Ok((cores.into(), places))
 }
@@ -219,9 +218,9 @@ fn share_of(config: &FtlConfig, cores: u64) -> FtlConfig {
 
 /// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
 fn die_layout(cores: &Cores, geometry: &Geometry, most_bad: u32) -> DieLayout {
-    let layout = cores[CoreId(0)].ftl.layout();
+    let layout = cores[CoreId(0)].ftl().layout();
     let planes_per_die = u32::from(layout.planes_per_die());
-    let ids = |core: &FlashCore| core.dies.iter().copied().collect();
+    let ids = |core: &FlashCore| core.dies().iter().copied().collect();
     DieLayout {
         dies_of_cores: cores.iter().map(ids).collect(),
         blocks_per_die: geometry.blocks_per_plane * planes_per_die,

@@ -7,48 +7,11 @@
 //! Not everything goes this way. Collection and erasures also begin by a call, where a write waits for room and where a victim ends. And settling can be
 //! entered again: a command that was held back for its order is split while the drive settles, and settles after each of its units.
 
-use crate::core::CoreContext;
-use crate::core::FlashCore;
 use crate::core::{Due, Effect};
 use crate::livelock::LivelockWatch;
 use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_units::Nanos;
-
-impl FlashCore {
-    /// `due` is due on core `core`.
-    #[inline]
-    pub(crate) fn make_due(&mut self, context: &mut CoreContext, due: Due) {
-        context.unsettled.add(self.id, &mut self.dirty, due);
-    }
-
-    /// `due` is due on core `core` after all else that is, and what comes of it.
-    #[inline]
-    pub(crate) fn make_due_then(&mut self, context: &mut CoreContext, due: Due) {
-        context.unsettled.add_then(self.id, &mut self.dirty, due);
-    }
-
-    /// Whether something is due that comes before the next write enters the buffer of core `core`.
-    #[inline]
-    pub(crate) fn is_due_before_admission(&self, context: &CoreContext) -> bool {
-        self.dirty.is_before_admission() || context.is_command_due() || context.unsettled.any_effect()
-    }
-}
-
-impl CoreContext {
-    /// Whether nothing is due. Then what a handler is about to make due will meet the state as it is now: what would find nothing to do
-    /// need not be made due.
-    #[inline]
-    pub(crate) fn is_settled(&self) -> bool {
-        self.unsettled.is_empty() && !self.is_command_due()
-    }
-
-    /// Whether a flush begins, or a move of the drive's own may: effects of parts of commands that have ended.
-    #[inline]
-    fn is_command_due(&self) -> bool {
-        self.host.flushes.any_due() || self.moves.are_due()
-    }
-}
 
 impl Ssd {
     /// Does what is due until nothing is; what that makes due in turn included.
@@ -91,9 +54,7 @@ impl Ssd {
             return self.apply(now, effect);
         }
         let core = self.context.unsettled.first();
-        if self.context.is_command_due()
-            && core.is_none_or(|core| !self.cores[core].dirty.is_before_admission())
-        {
+        if self.context.is_command_due() && core.is_none_or(|core| !self.cores[core].is_due_first()) {
             return match self.context.host.flushes.take_due() {
                 Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
                 Some(request) => self.begin_barrier(now, request),
@@ -108,7 +69,7 @@ impl Ssd {
                 None => self.wake_waiting(now),
             };
         };
-        while let Some(due) = self.context.unsettled.take(&mut self.cores[core].dirty) {
+        while let Some(due) = self.cores[core].take_due(&mut self.context) {
             match due {
                 Due::Formers => self.cores[core].look_at_formers(now, &mut self.context),
                 Due::GcVictim => self.cores[core].look_at_victim(now, &mut self.context, Task::Gc),

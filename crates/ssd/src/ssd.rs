@@ -2,20 +2,20 @@
 
 use crate::core::{CoreContext, FlashCore, Processor};
 use crate::counters::{AtReset, PowerCuts};
+use crate::drive::Mounts;
 use crate::events::{DriveSource, DueEvent};
 use crate::host::HostRequestId;
 use crate::livelock::LivelockWatch;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
 use crate::shutdowns::Shutdowns;
-use crate::whole::Mounts;
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Op as HostOp, Peek,
     SectorRun, Smart, Tag,
 };
 use outlast_ftl::Ftl;
 use outlast_media::Store;
-use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_settings::drive::SsdConfig;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -69,25 +69,6 @@ pub struct Ssd {
     pub(crate) seed: u64,
 }
 
-impl CoreContext {
-    /// The flash core that unit `unit` belongs to, and its number there.
-    #[inline]
-    pub(crate) fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
-        if self.flash_cores() == 1 {
-            return (CoreId(0), Lpn(unit as u32));
-        }
-        let (core, number) = self.former_core_of(unit);
-        match &self.redirection {
-            None => (core, number),
-            Some(redirection) => redirection.home(core, number).unwrap_or((core, number)),
-        }
-    }
-
-    pub(crate) fn write_cache(&self) -> WriteCache {
-        self.config.controller.write_cache
-    }
-}
-
 impl Ssd {
     /// The settings.
     pub fn config(&self) -> &SsdConfig {
@@ -110,7 +91,7 @@ impl Ssd {
     /// Has `store` keep the bytes from now on, if the drive keeps any; they are no longer in memory then.
     pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
         for core in &mut self.cores {
-            core.ftl.keep_contents_in(store);
+            core.ftl_mut().keep_contents_in(store);
         }
     }
 
@@ -138,7 +119,7 @@ impl Ssd {
 
     /// The translation layers, by flash core.
     pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
-        self.cores.iter().map(|core| &core.ftl)
+        self.cores.iter().map(|core| core.ftl())
     }
 
     /// Mean P/E cycles of the blocks.
@@ -153,7 +134,7 @@ impl Ssd {
 
     /// The dies (numbers over the drive) that flash core `core` owns, in the order of its own numbering.
     pub fn dies_of_core(&self, core: CoreId) -> &IndexVec<LocalDie, DieId> {
-        &self.cores[core].dies
+        &self.cores[core].dies()
     }
 
     /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies (one more with a think time), or by that of its
@@ -165,7 +146,7 @@ impl Ssd {
 
     /// Free superblocks, over all cores.
     pub fn free_superblocks(&self) -> u32 {
-        self.cores.iter().map(|core| core.ftl.space().free_superblocks()).sum()
+        self.cores.iter().map(|core| core.ftl().space().free_superblocks()).sum()
     }
 
     /// Whether nothing is under way: no command, no flash operation, no internal task, not even one that thinks. Housekeeping may be waiting for its time.
@@ -310,12 +291,12 @@ impl Device for Ssd {
                 if count == 0 {
                     break;
                 }
-                core.ftl.touch(reads[..count].iter().copied());
-                if let Some(cells) = &core.cells {
-                    cells.touch(&core.ftl, &reads[..count]);
+                core.ftl().touch(reads[..count].iter().copied());
+                if let Some(cells) = core.cells() {
+                    cells.touch(core.ftl(), &reads[..count]);
                 }
             }
-            core.ftl.touch_written(own(true));
+            core.ftl().touch_written(own(true));
         }
     }
 
@@ -329,7 +310,7 @@ impl Device for Ssd {
     }
 
     fn smart(&self) -> Smart {
-        let left: u64 = self.cores.iter().map(|core| core.ftl.spare_blocks_left()).sum();
+        let left: u64 = self.cores.iter().map(|core| core.ftl().spare_blocks_left()).sum();
         let made =
             u64::from(self.context.config.ftl.spare_blocks) * self.context.config.geometry.planes() as u64;
         Smart {
@@ -340,13 +321,13 @@ impl Device for Ssd {
             media_errors: self.context.host.life.media_errors,
             available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
             percentage_used: self.used_percent().map_or(0, |percent| percent as u32),
-            read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),
+            read_only: self.cores.iter().any(|core| core.ftl().is_read_only()),
         }
     }
 
     fn self_check(&self) -> Result<(), String> {
         for (index, core) in self.cores.iter_indexed() {
-            core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
+            core.ftl().self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_health()?;
         self.context.flash.self_check()?;

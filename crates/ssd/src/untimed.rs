@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
-use outlast_ftl::{Cause, ReadCause};
+use outlast_ftl::ReadCause;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
@@ -63,7 +63,7 @@ impl Ssd {
             }
         };
         self.cores[core].forget_read(lpn);
-        let ftl = &mut self.cores[core].ftl;
+        let ftl = self.cores[core].ftl_mut();
         let stream = ftl.streams().host(command.stream.0, class);
         match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
@@ -75,7 +75,7 @@ impl Ssd {
     #[inline]
     pub fn touch_untimed(&self, units: &[u64]) {
         if let [core] = self.cores.as_slice() {
-            core.ftl.touch_written(units.iter().map(|&unit| Lpn(unit as u32)));
+            core.ftl().touch_written(units.iter().map(|&unit| Lpn(unit as u32)));
         }
     }
 
@@ -99,7 +99,7 @@ impl Ssd {
             let sectors = rest.min(self.context.size.sectors_per_unit - offset);
             let (core, lpn) = self.context.core_of(unit);
             let (holder, number) = self.place_of(unit);
-            let ftl = &self.cores[holder].ftl;
+            let ftl = self.cores[holder].ftl();
             let slot = ftl.lookup(number);
             let page = slot.is_some().then(|| (holder, ftl.layout().page_of(slot)));
             let pages = u64::from(ftl.layout().pages_per_unit());
@@ -127,7 +127,7 @@ impl Ssd {
                 }
                 Op::Trim if sectors == self.context.size.sectors_per_unit => {
                     self.cores[core].forget_read(lpn);
-                    self.cores[core].ftl.trim(lpn);
+                    self.cores[core].ftl_mut().trim(lpn);
                     if self.context.redirection.is_some() {
                         self.drop_former(core, lpn);
                     }
@@ -146,8 +146,8 @@ impl Ssd {
     /// its settings say the same.
     pub fn pre_wear(&mut self, cycles: u32) {
         for core in &mut self.cores {
-            let blocks = core.ftl.blocks().all_cycles().len();
-            core.ftl.wear(&vec![cycles; blocks]);
+            let blocks = core.ftl().blocks().all_cycles().len();
+            core.ftl_mut().wear(&vec![cycles; blocks]);
         }
     }
 
@@ -155,8 +155,8 @@ impl Ssd {
     /// begun a program unit are in the buffer.
     pub fn begin_timed(&mut self) {
         for core in &mut self.cores {
-            core.ftl.settle_untimed();
-            core.ftl.begin_origins();
+            core.ftl_mut().settle_untimed();
+            core.ftl_mut().begin_origins();
         }
         self.end_untimed();
         self.begin_cells();
@@ -165,32 +165,17 @@ impl Ssd {
     /// The cells are brought into the state in which the run begins.
     fn begin_cells(&mut self) {
         let Some(reliability) = &self.context.config.reliability else { return };
+        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
         for core in &mut self.cores {
-            let Some(own) = &mut core.cells else { continue };
-            own.begin(&core.ftl, reliability);
+            core.begin_cells(reliability, bits);
         }
-        self.begin_uses();
         self.begin_scrub(Nanos::ZERO);
     }
 
     /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full, or held back.
     pub fn end_untimed(&mut self) {
         for core in &mut self.cores {
-            let begun = |cause: Cause| -> u32 {
-                let streams = core.ftl.streams();
-                streams
-                    .all()
-                    .filter(|&stream| (streams.cause(stream) == Cause::Host) == (cause == Cause::Host))
-                    .map(|stream| core.ftl.stream(stream).begun_units())
-                    .sum()
-            };
-            let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
-            debug_assert!(
-                u64::from(host + relocated + core.ftl.held_units()) == core.ftl.figures().buffered_units,
-                "without time all full program units are on flash, or held back"
-            );
-            core.buffer.hold(host + core.ftl.held_units());
-            core.tasks.hold(relocated);
+            core.end_untimed();
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The parts of a drive that every flash core uses.
 
-use crate::core::{MapTimer, Unsettled};
+use crate::core::{Effect, MapTimer, Unsettled, Victim};
 use crate::counters::Counters;
-use crate::events::DriveEvents;
+use crate::events::{DriveEvents, DriveSource};
 use crate::health::{Changes, Decisions, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
 use crate::ledger::Ledger;
@@ -11,11 +11,29 @@ use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::size::Size;
-use crate::utilisation::Victim;
 use outlast_flash::Flash;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::slab::Slab;
-use outlast_units::{DieId, IndexVec};
+use outlast_units::{DieId, IndexVec, Nanos};
+
+impl CoreContext {
+    /// Sees that housekeeping is done at `at` at the latest.
+    pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
+        if self.timer.call(at) {
+            // Beyond the horizon nothing happens any more.
+            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
+            self.events.set(DriveSource::Housekeeping, at);
+        }
+    }
+
+    /// The drive has worn or failed a little more: makes the changes that waited for this.
+    #[inline]
+    pub(crate) fn look_at_state(&mut self) {
+        if self.changes.waits_for_state() {
+            self.unsettled.add_effect(Effect::StateChanged);
+        }
+    }
+}
 
 /// What a handler of a flash core may use beside the core itself: parts of the drive of which there is one for all cores, each with a state of its
 /// own. No other core is among them, nor the master core, nor the loss of power.

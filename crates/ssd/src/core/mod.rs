@@ -1,32 +1,32 @@
 //! A flash core: its translation layer, its processor, its write buffer, and the internal tasks under way.
 
+mod access;
+mod accounts;
+mod addresses;
 mod admission;
-mod buffer;
-mod coalescing;
 mod collection;
+mod commands;
 mod context;
-mod credit;
-mod dirty;
+mod dies;
+mod due;
 mod effect;
-mod map_flush;
-mod pacing;
 mod processor;
 mod programs;
-mod recent;
-mod tasks;
-mod tokens;
-mod units;
-mod victim;
+mod reading;
+mod scrub;
+mod settling;
+mod work;
 
-pub(crate) use buffer::{Buffer, WaitingWrite};
+pub(crate) use admission::{Buffer, WaitingWrite};
+pub use collection::Victim;
+pub(crate) use collection::{NextRead, Tasks};
 pub(crate) use context::CoreContext;
-pub(crate) use dirty::{Dirty, Due, Unsettled};
+pub(crate) use dies::degraded;
+pub(crate) use due::{Dirty, Due, Unsettled};
 pub(crate) use effect::Effect;
-pub(crate) use map_flush::{MapPrograms, MapTimer};
 pub(crate) use processor::{CoreWork, Processor};
-pub(crate) use recent::Recent;
-pub(crate) use tasks::{NextRead, Tasks};
-pub(crate) use victim::Part;
+pub(crate) use programs::{MapPrograms, MapTimer};
+pub(crate) use reading::Recent;
 
 use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
@@ -46,28 +46,28 @@ pub(crate) type Cores = IndexVec<CoreId, FlashCore>;
 pub(crate) struct FlashCore {
     /// Its number.
     #[persist(skip)]
-    pub(crate) id: CoreId,
-    pub(crate) ftl: Ftl,
-    pub(crate) cpu: Processor<CoreWork>,
-    pub(crate) buffer: Buffer,
-    pub(crate) tasks: Tasks,
+    id: CoreId,
+    ftl: Ftl,
+    cpu: Processor<CoreWork>,
+    buffer: Buffer,
+    tasks: Tasks,
     /// What the cells have been through; absent where the flash never errs.
     #[persist(each)]
-    pub(crate) cells: Option<CoreCells>,
+    cells: Option<CoreCells>,
     /// What is broken; absent where nothing ever is.
-    pub(crate) faults: Option<Faults>,
-    pub(crate) scrub: Option<Scrub>,
+    faults: Option<Faults>,
+    scrub: Option<Scrub>,
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]
-    pub(crate) read_cache: Option<Box<Recent>>,
-    pub(crate) covers: Covers,
+    read_cache: Option<Box<Recent>>,
+    covers: Covers,
     /// What a flush of the mapping table has under way.
-    pub(crate) maps: MapPrograms,
+    maps: MapPrograms,
     /// First die (over the drive) of each local die.
     #[persist(skip)]
-    pub(crate) dies: IndexVec<LocalDie, DieId>,
+    dies: IndexVec<LocalDie, DieId>,
     /// What is to be looked at before the next event.
-    pub(crate) dirty: Dirty,
+    dirty: Dirty,
 }
 
 impl FlashCore {
@@ -116,7 +116,13 @@ impl FlashCore {
         }
     }
 
-    pub(crate) fn new(id: CoreId, ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
+    pub(crate) fn new(
+        id: CoreId,
+        ftl: Ftl,
+        cells: Option<CoreCells>,
+        dies: &[DieId],
+        config: &SsdConfig,
+    ) -> Result<Self, ConfigError> {
         assert!(
             dies.len() == usize::from(ftl.layout().dies()),
             "a core's translation layer has all its dies"
@@ -126,7 +132,7 @@ impl FlashCore {
             cpu: Processor::default(),
             buffer: Buffer::new(&ftl, config)?,
             tasks: Tasks::new(&ftl, &config.ftl.gc),
-            cells: None,
+            cells,
             faults: None,
             scrub: config.scrubs().then(|| Scrub::of(config, ftl.layout().superblocks())),
             read_cache: config.read_cache_units().map(|units| Box::new(Recent::new(units))),

@@ -1,9 +1,7 @@
 //! The way of a command: over the link, through the master core, unit by unit to the flash cores, and out again.
 
-use super::{Part, Progress, Request, Then};
-use crate::core::CoreContext;
-use crate::core::FlashCore;
-use crate::core::{CoreWork, Effect};
+use super::{Part, Then};
+use crate::core::CoreWork;
 use crate::events::DriveSource;
 use crate::host::HostRequestId;
 use crate::op::UnitWork;
@@ -11,85 +9,6 @@ use crate::ssd::Ssd;
 use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
-use std::ops::Range;
-
-impl FlashCore {
-    /// Sees that flash core `core` acts when it has done the first piece of its work.
-    #[inline]
-    pub(crate) fn schedule_core(&mut self, context: &mut CoreContext) {
-        let next = self.cpu.next();
-        context.events.set(DriveSource::Core(self.id), next);
-    }
-}
-
-impl CoreContext {
-    /// `cause` has kept all of `request` until now.
-    #[inline]
-    pub(crate) fn note_spent(&mut self, now: Nanos, request: HostRequestId, cause: LatencyCause) {
-        self.note(move |ledger| ledger.spent(now, request, cause));
-    }
-
-    /// Data of a read has left the flash side; it now crosses the link.
-    #[inline]
-    pub(crate) fn data_moved(&mut self, now: Nanos, request: HostRequestId, sectors: u64) {
-        if let Some(at) = self.host.link.send(now, sectors * SECTOR_BYTES) {
-            self.host.requests.sent(request, at);
-        }
-    }
-
-    /// `parts` units of a command are done; the last one completes it.
-    #[inline]
-    pub(crate) fn finish_parts(&mut self, now: Nanos, id: HostRequestId, parts: u32) {
-        match self.host.requests.end_parts(id, parts) {
-            Progress::UnderWay | Progress::Forgotten => {}
-            Progress::Complete(request) => self.complete(now, id, &request),
-            Progress::AwaitFlash => {
-                self.note(move |ledger| ledger.is_buffered(now, id));
-                self.host.flushes.call(id);
-            }
-            Progress::Moved(outcome) => self.move_ended(id, outcome),
-        }
-    }
-
-    #[inline]
-    fn complete(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
-        self.host.life.count(&request.command, request.outcome);
-        self.note(move |ledger| ledger.is_done(now, id));
-        if request.outcome != Outcome::Ok {
-            // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
-            let Command { lba, sectors, .. } = request.command;
-            self.note_failure(id, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
-        } else if request.command.op == HostOp::LbaStatus {
-            let Command { lba, sectors, .. } = request.command;
-            let command = Command::new(HostOp::LbaStatus, lba, sectors);
-            self.unsettled.add_effect(Effect::StatusDone { request: id, command, tag: request.tag });
-        }
-        if self.config.bytes {
-            self.host.bytes.end(id, request.tag, request.is_good());
-        }
-        self.host.complete(now, request);
-        if request.is_early() {
-            self.put_off_flush(now);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_failure(&mut self, id: HostRequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {
-        let per_unit = u64::from(self.size.sectors_per_unit);
-        let runs = self.host.failures.end(id, asked, per_unit);
-        if outcome == Outcome::MediumError {
-            self.host.failures.keep(tag, runs);
-        }
-    }
-
-    /// A move of the drive's own has ended.
-    #[inline(never)]
-    fn move_ended(&mut self, id: HostRequestId, outcome: Outcome) {
-        self.host.failures.forget(id);
-        self.moves.ended(outcome);
-    }
-}
 
 impl Ssd {
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
@@ -134,7 +53,7 @@ impl Ssd {
             let (own, others) = rest.split_at(rest.len().min(room));
             let (core, lpn) = self.context.core_of(unit);
             let part = if own.len() == unit_bytes {
-                let made = self.cores[core].ftl.make_unit(lpn, own);
+                let made = self.cores[core].ftl_mut().make_unit(lpn, own);
                 Part::Whole(made.expect("a drive that keeps bytes makes units"))
             } else {
                 Part::Sectors(own.into())
@@ -234,40 +153,14 @@ impl Ssd {
     /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
     #[inline]
     pub(crate) fn hand_over(&mut self, now: Nanos, core: CoreId, cost: Nanos, work: UnitWork) {
-        if cost == Nanos::ZERO && self.cores[core].cpu.is_free(now) {
+        if self.cores[core].take_unit(now, &mut self.context, cost, work) {
             self.execute(now, core, work);
-        } else {
-            if self.is_of_page_before(core, work) {
-                self.cores[core].cpu.take_another_unit(now, cost);
-            } else {
-                self.cores[core].cpu.take(now, cost, CoreWork::Units { first: work, units: 1 });
-            }
-            self.cores[core].schedule_core(&mut self.context);
         }
     }
 
-    /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
-    /// that a command wants of a page, then has the page read.
-    fn is_of_page_before(&self, core: CoreId, work: UnitWork) -> bool {
-        let Some(&CoreWork::Units { first: before, units }) = self.cores[core].cpu.last() else {
-            return false;
-        };
-        if before.request != work.request
-            || before.lpn + units != work.lpn
-            || self.context.host.requests.command(work.request).op != HostOp::Read
-            || self.context.redirection.is_some()
-        {
-            return false;
-        }
-        let ftl = &self.cores[core].ftl;
-        let (last, this) = (ftl.lookup(Lpn(work.lpn.0 - 1)), ftl.lookup(work.lpn));
-        last.is_some() && this.is_some() && ftl.layout().pu_of(last).0 == ftl.layout().pu_of(this).0
-    }
-
+    /// Flash core `core` has done the first piece of its work.
     pub(crate) fn cpu_event(&mut self, now: Nanos, core: CoreId) {
-        let work = self.cores[core].cpu.done().expect("a processor's event has work");
-        self.cores[core].schedule_core(&mut self.context);
-        match work {
+        match self.cores[core].end_work(&mut self.context) {
             CoreWork::Units { first, units: 1 } => self.execute(now, core, first),
             CoreWork::Units { first, units } => self.execute_page(now, core, first, units),
             CoreWork::Search { request } => self.context.finish_parts(now, request, 1),

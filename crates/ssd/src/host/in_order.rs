@@ -71,7 +71,7 @@ impl Ssd {
     }
 
     fn any_write_waits(&self) -> bool {
-        self.cores.iter().any(|core| core.buffer.any_waits())
+        self.cores.iter().any(|core| core.buffer().any_waits())
     }
 
     /// Checks that what is held up waits for a write.

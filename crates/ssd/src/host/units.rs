@@ -43,7 +43,7 @@ impl Ssd {
     /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
     /// which the stripe's parity lies.
     pub(crate) fn encode_time(&self, core: CoreId, work: UnitWork) -> Nanos {
-        let ftl = &self.cores[core].ftl;
+        let ftl = self.cores[core].ftl();
         let stream = self.stream_of_write(core, work);
         if !ftl.stream(stream).is_protected() {
             return Nanos::ZERO;
@@ -62,7 +62,7 @@ impl Ssd {
             None => 0,
             Some(classifier) => classifier.class(command, self.context.first_sector(core, work.lpn)),
         };
-        self.cores[core].ftl.streams().host(command.stream.0, class)
+        self.cores[core].ftl().streams().host(command.stream.0, class)
     }
 
     fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
@@ -73,7 +73,7 @@ impl Ssd {
             }
         }
         let stream = self.stream_of_write(core, work);
-        let ftl = &self.cores[core].ftl;
+        let ftl = self.cores[core].ftl();
         if ftl.is_read_only() && !self.cores[core].awaits_room(&self.context) {
             self.context.host.requests.fail(work.request, Outcome::ReadOnly);
             self.context.finish_parts(now, work.request, 1);
@@ -88,7 +88,7 @@ impl Ssd {
                 return;
             }
             let (core, work) = self.holder_of_rest(core, work);
-            let ftl = &self.cores[core].ftl;
+            let ftl = self.cores[core].ftl();
             let slot = ftl.lookup(work.lpn);
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
@@ -118,7 +118,7 @@ impl Ssd {
     pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
         u32::from(work.sectors) != self.context.size.sectors_per_unit && {
             let (core, work) = self.holder_of_rest(core, work);
-            self.cores[core].ftl.is_lost(work.lpn)
+            self.cores[core].ftl().is_lost(work.lpn)
         }
     }
 
@@ -137,12 +137,12 @@ impl Ssd {
             None => None,
         };
         let (holder, old) = self.holder_of_rest(core, work);
-        let ftl = &self.cores[holder].ftl;
+        let ftl = self.cores[holder].ftl();
         let slot = ftl.lookup(old.lpn);
         let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
         let old = old.unwrap_or(Unit::zero(work.lpn.0));
         let Some(sectors) = sectors else { return Some(old.with_tag(work.lpn.0)) };
-        let mut blank = self.cores[core].ftl.blank()?;
+        let mut blank = self.cores[core].ftl_mut().blank()?;
         let (bytes, from) = (blank.bytes_mut(), usize::from(work.first) * SECTOR_BYTES as usize);
         old.copy_to(0, bytes);
         bytes[from..from + sectors.len()].copy_from_slice(&sectors);
@@ -152,7 +152,7 @@ impl Ssd {
     /// A write that needs no (more) old data enters the buffer of its core, or waits its turn.
     #[inline]
     pub(crate) fn queue_write(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
-        let is_first = !self.cores[core].buffer.any_waits();
+        let is_first = !self.cores[core].buffer().any_waits();
         if is_first && self.cores[core].may_enter(now, &write) {
             self.admit(now, core, write);
         } else {
@@ -171,14 +171,12 @@ impl Ssd {
 
     /// Lets writes in that wait for room on core `core`, as far as there is some, or until one of them has made something due that comes first.
     pub(crate) fn admit_waiting(&mut self, now: Nanos, core: CoreId) {
-        while let Some(write) = self.cores[core].buffer.first_waiting() {
+        while let Some(write) = self.cores[core].buffer().first_waiting() {
             if self.cores[core].may_enter(now, &write) {
-                self.cores[core].buffer.stop_waiting();
-                self.cores[core].note_waited(now, &mut self.context, &write.work);
+                self.cores[core].end_waiting(now, &mut self.context, &write.work);
                 self.admit(now, core, write);
             } else if self.cores[core].is_hopeless(now, &mut self.context, write) {
-                self.cores[core].buffer.stop_waiting();
-                self.cores[core].note_waited(now, &mut self.context, &write.work);
+                self.cores[core].end_waiting(now, &mut self.context, &write.work);
                 self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
                 self.context.finish_parts(now, write.work.request, 1);
             } else {
@@ -190,14 +188,14 @@ impl Ssd {
                 return;
             }
         }
-        self.context.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+        self.cores[core].unblock(now, &mut self.context);
     }
 
     /// `write` enters the buffer of core `core`, unless what it completes is lost or, of a move, out of date.
     #[inline]
     fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         debug_assert!(self.cores[core].may_enter(now, &write), "a write enters for which there is no room");
-        self.context.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+        self.cores[core].unblock(now, &mut self.context);
         let work = write.work;
         if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
             self.context.finish_parts(now, work.request, 1);

@@ -3,11 +3,10 @@
 //! A stripe, and the code within blocks, are lines of members; a unit is rebuilt from as many others of its line as the code needs, the
 //! cheapest line first. A member that cannot be read may itself be rebuilt along its other line, a few recoveries deep.
 
-use super::Corrections;
 use super::lines::Lines;
 use super::recovery::Recovery;
 use super::retries::Retries;
-use super::units;
+use super::{Corrections, units};
 use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use outlast_ftl::Axis;

@@ -1,0 +1,141 @@
+//! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
+
+use crate::core::{CoreContext, FlashCore};
+use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
+use crate::places::place_of_pu;
+use outlast_flash::{Answer, Ask, Queue};
+use outlast_units::{CoreId, DieId, Nanos, Pu};
+
+impl FlashCore {
+    /// Queues the read of one unit; units of one command in one program unit are read together.
+    #[inline]
+    pub(crate) fn enqueue_read(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        kind: OpKind,
+        (pu, unit): (Pu, u32),
+        work: UnitWork,
+    ) {
+        let (die, place) = place_of_pu(self.ftl.layout(), pu);
+        let joins = |tag: &Purpose| {
+            tag.pu == pu && tag.kind == OpKind::HostRead && !tag.has_record && tag.request() == work.request
+        };
+        if kind == OpKind::HostRead && context.flash.join(die, unit, joins) {
+            return;
+        }
+        let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, self.id, pu) };
+        let tag = context.tag_of(&op);
+        let read = outlast_flash::Op::read(place, op.mask, tag);
+        let next = context.flash.submit(now, die, Queue::Reads, read, |_| self.demand());
+        self.follow(now, context, die, next);
+    }
+
+    /// Puts a read into the queue of its die.
+    pub(crate) fn queue_read(&mut self, now: Nanos, context: &mut CoreContext, op: Op) {
+        self.submit(now, context, Queue::Reads, &op);
+    }
+
+    /// Puts an operation of an internal task into the queue of its die.
+    pub(crate) fn queue_internal(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
+        self.submit(now, context, Queue::Internal(op.task), op);
+    }
+
+    /// Submits `op` to the die of its program unit.
+    #[inline]
+    pub(crate) fn submit(&mut self, now: Nanos, context: &mut CoreContext, queue: Queue, op: &Op) {
+        let (die, submitted) = self.resolved(context, op);
+        let next = context.flash.submit(now, die, queue, submitted, |_| self.demand());
+        self.follow(now, context, die, next);
+    }
+
+    /// Submits the program of a program unit, `units` of whose units carry data.
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
+    pub(crate) fn submit_program(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        queue: Queue,
+        purpose: Purpose,
+        units: u32,
+    ) {
+        let (die, place) = place_of_pu(self.ftl.layout(), purpose.pu);
+        let program = outlast_flash::Op::program(place, units, purpose);
+        let next = context.flash.submit(now, die, queue, program, |_| self.demand());
+        self.follow(now, context, die, next);
+    }
+
+    /// `op` as the flash room takes it, and its die.
+    #[inline]
+    pub(crate) fn resolved(
+        &mut self,
+        context: &mut CoreContext,
+        op: &Op,
+    ) -> (DieId, outlast_flash::Op<Purpose>) {
+        let (die, place) = place_of_pu(self.ftl.layout(), op.pu);
+        let tag = context.tag_of(op);
+        let submitted = match op.kind {
+            OpKind::HostProgram | OpKind::RelocationProgram => {
+                outlast_flash::Op::program(place, u32::from(op.units), tag)
+            }
+            OpKind::Erase => outlast_flash::Op::erase(place.block, tag),
+            _ => outlast_flash::Op::read(place, op.wanted(), tag),
+        };
+        (die, submitted)
+    }
+
+    /// Die `die` looks at its queue, as all units of a command are in it.
+    pub(crate) fn look_up(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
+        let next = context.flash.look_up(now, die, |_| self.demand());
+        self.follow(now, context, die, next);
+    }
+
+    /// Starts work on a die if it is idle.
+    #[inline]
+    pub(crate) fn wake(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
+        self.wake_of::<false>(now, context, die);
+    }
+
+    /// As [`Ssd::wake`]; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
+    #[inline]
+    pub(crate) fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
+        let next = context.flash.wake_of::<PLAIN>(now, die, |_| self.demand());
+        self.follow(now, context, die, next);
+    }
+
+    /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
+    pub(crate) fn answer_again(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: Ask) {
+        let next = context.flash.answer(now, die, ask, Answer::Again, |_| self.demand());
+        self.follow(now, context, die, next);
+    }
+}
+
+impl CoreContext {
+    /// The tag of `op`, of which a record is kept where a tag does not say it all.
+    #[inline]
+    fn tag_of(&mut self, op: &Op) -> Purpose {
+        if op.fits_a_tag() {
+            return op.tag();
+        }
+        Purpose { cookie: self.reads.insert(*op), has_record: true, ..op.tag() }
+    }
+
+    /// An internal operation has ended or relocated data has left the buffer: dies that wait for that go on when all else is settled.
+    /// Where nothing else is due none can come to wait before.
+    #[inline]
+    pub(crate) fn let_waiting_go(&mut self) {
+        if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thought() {
+            self.unsettled.add_leave();
+        }
+    }
+
+    /// Program operations waiting or under way on the dies of `core`.
+    pub(crate) fn programs_in_flight(
+        &self,
+        core: CoreId,
+    ) -> impl Iterator<Item = &outlast_flash::Op<Purpose>> {
+        let programs = self.flash.programs();
+        programs.filter(move |&(die, _)| self.places[die].core == core).map(|(_, op)| op)
+    }
+}

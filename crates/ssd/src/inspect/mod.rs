@@ -1,0 +1,14 @@
+//! What can be seen of a drive from outside, and what it checks of itself. Nothing here changes the drive, but for counters that are reset.
+
+mod check;
+mod check_health;
+mod extents;
+mod figures;
+mod health_log;
+mod measures;
+mod utilisation;
+mod views;
+
+pub use figures::RberLevels;
+pub use utilisation::Busy;
+pub use views::{BufferView, DieState, DieView, SuperblockCounts};
