@@ -71,7 +71,7 @@ impl Ssd {
         if written == units.len() { Ok(()) } else { Err(written) }
     }
 
-    /// Whether `count` units can be written with every core by itself: it must not matter which is written first.
+    /// True if `count` units can be written with every core by itself: it must not matter which is written first.
     fn can_be_divided(&self, count: usize) -> bool {
         self.cores.len() > 1
             && self.classifier.is_none()

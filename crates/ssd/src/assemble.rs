@@ -98,6 +98,7 @@ impl Ssd {
             config,
         };
         let mut ssd = Self {
+            is_settling: false,
             context,
             classifier,
             power_cuts: PowerCuts::default(),

@@ -1,4 +1,4 @@
-//! Where the time of the host's commands goes: an account of each of them, kept where somebody asks for it.
+//! Accounts of the time of the host's commands: one of each of them, kept where somebody asks for it.
 //!
 //! A command's story is that of its part that ends last. A [`Story`] is a chain without a gap: whoever has kept a command, or one of its
 //! units, until now says so with a cause, and everything since the last such word counts for it. So the parts sum to the latency, whatever

@@ -1,4 +1,4 @@
-//! What a flash operation is for.
+//! Purposes of flash operations.
 
 use crate::host::HostRequestId;
 use outlast_ftl::ReadCause;
@@ -72,7 +72,7 @@ pub(crate) struct Purpose {
     pub(crate) cookie: u32,
     pub(crate) kind: OpKind,
     pub(crate) task: Task,
-    /// Whether the drive keeps a record of it: reads that carry more than a request, and those that a sensing has failed.
+    /// True if the drive keeps a record of it: reads that carry more than a request, and those that a sensing has failed.
     pub(crate) has_record: bool,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Op {
     pub(crate) step: u16,
     /// Re-reads made.
     pub(crate) rereads: u16,
-    /// Whether what the last sensing gave has been through the decoder.
+    /// True if what the last sensing gave has been through the decoder.
     pub(crate) decoded: bool,
     /// How far down the ladder a read has come.
     pub(crate) rung: Rung,
@@ -172,7 +172,7 @@ impl Op {
         Purpose { pu: self.pu, cookie, kind: self.kind, task: self.task, has_record: false }
     }
 
-    /// Whether its tag says it all, as long as no sensing fails.
+    /// True if its tag says it all, as long as no sensing fails.
     #[inline]
     pub(crate) fn fits_a_tag(&self) -> bool {
         match self.kind {

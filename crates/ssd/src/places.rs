@@ -1,4 +1,4 @@
-//! Where things lie: which flash core owns a die, and on which die, and where there, a program unit is.
+//! Places of dies and program units: the flash core that owns a die, the die and the block that hold a program unit.
 
 use outlast_flash::Place;
 use outlast_ftl::Layout;

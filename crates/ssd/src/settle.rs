@@ -4,8 +4,10 @@
 //! buffer. The work is done in a fixed order, so that what follows from an event does not depend on who recorded it first. The self-check finds work that is
 //! due between events (decision 0031).
 //!
-//! Not everything goes this way. Collection and erasures also begin by a call, where a write waits for room and where a victim ends. And settling can be
-//! entered again: a command that was held back for its order is split while the drive settles, and settles after each of its units.
+//! Consequences for other cores or the host are an [`Effect`], applied before anything else that is due. A command that was held back for
+//! its order is split unit by unit, the next one whenever nothing is due. So settling is never entered again: an assertion holds that.
+//!
+//! Within one core not everything goes this way: collection and erasures also begin by a call, where a write waits for room and where a victim ends.
 
 use crate::core::{Due, Effect};
 use crate::livelock::LivelockWatch;
@@ -25,14 +27,21 @@ impl Ssd {
     /// Not inlined: where nothing is due [`Ssd::settle`] is to be a few comparisons.
     #[inline(never)]
     fn settle_all(&mut self, now: Nanos) {
+        debug_assert!(!self.is_settling, "settling is entered again");
+        self.is_settling = true;
         let mut watch = LivelockWatch::new(0);
-        while !self.context.is_settled() {
-            self.settle_next(now);
+        loop {
+            if !self.context.is_settled() {
+                self.settle_next(now);
+            } else if !self.go_on_splitting(now) {
+                break;
+            }
             if watch.step() {
                 // Whoever waits: no time passes meanwhile, and so nothing completes.
                 watch.look(0, self.commands_in_flight().max(1), self.context.size.units);
             }
         }
+        self.is_settling = false;
     }
 
     /// Carries out what a flash core has asked for.

@@ -35,8 +35,13 @@ use std::sync::Arc;
 /// After each input the drive *settles* (`settle.rs`): what is due is done in a fixed order until nothing is, that which comes of it included.
 /// On each flash core: victims whose data is on flash are erased; victims that have been moved are erased, or wait for flash; wear levelling,
 /// garbage collection and scrubbing begin; then flushes and the drive's own moves go on, and host writes that wait enter the buffer. Last, dies
-/// that wait to start an internal operation may. A write that enters, or an operation that begins, may make any of this due again. Where
-/// handlers call each other instead, `settle.rs` says so.
+/// that wait to start an internal operation may. A write that enters, or an operation that begins, may make any of this due again.
+///
+/// # Flash cores
+///
+/// What one flash core does by itself is a method of `FlashCore` (`core/`), which sees its own private fields and a `CoreContext`: the parts of the
+/// drive that all cores share. It sees neither the other cores nor the drive; what concerns them is an effect, which the drive applies. Methods of `Ssd`
+/// are what needs several cores: the host's side, redirection, power, failures.
 ///
 /// *Outputs* are values: completions, notices, data and answers, which the caller takes.
 ///
@@ -47,15 +52,14 @@ use std::sync::Arc;
 /// slots of internal operations that think; each has at most one pending event. Of the priorities on a die see [`Flash`].
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[persist(within, check)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "traits that do not depend on each other, each of one setting"
-)]
 pub struct Ssd {
     #[persist(each)]
     pub(crate) cores: IndexVec<CoreId, FlashCore>,
     /// Parts of the drive that all flash cores use.
     pub(crate) context: CoreContext,
+    /// True if the drive settles, which is not to be entered again.
+    #[persist(skip)]
+    pub(crate) is_settling: bool,
     pub(crate) master: Processor<HostRequestId>,
     pub(crate) at_reset: AtReset,
     /// Which class writes belong to; absent where there is one only.
@@ -149,7 +153,7 @@ impl Ssd {
         self.cores.iter().map(|core| core.ftl().space().free_superblocks()).sum()
     }
 
-    /// Whether nothing is under way: no command, no flash operation, no internal task, not even one that thinks. Housekeeping may be waiting for its time.
+    /// True if nothing is under way: no command, no flash operation, no internal task, not even one that thinks. Housekeeping may be waiting for its time.
     pub fn is_idle(&self) -> bool {
         self.commands_in_flight() == 0
             && self.context.flash.all_idle()

@@ -1,11 +1,11 @@
-//! The drive's side of the accounts of time: where they are kept, they are told.
+//! Accounts of time: where they are kept, events are noted in them.
 
 use crate::core::CoreContext;
 use crate::ledger::Ledger;
 use crate::op::OpKind;
 
 impl CoreContext {
-    /// Where account is kept of where time goes, it notes `what`. Else this is one comparison.
+    /// Notes `what` in the accounts of time, if these are kept; else this is one comparison.
     #[inline]
     pub(crate) fn note(&mut self, what: impl FnOnce(&mut Ledger)) {
         if self.ledger.is_some() {
@@ -23,7 +23,7 @@ impl CoreContext {
 }
 
 impl OpKind {
-    /// Whether a command of the host waits for it.
+    /// True if a command of the host waits for it.
     #[inline]
     pub(crate) fn is_waited_for(self) -> bool {
         matches!(self, Self::HostRead | Self::RmwRead)

@@ -67,7 +67,7 @@ impl CoreContext {
         self.finish_parts(now, request, units);
     }
 
-    /// What crosses the link for `units` units of a read.
+    /// Sectors that cross the link for `units` units of a read.
     #[inline]
     pub(super) fn sectors_sent(&self, request: HostRequestId, units: u32) -> u64 {
         // Only the last unit of a command can be partial at its end; the link carries what was asked for.

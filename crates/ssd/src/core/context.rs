@@ -35,15 +35,19 @@ impl CoreContext {
     }
 }
 
-/// What a handler of a flash core may use beside the core itself: parts of the drive of which there is one for all cores, each with a state of its
+/// The surroundings of a flash core that its handlers may use: parts of the drive of which there is one for all cores, each with a state of its
 /// own. No other core is among them, nor the master core, nor the loss of power.
 #[derive(Clone, Debug, outlast_persist::Restore)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "traits that do not depend on each other, each of one setting"
+)]
 pub(crate) struct CoreContext {
     #[persist(skip)]
     pub(crate) config: SsdConfig,
     /// Dies and channels.
     pub(crate) flash: Flash<Purpose>,
-    /// What is due outside flash.
+    /// Pending events outside flash.
     pub(crate) events: DriveEvents,
     /// The flash core of each die.
     #[persist(skip)]
@@ -53,12 +57,12 @@ pub(crate) struct CoreContext {
     pub(crate) host: HostSide,
     #[persist(skip)]
     pub(crate) size: Size,
-    /// What is to be looked at before the next event.
+    /// Work that is due before the next event.
     pub(crate) unsettled: Unsettled,
     pub(crate) counters: Counters,
-    /// Whether anything can fail: errors are modelled, or faults expected.
+    /// True if anything can fail: errors are modelled, or faults expected.
     pub(crate) fallible: bool,
-    /// Whether any data has parity.
+    /// True if any data has parity.
     #[persist(skip)]
     pub(crate) striped: bool,
     /// Dies that are not there yet.
@@ -81,17 +85,17 @@ pub(crate) struct CoreContext {
     /// Failed dies for which space has been adjusted.
     pub(crate) adjusted: Vec<DieId>,
     pub(crate) moves: Moves,
-    /// What is known about the health of dies; absent where nobody cares.
+    /// Findings on the health of dies; absent where nobody cares.
     #[persist(each)]
     pub(crate) watch: Option<Box<Watch>>,
-    /// Whether reads that have ended are of interest: to the read cache, or to the account of time.
+    /// True if reads that have ended are of interest: to the read cache, or to the account of time.
     #[persist(skip)]
     pub(crate) notes_reads: bool,
-    /// Whether more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, writes coalesce, or the mapping table
+    /// True if more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, writes coalesce, or the mapping table
     /// is flushed.
     #[persist(skip)]
     pub(crate) heeds_writes: bool,
-    /// Where the time of commands goes; absent where nobody asks.
+    /// Accounts of the time of commands; absent where nobody asks.
     #[persist(skip)]
     pub(crate) ledger: Option<Box<Ledger>>,
     /// Superblocks whose relocation began since the last reset; absent where nobody asks.

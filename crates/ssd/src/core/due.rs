@@ -1,4 +1,4 @@
-//! What is to be looked at on a flash core, and in which order.
+//! Work that is due on a flash core, and its order.
 
 use crate::core::Effect;
 use crate::op::Task;
@@ -41,7 +41,7 @@ impl Due {
         Self::MapFlush,
     ];
 
-    /// That the victim of `task` is looked at.
+    /// The look at the victim of `task`.
     #[inline]
     pub(crate) fn victim(task: Task) -> Self {
         match task {
@@ -57,12 +57,12 @@ impl Due {
     }
 }
 
-/// What is due on a flash core: a set, and another that follows when nothing of the first is left.
+/// Work that is due on a flash core: a set, and another that follows when nothing of the first is left.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Dirty {
     now: u16,
     then: u16,
-    /// Whether the drive knows that something is due.
+    /// True if the drive knows that something is due.
     listed: bool,
 }
 
@@ -72,13 +72,13 @@ impl Dirty {
         self.now | self.then == 0
     }
 
-    /// Whether anything is due that comes before admission.
+    /// True if anything is due that comes before admission.
     #[inline]
     pub(crate) fn is_before_admission(self) -> bool {
         self.now & (Due::Admit.bit() - 1) != 0
     }
 
-    /// What is looked at next; it is due no more.
+    /// Takes what is looked at next; it is due no more.
     #[inline]
     fn take(&mut self) -> Option<Due> {
         if self.now == 0 {
@@ -93,7 +93,7 @@ impl Dirty {
     }
 }
 
-/// What waits for its turn, first come first: a list that begins anew at its end, so that taking the first moves nothing.
+/// A queue, first come first: a list that begins anew at its end, so that taking the first moves nothing.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 struct Turns<T> {
     items: Vec<T>,
@@ -133,12 +133,12 @@ impl<T: Copy> Turns<T> {
     }
 }
 
-/// What is due over the drive.
+/// Work that is due over the drive.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
     cores: Turns<CoreId>,
-    /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
+    /// Questions of idle dies about reads that turned out to be stale: they look again when it is known what comes of that.
     asks: Turns<(DieId, Ask)>,
     /// Effects that the drive is to apply.
     #[persist(skip)]
@@ -197,7 +197,7 @@ impl Unsettled {
         self.leave = true;
     }
 
-    /// Whether the next of the `waiting` dies that wait may go on, with `internal` internal operations under way: one after the other, until one
+    /// True if the next of the `waiting` dies that wait may go on, with `internal` internal operations under way: one after the other, until one
     /// of them has begun another.
     #[inline]
     pub(crate) fn take_leave(&mut self, internal: u32, waiting: usize) -> bool {
@@ -215,7 +215,7 @@ impl Unsettled {
         self.effects.push_back(effect);
     }
 
-    /// Whether an effect is to be applied.
+    /// True if an effect is to be applied.
     #[inline]
     pub(crate) fn any_effect(&self) -> bool {
         !self.effects.is_empty()
@@ -250,7 +250,7 @@ impl Unsettled {
         self.cores.first()
     }
 
-    /// What is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.
+    /// Takes what is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.
     #[inline]
     pub(crate) fn take(&mut self, dirty: &mut Dirty) -> Option<Due> {
         debug_assert!(dirty.listed, "the first core is not listed");

@@ -4,7 +4,7 @@ use crate::host::HostRequestId;
 use crate::op::Op;
 use outlast_device::{Command, Tag};
 
-/// What a flash core asks the drive for: it concerns other cores, or the host. The drive applies effects in their order as soon as the handler has
+/// A request of a flash core to the drive: it concerns other cores, or the host. The drive applies effects in their order as soon as the handler has
 /// returned, before anything else that is due ([`Ssd::settle`](crate::ssd::Ssd)).
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {

@@ -1,4 +1,11 @@
 //! A flash core: its translation layer, its processor, its write buffer, and the internal tasks under way.
+//!
+//! [`FlashCore`] is a machine of its own: its fields are private to this folder, its handlers get the time and a [`CoreContext`], the parts of the drive
+//! that all cores share, and return nothing but what the caller asked for. What follows is left in the state as due (`due.rs`), or as an [`Effect`] where it
+//! concerns other cores or the host. So no handler sees the drive, and none can be entered again through it.
+//!
+//! Folders by what the core does: [`admission`] of host writes to the buffer, [`programs`] and their parity, [`collection`] of superblocks, [`reading`] with
+//! recovery, [`scrub`], and [`dies`] with their failures.
 
 mod access;
 mod accounts;
@@ -51,22 +58,22 @@ pub(crate) struct FlashCore {
     cpu: Processor<CoreWork>,
     buffer: Buffer,
     tasks: Tasks,
-    /// What the cells have been through; absent where the flash never errs.
+    /// State of the cells; absent where the flash never errs.
     #[persist(each)]
     cells: Option<CoreCells>,
-    /// What is broken; absent where nothing ever is.
+    /// Broken dies, blocks and rows; absent where nothing ever breaks.
     faults: Option<Faults>,
     scrub: Option<Scrub>,
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]
     read_cache: Option<Box<Recent>>,
     covers: Covers,
-    /// What a flush of the mapping table has under way.
+    /// Programs of a flush of the mapping table that are under way.
     maps: MapPrograms,
     /// First die (over the drive) of each local die.
     #[persist(skip)]
     dies: IndexVec<LocalDie, DieId>,
-    /// What is to be looked at before the next event.
+    /// Work that is due before the next event.
     dirty: Dirty,
 }
 
@@ -76,7 +83,7 @@ impl FlashCore {
         self.ftl.extents(outer)
     }
 
-    /// What the core demands of its dies.
+    /// Demands of the core on its dies.
     #[inline]
     pub(crate) fn demand(&self) -> Demand {
         Demand {
@@ -86,7 +93,7 @@ impl FlashCore {
         }
     }
 
-    /// Whether the read cache has the unit `page`, which is read.
+    /// True if the read cache has the unit `page`, which is read.
     #[inline]
     pub(crate) fn finds_read(&mut self, page: Lpn) -> bool {
         self.read_cache.as_mut().is_some_and(|cache| cache.touch(page))

@@ -1,20 +1,20 @@
-//! What becomes due on a flash core.
+//! Recording of work that is due on a flash core.
 
 use crate::core::{CoreContext, Due, FlashCore};
 
 impl FlashCore {
-    /// Whether anything is due that comes before admission.
+    /// True if anything is due that comes before admission.
     #[inline]
     pub(crate) fn is_due_first(&self) -> bool {
         self.dirty.is_before_admission()
     }
 
-    /// Whether nothing is due.
+    /// True if nothing is due.
     pub(crate) fn is_settled(&self) -> bool {
         self.dirty.is_clean()
     }
 
-    /// What is looked at next on the core, which is the first of which something is due.
+    /// Takes what is looked at next on the core, which is the first of which something is due.
     #[inline]
     pub(crate) fn take_due(&mut self, context: &mut CoreContext) -> Option<Due> {
         context.unsettled.take(&mut self.dirty)
@@ -32,7 +32,7 @@ impl FlashCore {
         context.unsettled.add_then(self.id, &mut self.dirty, due);
     }
 
-    /// Whether something is due that comes before the next write enters the buffer of core `core`.
+    /// True if something is due that comes before the next write enters the buffer of core `core`.
     #[inline]
     pub(crate) fn is_due_before_admission(&self, context: &CoreContext) -> bool {
         self.dirty.is_before_admission() || context.is_command_due() || context.unsettled.any_effect()
@@ -40,14 +40,14 @@ impl FlashCore {
 }
 
 impl CoreContext {
-    /// Whether nothing is due. Then what a handler is about to make due will meet the state as it is now: what would find nothing to do
+    /// True if nothing is due. Then what a handler is about to make due will meet the state as it is now: what would find nothing to do
     /// need not be made due.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.unsettled.is_empty() && !self.is_command_due()
     }
 
-    /// Whether a flush begins, or a move of the drive's own may: effects of parts of commands that have ended.
+    /// True if a flush begins, or a move of the drive's own may: effects of parts of commands that have ended.
     #[inline]
     pub(crate) fn is_command_due(&self) -> bool {
         self.host.flushes.any_due() || self.moves.are_due()

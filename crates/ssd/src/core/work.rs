@@ -57,7 +57,7 @@ impl FlashCore {
         context.events.set(DriveSource::Core(self.id), self.cpu.next());
     }
 
-    /// Whether `work` reads the unit after those that the core was given last, in the same program unit: firmware looks up all
+    /// True if `work` reads the unit after those that the core was given last, in the same program unit: firmware looks up all
     /// that a command wants of a page, then has the page read.
     fn is_of_page_before(&self, context: &CoreContext, work: UnitWork) -> bool {
         let Some(&CoreWork::Units { first: before, units }) = self.cpu.last() else {

@@ -1,4 +1,4 @@
-//! What is done on every flash core, one after the other.
+//! Loops over all flash cores: scrubbing, flushes of the mapping table, exposure.
 
 use crate::ssd::Ssd;
 use outlast_units::Nanos;

@@ -1,5 +1,4 @@
-//! Something breaks, and a die is given up. This takes the whole drive: power may fail, and a die's stripes, streams and waiting writes
-//! are concerned at once.
+//! Something breaks, and a die is given up: power may fail, and a die concerns its core, the repair and the host.
 
 use crate::ssd::Ssd;
 use outlast_media::{Damage, Fault};

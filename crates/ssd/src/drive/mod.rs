@@ -1,4 +1,4 @@
-//! What concerns the whole drive: failures of dies and of power, redirection between flash cores, changes, housekeeping.
+//! Events that concern the whole drive: failures of dies and of power, redirection between flash cores, changes, housekeeping.
 //!
 //! Methods of [`Ssd`](crate::Ssd) that need several flash cores, or parts of the drive that no core sees.
 

@@ -24,12 +24,12 @@ pub struct Mounts {
     pub longest: Nanos,
 }
 
-/// What a mount reads of the drive: steps, each of which needs what the one before has found.
+/// The reads of a mount: steps, each of which needs what the one before has found.
 struct Steps {
     /// The newest checkpoint and the journal since.
     journal: u64,
     checkpoint: u64,
-    /// What tells which superblocks are erased, open or full.
+    /// Reads that tell which superblocks are erased, open or full.
     headers: u64,
     /// Lists of owners, and program units whose spare areas are read.
     lists: u64,

@@ -109,7 +109,7 @@ impl Ssd {
         self.context.finish_parts(now, write.work.request, 1);
     }
 
-    /// Whether `write`, about to enter the buffer, is a move of a unit that has been written or trimmed since.
+    /// True if `write`, about to enter the buffer, is a move of a unit that has been written or trimmed since.
     #[cold]
     pub(crate) fn is_out_of_date(&self, core: CoreId, work: UnitWork) -> bool {
         work.sectors == 0 && self.left_behind(self.context.unit_at(core, work.lpn)).is_none()

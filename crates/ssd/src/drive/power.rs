@@ -45,7 +45,7 @@ impl Ssd {
         self.power_cycle(now, now);
     }
 
-    /// What losses of power have done so far.
+    /// Figures on losses of power so far.
     pub fn power_cuts(&self) -> PowerCuts {
         self.power_cuts
     }

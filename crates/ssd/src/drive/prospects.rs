@@ -1,4 +1,4 @@
-//! What further failures of dies a drive bears. This takes the whole drive: the units of one core may go to all others.
+//! Further failures of dies that a drive bears. This takes the whole drive: the units of one core may go to all others.
 
 use crate::repair::Prospects;
 use crate::ssd::Ssd;
@@ -7,7 +7,7 @@ use outlast_settings::drive::RepairScheme;
 use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 
 impl Ssd {
-    /// Whether the drive goes on after what has failed, and would after one failure more.
+    /// True if the drive goes on after what has failed, and would after one failure more.
     pub(crate) fn prospects(&self) -> Prospects {
         if self.context.config.repair.is_none() {
             return Prospects::More;
@@ -18,7 +18,7 @@ impl Ssd {
         if self.bears_one_more() { Prospects::More } else { Prospects::Last }
     }
 
-    /// Whether every core has room for its data after one die more has failed, whichever it is.
+    /// True if every core has room for its data after one die more has failed, whichever it is.
     fn bears_one_more(&self) -> bool {
         let shares = self
             .context

@@ -207,7 +207,7 @@ impl Ssd {
         if command.sectors == 0 { 0..0 } else { command.lba.0 / per_unit..end.div_ceil(per_unit) }
     }
 
-    /// Whether the host is to write a unit again: then the core that has, or had, its data, and whether it can be read.
+    /// The core that has, or had, the data of a unit that the host is to write again, and whether it can be read; `None` of any other unit.
     fn status_of(&self, unit: u64) -> Option<(CoreId, bool)> {
         self.to_be_written_again(unit, |core, lpn, die| self.is_named(core, lpn, die))
     }
@@ -241,7 +241,7 @@ impl Ssd {
         (repair.migration == Migration::Host && self.left_behind(unit).is_some()).then_some((core, true))
     }
 
-    /// Whether the search of the mapping table, or a list, leads to a page on failed die `die`.
+    /// True if the search of the mapping table, or a list, leads to a page on failed die `die`.
     fn is_named(&self, core: CoreId, lpn: Lpn, die: DieId) -> bool {
         let (Some(watch), Some(repair)) = (&self.context.watch, &self.context.config.repair) else {
             return false;

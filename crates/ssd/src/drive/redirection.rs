@@ -13,7 +13,7 @@ use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos};
 
 impl Ssd {
-    /// Where the data of unit `unit` is: at its home, unless it was written before it was redirected and not since. Of a unit without
+    /// The place of the data of unit `unit`: at its home, unless it was written before it was redirected and not since. Of a unit without
     /// data, its home.
     #[inline]
     pub(crate) fn place_of(&self, unit: u64) -> (CoreId, Lpn) {
@@ -57,7 +57,7 @@ impl Ssd {
         is_redirected.then(|| u64::from(home.1.0) * self.cores.len() as u64 + u64::from(home.0.0))
     }
 
-    /// Where work on a unit is to be done, if not at (`core`, `work.lpn`): the unit has been redirected, or its data has moved, since.
+    /// The place where work on a unit is to be done, if not at (`core`, `work.lpn`): the unit has been redirected, or its data has moved, since.
     #[cold]
     pub(crate) fn rerouted(&self, core: CoreId, work: UnitWork) -> Option<(CoreId, UnitWork)> {
         let unit = self.context.unit_at(core, work.lpn);
@@ -66,7 +66,7 @@ impl Ssd {
         (place != (core, work.lpn)).then_some((place.0, UnitWork { lpn: place.1, ..work }))
     }
 
-    /// Where the data is that a partial write of `work` at its home completes.
+    /// The place of the data that a partial write of `work` at its home completes.
     #[inline]
     pub(crate) fn holder_of_rest(&self, core: CoreId, work: UnitWork) -> (CoreId, UnitWork) {
         if self.context.redirection.is_none() {

@@ -17,9 +17,9 @@ pub struct RedundancyView {
     pub degraded_superblocks: u32,
     #[allow(missing_docs, reason = "said above")]
     pub degraded_units: u64,
-    /// Whether the drive is moving them, or will, into superblocks of full protection.
+    /// True if the drive is moving them, or will, into superblocks of full protection.
     pub rebuilds: bool,
-    /// Whether it would, and too few superblocks are left for it.
+    /// True if it would, and too few superblocks are left for it.
     pub lacks_space: bool,
 }
 
@@ -53,7 +53,7 @@ impl Ssd {
         view
     }
 
-    /// Whether nothing that has lost redundancy on `core` finds a place with more.
+    /// True if nothing that has lost redundancy on `core` finds a place with more.
     fn is_short_of_space(core: &FlashCore) -> bool {
         let ftl = core.ftl();
         let finds = |superblock| {

@@ -1,4 +1,4 @@
-//! What can be asked about failed dies and their repair.
+//! Figures on failed dies and their repair.
 
 use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
@@ -17,7 +17,7 @@ impl Ssd {
         self.cores[core].ftl().pages_on(local, false).count() as u64
     }
 
-    /// Whether nothing is left to be written again: `Op::LbaStatus` over the whole drive would find nothing. In time proportional to the
+    /// True if nothing is left to be written again: `Op::LbaStatus` over the whole drive would find nothing. In time proportional to the
     /// drive.
     pub fn is_repaired(&self) -> bool {
         let lost = |unit: u64| {

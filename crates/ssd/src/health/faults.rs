@@ -1,4 +1,4 @@
-//! What breaks, and when: scheduled faults, faults by chance, and leaps of age.
+//! Faults and their times: scheduled faults, faults by chance, and leaps of age.
 
 use outlast_media::{Fault, HazardClock, Tear};
 use outlast_units::Nanos;

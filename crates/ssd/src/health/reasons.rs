@@ -78,9 +78,9 @@ pub struct Decision {
     pub rereads: u32,
     /// The greatest expected number of wrong bits of a codeword in it; not a number where the flash never errs.
     pub expected_errors: f64,
-    /// Whether its data has parity.
+    /// True if its data has parity.
     pub protected: bool,
-    /// Whether what is moved gets parity.
+    /// True if what is moved gets parity.
     pub will_be_protected: bool,
 }
 

@@ -10,6 +10,20 @@ use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
+/// A command that is being split into its units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CommandSplit {
+    pub(super) request: HostRequestId,
+    op: HostOp,
+    /// The next unit, and the first sector in it.
+    unit: u64,
+    offset: u32,
+    /// Sectors that are left.
+    pub(super) rest: u32,
+    /// True if reads are gathered, so that units of one program unit are read together.
+    gathers: bool,
+}
+
 impl Ssd {
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
@@ -104,48 +118,67 @@ impl Ssd {
         }
     }
 
+    /// Splits a command, and has the drive settle after each of its units.
     pub(super) fn split_now(&mut self, now: Nanos, request: HostRequestId) {
-        let command = *self.context.host.requests.command(request);
-        if self.context.host.requests.outcome(request) == Outcome::Ok {
-            match command.op {
-                HostOp::Flush => {}
-                HostOp::LbaStatus => self.begin_status(now, request),
-                HostOp::Read | HostOp::Write | HostOp::Trim => self.split_units(now, request, &command),
+        if let Some(mut split) = self.begin_split(now, request) {
+            while split.rest != 0 {
+                self.hand_over_next(now, &mut split);
+                self.settle(now);
             }
+            self.end_split(now, &split);
         }
         self.context.finish_parts(now, request, 1);
     }
 
-    fn split_units(&mut self, now: Nanos, request: HostRequestId, command: &Command) {
-        let (is_read, controller) = (command.op == HostOp::Read, &self.context.config.controller);
-        let cost = if is_read { controller.read_cost } else { controller.write_cost };
-        let encodes = controller.encode_cost != Nanos::ZERO && command.op == HostOp::Write;
+    /// Begins to split a command; `None` if it has no units.
+    pub(super) fn begin_split(&mut self, now: Nanos, request: HostRequestId) -> Option<CommandSplit> {
+        let command = *self.context.host.requests.command(request);
+        if self.context.host.requests.outcome(request) != Outcome::Ok {
+            return None;
+        }
+        match command.op {
+            HostOp::Flush => return None,
+            HostOp::LbaStatus => {
+                self.begin_status(now, request);
+                return None;
+            }
+            HostOp::Read | HostOp::Write | HostOp::Trim => {}
+        }
+        let is_read = command.op == HostOp::Read;
         if self.context.config.bytes && is_read && command.sectors != 0 {
             self.context.host.bytes.begin_read(request, command.sectors);
         }
-        let (mut unit, mut offset) = self.unit_of(command.lba.0);
-        let mut rest = command.sectors;
+        let ((unit, offset), rest) = (self.unit_of(command.lba.0), command.sectors);
         let gathers = is_read && rest > self.context.size.sectors_per_unit - offset;
         if gathers {
             self.context.flash.begin_gathering();
         }
-        while rest != 0 {
-            let sectors = rest.min(self.context.size.sectors_per_unit - offset);
-            // A read goes to where the data is, all else to where it belongs.
-            let (mut core, mut lpn) = self.context.core_of(unit);
-            if self.context.redirection.is_some() && is_read {
-                (core, lpn) = self.place_of(unit);
-            }
-            self.context.host.requests.add_part(request);
-            let work = UnitWork::new(request, lpn, offset as u16, sectors as u16);
-            let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
-            self.hand_over(now, core, cost, work);
-            self.settle(now);
-            rest -= sectors;
-            offset = 0;
-            unit += 1;
+        Some(CommandSplit { request, op: command.op, unit, offset, rest, gathers })
+    }
+
+    /// Hands the next unit of a command to its flash core.
+    pub(super) fn hand_over_next(&mut self, now: Nanos, split: &mut CommandSplit) {
+        let CommandSplit { request, op, unit, offset, rest, .. } = *split;
+        let controller = &self.context.config.controller;
+        let (is_read, encode_cost) = (op == HostOp::Read, controller.encode_cost);
+        let cost = if is_read { controller.read_cost } else { controller.write_cost };
+        let sectors = rest.min(self.context.size.sectors_per_unit - offset);
+        // A read goes to where the data is, all else to where it belongs.
+        let (mut core, mut lpn) = self.context.core_of(unit);
+        if self.context.redirection.is_some() && is_read {
+            (core, lpn) = self.place_of(unit);
         }
-        if gathers {
+        self.context.host.requests.add_part(request);
+        let work = UnitWork::new(request, lpn, offset as u16, sectors as u16);
+        let encodes = encode_cost != Nanos::ZERO && op == HostOp::Write;
+        let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
+        self.hand_over(now, core, cost, work);
+        (split.rest, split.offset, split.unit) = (rest - sectors, 0, unit + 1);
+    }
+
+    /// All units of a command have been handed over.
+    pub(super) fn end_split(&mut self, now: Nanos, split: &CommandSplit) {
+        if split.gathers {
             self.end_gathering(now);
         }
     }

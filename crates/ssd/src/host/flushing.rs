@@ -1,4 +1,4 @@
-//! What the drive makes of flushes: whether there is anything to do, and when it is done.
+//! Flushes: whether there is anything to do, and when it is done.
 
 use crate::host::Then;
 use crate::ssd::Ssd;
@@ -7,7 +7,7 @@ use outlast_settings::drive::{FlushPolicy, Trims, WriteCache};
 use outlast_units::Nanos;
 
 impl Ssd {
-    /// Whether a flush has anything to do.
+    /// True if a flush has anything to do.
     pub(crate) fn has_to_flush(&self) -> bool {
         match self.context.write_cache() {
             WriteCache::Protected => false,

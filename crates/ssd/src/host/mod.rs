@@ -72,7 +72,7 @@ pub(crate) struct HostSide {
     waiting: Waiting,
     /// Present where firmware hands commands over in order.
     in_order: Option<InOrder>,
-    /// Whether commands that have come are split at once: neither do they cost anything, nor is there an order to keep.
+    /// True if commands that have come are split at once: neither do they cost anything, nor is there an order to keep.
     #[persist(fixed)]
     is_direct: bool,
     door: Door,
@@ -282,7 +282,7 @@ impl HostSide {
 }
 
 impl Request {
-    /// Whether it ends before what it should have waited for.
+    /// True if it ends before what it should have waited for.
     pub(crate) fn is_early(&self) -> bool {
         self.then == Then::FlushLater
     }

@@ -40,7 +40,7 @@ impl Ssd {
         }
     }
 
-    /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
+    /// The time that a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
     /// which the stripe's parity lies.
     pub(crate) fn encode_time(&self, core: CoreId, work: UnitWork) -> Nanos {
         let ftl = self.cores[core].ftl();
@@ -113,7 +113,7 @@ impl Ssd {
         self.queue_write(now, core, WaitingWrite { work, stream });
     }
 
-    /// Whether a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
+    /// True if a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
     #[inline]
     pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
         u32::from(work.sectors) != self.context.size.sectors_per_unit && {

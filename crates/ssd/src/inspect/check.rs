@@ -24,7 +24,7 @@ impl Ssd {
         known.fold(*outer, |extents, (kind, count)| extents.with(kind, count))
     }
 
-    /// Whether state that has been read is that of a drive: everything that [`Device::self_check`] sees, and what it takes for granted.
+    /// True if state that has been read is that of a drive: everything that [`Device::self_check`] sees, and what it takes for granted.
     pub(crate) fn check_restored(&self) -> Result<(), String> {
         for (die, place) in self.context.places.iter_indexed() {
             if self.cores[place.core].dies().get(place.local) != Some(&die) {

@@ -1,4 +1,4 @@
-//! What the drive says of ranges of its sectors, without taking time: the truth, also where its firmware does not know it yet.
+//! Answers about ranges of its sectors, without taking time: the truth, also where its firmware does not know it yet.
 
 use crate::read::can_be_read;
 use crate::ssd::Ssd;

@@ -1,4 +1,4 @@
-//! What can be asked of a drive about its errors.
+//! Figures on errors of a drive.
 
 use crate::health::{Decision, Reason, Scrub};
 use crate::read::{Corrections, ExactTails};
@@ -47,7 +47,7 @@ impl Ssd {
         self.context.decisions.moved_for(reason)
     }
 
-    /// Whether anything in the drive can fail.
+    /// True if anything in the drive can fail.
     pub fn can_fail(&self) -> bool {
         self.context.fallible
     }

@@ -1,4 +1,4 @@
-//! What a drive has counted, and what it takes up.
+//! Totals that a drive has counted, and memory that it takes up.
 
 use crate::core::Recent;
 use crate::counters::{Counters, Totals};

@@ -1,4 +1,4 @@
-//! What can be seen of a drive from outside, and what it checks of itself. Nothing here changes the drive, but for counters that are reset.
+//! Views of a drive from outside, and its checks of itself. Nothing here changes the drive, but for counters that are reset.
 
 mod check;
 mod check_health;

@@ -1,4 +1,4 @@
-//! What people who watch a drive want to see of it, at a cost proportional to its blocks.
+//! Views for people who watch a drive, at a cost proportional to its blocks.
 
 use crate::ssd::Ssd;
 use outlast_decisions::SuperblockState;

@@ -1,4 +1,4 @@
-//! What one flash core keeps about its cells.
+//! State of the cells of one flash core.
 
 use super::places::{block_and_row, units};
 use outlast_ftl::{Ftl, Layout};

@@ -52,7 +52,7 @@ impl Ladder {
         self.retries
     }
 
-    /// Whether the die that has sensed `op` is to sense what is missing once more.
+    /// True if the die that has sensed `op` is to sense what is missing once more.
     pub(crate) fn wants_reread(&self, lines: &impl Lines, op: &Op, is_protected: bool) -> bool {
         debug_assert!(op.failing != 0, "nothing is missing");
         let limit = match op.rung {

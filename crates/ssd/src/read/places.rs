@@ -1,4 +1,4 @@
-//! Where units lie on the flash, and what faults keep from reads there.
+//! Blocks and rows of units, and units that faults keep from being read.
 
 use outlast_ftl::{Ftl, PuPlace};
 use outlast_media::Faults;

@@ -18,7 +18,7 @@ pub(crate) struct Attempt {
     pub(crate) wanted: u64,
     /// Step: 0 is the plain read, every re-read is one further.
     pub(crate) step: u16,
-    /// Whether nothing has been sensed for this read before.
+    /// True if nothing has been sensed for this read before.
     pub(crate) is_first: bool,
 }
 
@@ -56,7 +56,7 @@ impl Sums {
 }
 
 impl Reliability {
-    /// Whether [`Reliability::sense_small`] does for reads of kind `kind`, in a drive without faults: by far the most frequent case.
+    /// True if [`Reliability::sense_small`] does for reads of kind `kind`, in a drive without faults: by far the most frequent case.
     #[inline]
     pub(crate) fn is_plain(&self, kind: OpKind) -> bool {
         self.is_simple
@@ -140,7 +140,7 @@ impl Reliability {
         CalmSensing { p_most, luck, ln_rber }
     }
 
-    /// Whether a unit of bad luck `u` of a page of age `age` that has just been sensed fails.
+    /// True if a unit of bad luck `u` of a page of age `age` that has just been sensed fails.
     #[inline(never)]
     fn fails(
         &self,

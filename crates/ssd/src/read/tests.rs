@@ -39,7 +39,7 @@ impl Grid {
         self.dead.contains(&pu) || self.broken[pu.index()] >> unit & 1 == 1
     }
 
-    /// Whether the line of program unit `pu` along `axis` gives its unit `unit`, members being rebuilt along their other line up to
+    /// True if the line of program unit `pu` along `axis` gives its unit `unit`, members being rebuilt along their other line up to
     /// `nested` deep. A member on a dead die is not asked for.
     fn gives(&self, pu: Pu, unit: u32, axis: Axis, nested: u32) -> bool {
         let Some(needed) = self.needs(pu, axis) else { return false };

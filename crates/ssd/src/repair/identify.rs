@@ -60,7 +60,7 @@ pub(crate) struct Search {
     /// Cores with a failed die whose units no list names; and units found, by core.
     pub(crate) searched: IndexVec<CoreId, bool>,
     pub(crate) found: IndexVec<CoreId, u64>,
-    /// Whether lists name the units of a failed die.
+    /// True if lists name the units of a failed die.
     pub(crate) by_marks: bool,
 }
 
@@ -97,7 +97,7 @@ impl Search {
     }
 }
 
-/// Whether the drive itself rebuilds what was in program unit `pu`, where its stripes can: see [`Rebuild`].
+/// True if the drive itself rebuilds what was in program unit `pu`, where its stripes can: see [`Rebuild`].
 pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: Pu) -> bool {
     let Some(repair) = &config.repair else { return false };
     match repair.rebuild {

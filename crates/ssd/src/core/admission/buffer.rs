@@ -62,7 +62,7 @@ impl Buffer {
         self.held
     }
 
-    /// Whether `write` may enter now, beside what `tasks` have under way.
+    /// True if `write` may enter now, beside what `tasks` have under way.
     #[inline]
     pub(crate) fn admits(&self, now: Nanos, write: WaitingWrite, ftl: &Ftl, tasks: &Tasks) -> bool {
         let leaves_room = || tasks.leaves_room(ftl, write.stream);
@@ -76,7 +76,7 @@ impl Buffer {
         self.held += units;
     }
 
-    /// Whether collection, whose units go among the host's, waits until some have left.
+    /// True if collection, whose units go among the host's, waits until some have left.
     #[inline]
     pub(crate) fn holds_up(&self) -> bool {
         self.pacer.credit().is_mixed() && self.held >= self.capacity
@@ -178,7 +178,7 @@ impl Buffer {
         }
     }
 
-    /// Where writes take tokens: notes whether the write that waits longest waits for its token alone, and tells when that comes.
+    /// Of writes that take tokens: notes whether the write that waits longest waits for its token alone, and tells when that comes.
     pub(crate) fn note_token(&mut self, now: Nanos, ftl: &Ftl, tasks: &Tasks) -> Option<Nanos> {
         // All that `admits` asks but the token: who waits for more and wakes for that would wake again at once, without end.
         let credit = self.pacer.credit();
@@ -190,7 +190,7 @@ impl Buffer {
         self.pacer.note_wait(now, has_room)
     }
 
-    /// Whether writes take tokens.
+    /// True if writes take tokens.
     #[inline]
     pub(crate) fn takes_tokens(&self) -> bool {
         self.pacer.tokens().is_some()
@@ -207,7 +207,7 @@ impl Buffer {
         Some(until)
     }
 
-    /// Whether a write that waits and finds its stream open would wait on, and is accounted for: the buffer is full, or there is no credit for
+    /// True if a write that waits and finds its stream open would wait on, and is accounted for: the buffer is full, or there is no credit for
     /// it. `collects` is whether collection runs.
     #[inline]
     pub(crate) fn would_wait_on(&self, collects: bool) -> bool {
@@ -218,7 +218,7 @@ impl Buffer {
                 && self.blocked_since.is_some())
     }
 
-    /// Whether host writes wait for collection.
+    /// True if host writes wait for collection.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked_since.is_some() && !self.pacer.awaits_token()
@@ -252,7 +252,7 @@ impl Buffer {
         self.moved_in.iter().filter(move |&&(other, _)| other == pu).map(|&(_, epoch)| epoch)
     }
 
-    /// Whether any flush epoch waits for relocated data.
+    /// True if any flush epoch waits for relocated data.
     #[inline]
     pub(crate) fn any_moved_in(&self) -> bool {
         !self.moved_in.is_empty()

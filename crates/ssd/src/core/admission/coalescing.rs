@@ -1,4 +1,4 @@
-//! What fits into the buffer, and writes that coalesce there: they take the place of older data, and full program units are held back for that.
+//! Capacity of the buffer, and writes that coalesce there: they take the place of older data, and full program units are held back for that.
 
 use crate::core::{CoreContext, FlashCore, WaitingWrite};
 use crate::op::Task;
@@ -33,7 +33,7 @@ pub(super) fn capacity_of(ftl: &Ftl, config: &SsdConfig) -> Result<u32, ConfigEr
 }
 
 impl FlashCore {
-    /// Whether `write` needs no room: it takes the place of older data in the buffer.
+    /// True if `write` needs no room: it takes the place of older data in the buffer.
     pub(crate) fn may_coalesce(&self, write: &WaitingWrite) -> bool {
         self.ftl.replaceable(write.work.lpn).is_some()
     }

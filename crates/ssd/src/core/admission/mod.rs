@@ -20,7 +20,7 @@ impl FlashCore {
         self.buffer.admits(now, write, &self.ftl, &self.tasks)
     }
 
-    /// Whether an attempt to let waiting writes in would change nothing, as things are, and something waits.
+    /// True if an attempt to let waiting writes in would change nothing, as things are, and something waits.
     #[inline]
     pub(crate) fn admits_nothing(&self) -> bool {
         self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
@@ -28,7 +28,7 @@ impl FlashCore {
             && self.buffer.first_waiting().is_some_and(|first| self.ftl.can_append(first.stream))
     }
 
-    /// Whether [`FlashCore::collect`] would change nothing, as things are.
+    /// True if [`FlashCore::collect`] would change nothing, as things are.
     #[inline]
     pub(crate) fn collects_nothing(&self) -> bool {
         self.tasks.runs(Task::Gc) || !self.ftl.needs_gc()
@@ -180,7 +180,7 @@ impl FlashCore {
         }
     }
 
-    /// Whether a write that finds no room never will, not even from collection, which is started for it.
+    /// True if a write that finds no room never will, not even from collection, which is started for it.
     #[inline]
     pub(crate) fn is_hopeless(&mut self, now: Nanos, context: &mut CoreContext, write: WaitingWrite) -> bool {
         !self.ftl.can_append(write.stream) && self.has_no_room_ever(now, context, write)
@@ -202,7 +202,7 @@ impl FlashCore {
             })
     }
 
-    /// Whether `write` may enter the buffer now: there is room, or it takes the place of older data there.
+    /// True if `write` may enter the buffer now: there is room, or it takes the place of older data there.
     #[inline]
     pub(crate) fn may_enter(&self, now: Nanos, write: &WaitingWrite) -> bool {
         self.may_admit(now, *write) || self.may_coalesce(write)

@@ -28,13 +28,13 @@ impl Pacer {
         Self { credit: Credit::new(ftl, gc), tokens: (gc.pacing == Pacing::Token).then(tokens) }
     }
 
-    /// Whether a host write may enter now though collection runs. `has_room` says whether it leaves enough for what is being moved.
+    /// True if a host write may enter now though collection runs. `has_room` says whether it leaves enough for what is being moved.
     #[inline]
     pub(super) fn lets_in(&self, now: Nanos, has_room: impl FnOnce() -> bool) -> bool {
         self.credit.lets_in(has_room) && self.tokens.as_ref().is_none_or(|tokens| tokens.has_one(now))
     }
 
-    /// What the host may write by the bound of space.
+    /// Units that the host may write by the bound of space.
     #[inline]
     pub(crate) fn credit(&self) -> &Credit {
         &self.credit
@@ -99,7 +99,7 @@ impl Pacer {
         }
     }
 
-    /// Where writes take tokens: the write that waits longest finds that it `has_room`, or not. Tells when its token comes, if it waits for that alone.
+    /// Of writes that take tokens: the write that waits longest finds that it `has_room`, or not. Tells when its token comes, if it waits for that alone.
     pub(super) fn note_wait(&mut self, now: Nanos, has_room: bool) -> Option<Nanos> {
         let alone = has_room && self.credit.has_one();
         let tokens = self.tokens.as_mut()?;
@@ -115,7 +115,7 @@ impl Pacer {
         }
     }
 
-    /// Whether the write that waits longest waits for its token alone.
+    /// True if the write that waits longest waits for its token alone.
     #[inline]
     pub(super) fn awaits_token(&self) -> bool {
         self.tokens.as_ref().is_some_and(|tokens| tokens.is_awaited())

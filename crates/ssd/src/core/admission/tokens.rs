@@ -20,7 +20,7 @@ pub(crate) struct Tokens {
     depth: u64,
     level: u64,
     at: Nanos,
-    /// What comes in a window.
+    /// Arrivals in a window.
     rate: u64,
     /// When the window under way began, and what the host wrote and collection granted in it.
     began: Nanos,
@@ -28,9 +28,9 @@ pub(crate) struct Tokens {
     gained: u64,
     /// When the host last wrote.
     last: Nanos,
-    /// Whether a read of collection is put off until [`Tokens::rests_at`], or until the host has written.
+    /// True if a read of collection is put off until [`Tokens::rests_at`], or until the host has written.
     holds: bool,
-    /// Whether the write that waits longest waits for a token, and for nothing else.
+    /// True if the write that waits longest waits for a token, and for nothing else.
     awaited: bool,
 }
 
@@ -58,7 +58,7 @@ impl Tokens {
         self.depth
     }
 
-    /// What has come by `to`, at the rate of the window under way.
+    /// Arrivals by `to`, at the rate of the window under way.
     fn fill(&mut self, to: Nanos) {
         let came = u128::from(self.rate) * u128::from(to.0 - self.at.0) / u128::from(self.window);
         let level = u128::from(self.level) + came;
@@ -85,7 +85,7 @@ impl Tokens {
         self.fill(now);
     }
 
-    /// Whether the host may write a unit at `now`.
+    /// True if the host may write a unit at `now`.
     pub(super) fn has_one(&self, now: Nanos) -> bool {
         let mut then = *self;
         then.go_on(now);
@@ -127,7 +127,7 @@ impl Tokens {
         self.holds = true;
     }
 
-    /// Whether one was, until now.
+    /// True if one was, until now.
     pub(super) fn let_go(&mut self) -> bool {
         std::mem::take(&mut self.holds)
     }
@@ -140,7 +140,7 @@ impl Tokens {
         self.awaited
     }
 
-    /// Whether one is.
+    /// True if one is.
     pub(super) fn holds(&self) -> bool {
         self.holds
     }

@@ -6,7 +6,7 @@ use crate::health::Reason;
 use outlast_ftl::Ftl;
 use outlast_units::{BlockIndex, LaneIndex, PuWithin, SuperblockId};
 
-/// Where a block of a superblock lies.
+/// The place of a block within its superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPart {
     lane: LaneIndex,
@@ -15,7 +15,7 @@ pub(super) struct BlockPart {
 }
 
 impl BlockPart {
-    /// That of `block`; `None` if `superblock` has no such block.
+    /// The part that is `block`; `None` if `superblock` has no such block.
     pub(super) fn of(ftl: &Ftl, superblock: SuperblockId, block: BlockIndex) -> Option<Self> {
         let layout = ftl.layout();
         layout.lanes().iter_indexed().find_map(|(position, lane)| {
@@ -44,14 +44,14 @@ pub(crate) fn valid_in_block(ftl: &Ftl, superblock: SuperblockId, block: BlockIn
     part.map_or(0, |part| part.held(ftl, superblock).map(u64::count_ones).sum())
 }
 
-/// Whether `block` holds a valid unit.
+/// True if `block` holds a valid unit.
 pub(crate) fn holds_data(ftl: &Ftl, superblock: SuperblockId, block: BlockIndex) -> bool {
     let part = BlockPart::of(ftl, superblock, block);
     part.is_some_and(|part| part.held(ftl, superblock).any(|units| units != 0))
 }
 
 impl FlashCore {
-    /// What of `superblock` is moved for `reason`: the block that is named; of a die that is expected to fail, its own data.
+    /// The part of `superblock` that is moved for `reason`: the block that is named; of a die that is expected to fail, its own data.
     pub(crate) fn part_to_move(
         &self,
         context: &CoreContext,

@@ -6,7 +6,7 @@ use outlast_ftl::{Ftl, Work};
 use outlast_settings::ftl::GcConfig;
 use outlast_units::{LaneIndex, LocalDie, Pu, Stream, SuperblockId, count_few};
 
-/// What an internal task has under way.
+/// Work of an internal task that is under way.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct UnderWay {
     victim: Option<Victim>,
@@ -28,19 +28,19 @@ pub(crate) struct Tasks {
     relocating_max: u32,
     /// Units of relocation reads that are further down the recovery ladder than the die that read them.
     recovering: u32,
-    /// Whether a victim cannot be erased before what superseded its units has left the buffer.
+    /// True if a victim cannot be erased before what superseded its units has left the buffer.
     pinned: bool,
     spare_list: ReadList,
     /// Of the victim of collection.
     work: Work,
     /// How much of a program unit one read takes.
     span: Span,
-    /// Whether the next victim of a task begins while the last one is erased.
+    /// True if the next victim of a task begins while the last one is erased.
     #[persist(fixed)]
     overlaps: bool,
 }
 
-/// What a die reads next for a task.
+/// The next read of a die for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextRead {
     /// Nothing.
@@ -58,12 +58,12 @@ pub(crate) enum NextRead {
     Stale,
 }
 
-/// What becomes of a task's victim now.
+/// The next step of a task's victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Nothing yet.
     Stays,
-    /// It is erased; its lanes are counted.
+    /// The victim is erased; its lanes are counted.
     Erase(SuperblockId),
     /// The same, and it makes way for the next.
     EraseBeside(SuperblockId, Stream),
@@ -71,14 +71,14 @@ pub(crate) enum Next {
     GivenUp(SuperblockId, Stream),
     /// The victim before it waits for the program unit that this stream has begun, and nothing is sure to fill it.
     Pad(Stream),
-    /// It waits for its data to be on flash, and makes way for the next.
+    /// The victim waits for its data to be on flash, and makes way for the next.
     AwaitsFlash,
-    /// It cannot be erased before what superseded its units is on flash.
+    /// The victim cannot be erased before what superseded its units is on flash.
     Pinned,
 }
 
 impl Tasks {
-    /// Those of a core with translation layer `ftl`.
+    /// Tasks of a core with translation layer `ftl`.
     pub(crate) fn new(ftl: &Ftl, config: &GcConfig) -> Self {
         let layout = ftl.layout();
         Self {
@@ -95,19 +95,19 @@ impl Tasks {
         }
     }
 
-    /// Whether `task` moves or erases a victim; one that only waits for its data to be on flash does not count.
+    /// True if `task` moves or erases a victim; one that only waits for its data to be on flash does not count.
     #[inline]
     pub(crate) fn runs(&self, task: Task) -> bool {
         self.under_way[task as usize].victim.is_some()
     }
 
-    /// Whether any background task runs.
+    /// True if any background task runs.
     #[inline]
     pub(crate) fn background_runs(&self) -> bool {
         self.runs(Task::WearLeveling) || self.runs(Task::Scrub)
     }
 
-    /// Whether no task has anything under way that will make room.
+    /// True if no task has anything under way that will make room.
     pub(crate) fn is_idle(&self) -> bool {
         self.under_way.iter().all(|own| own.victim.is_none() && own.former.is_none())
     }
@@ -158,7 +158,7 @@ impl Tasks {
         has_reads
     }
 
-    /// What die `local` reads next for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
+    /// The next read of die `local` for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
     /// [`Tasks::read_ended`].
     #[inline]
     pub(crate) fn next_read(&mut self, task: Task, local: LocalDie, ftl: &Ftl, may_start: bool) -> NextRead {
@@ -189,12 +189,12 @@ impl Tasks {
         if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }
     }
 
-    /// Whether die `local` has something to read for `task`.
+    /// True if die `local` has something to read for `task`.
     pub(crate) fn has_reads(&self, task: Task, local: LocalDie) -> bool {
         self.under_way[task as usize].victim.as_ref().is_some_and(|victim| victim.list.has_more(local))
     }
 
-    /// Whether a host write to `stream` leaves room for what the victim of collection still holds, if that goes there, too.
+    /// True if a host write to `stream` leaves room for what the victim of collection still holds, if that goes there, too.
     #[cold]
     pub(crate) fn leaves_room(&self, ftl: &Ftl, stream: Stream) -> bool {
         let victim = self.under_way[Task::Gc as usize].victim.as_ref();
@@ -230,7 +230,7 @@ impl Tasks {
         self.work = work;
     }
 
-    /// Whether all of the victim of `task` has been moved, and erasing has not begun.
+    /// True if all of the victim of `task` has been moved, and erasing has not begun.
     #[inline]
     pub(crate) fn is_moved(&self, task: Task) -> bool {
         self.under_way[task as usize].victim.as_ref().is_some_and(Victim::is_moved)
@@ -300,7 +300,7 @@ impl Tasks {
         own.programs -= u32::from(own.epoch == epoch);
     }
 
-    /// What becomes of the victim of `task`: it is erased once its data is out of it, at once where the buffer is `protected`; else when the
+    /// The next step of the victim of `task`: it is erased once its data is out of it, at once where the buffer is `protected`; else when the
     /// data is on flash, until when the victim waits and makes way for the next.
     #[inline]
     pub(crate) fn look_at_victim(&mut self, task: Task, ftl: &Ftl, protected: bool) -> Next {
@@ -358,7 +358,7 @@ impl Tasks {
         }
     }
 
-    /// What becomes of the victim of `task` that waits for its data to be on flash.
+    /// The next step of the victim of `task` that waits for its data to be on flash.
     #[inline]
     pub(crate) fn look_at_former(&mut self, task: Task, ftl: &Ftl) -> Next {
         let overlaps = self.overlaps;
@@ -376,7 +376,7 @@ impl Tasks {
         }
     }
 
-    /// Whether a victim cannot be erased before what superseded its units has left the buffer.
+    /// True if a victim cannot be erased before what superseded its units has left the buffer.
     #[inline]
     pub(crate) fn is_pinned(&self) -> bool {
         self.pinned

@@ -22,11 +22,11 @@ pub(super) struct Victim {
     pub(super) reads_in_flight: u32,
     /// Lanes still to be erased, once that has begun.
     pub(super) erasing: Option<u32>,
-    /// Whether the stream has to open a superblock for it.
+    /// True if the stream has to open a superblock for it.
     pub(super) opens: bool,
 }
 
-/// What of a victim is moved.
+/// The part of a victim that is moved.
 #[derive(Clone, Debug)]
 pub(crate) struct VictimPart {
     /// Its lanes; none: all.
@@ -41,7 +41,7 @@ impl VictimPart {
 }
 
 impl Victim {
-    /// Whether all that is to be read has been read and put where it goes, and erasing has not begun.
+    /// True if all that is to be read has been read and put where it goes, and erasing has not begun.
     #[inline]
     pub(super) fn is_moved(&self) -> bool {
         self.list.dies_left == 0 && self.reads_in_flight == 0 && self.erasing.is_none()
@@ -63,7 +63,7 @@ pub(super) struct Former {
 }
 
 impl Former {
-    /// Whether its data is on flash, and erasing has not begun.
+    /// True if its data is on flash, and erasing has not begun.
     pub(super) fn is_on_flash(&self) -> bool {
         self.programs == 0 && self.begun.is_none() && self.erasing.is_none()
     }
@@ -93,7 +93,7 @@ impl Span {
     }
 }
 
-/// What a victim is read by: units that one read operation takes, the first of which lies in program unit `pu` (counted within the superblock) at `first`.
+/// One read of a victim: units that one read operation takes, the first of which lies in program unit `pu` (counted within the superblock) at `first`.
 ///
 /// One word, since the list of a victim is read once for every operation, and is long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
@@ -124,11 +124,11 @@ impl Piece {
     }
 }
 
-/// What of a victim is still to be read, die by die. Reused from one victim to the next.
+/// Units of a victim that are still to be read, die by die. Reused from one victim to the next.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 #[persist(check)]
 pub(super) struct ReadList {
-    /// What held valid data when the victim was chosen: a stretch of equal length for each die.
+    /// Units that held valid data when the victim was chosen: a stretch of equal length for each die.
     pieces: Vec<Piece>,
     /// Next entry of `pieces`, and the end, for each die; equal when the die has nothing more to read.
     cursors: IndexVec<LocalDie, (u32, u32)>,
@@ -137,7 +137,7 @@ pub(super) struct ReadList {
 }
 
 impl ReadList {
-    /// Whether each die's cursor lies within the list, and `dies_left` counts those that have not reached their end.
+    /// True if each die's cursor lies within the list, and `dies_left` counts those that have not reached their end.
     fn check_restored(&self) -> Result<(), String> {
         let is_within = |&&(next, end): &&(u32, u32)| next <= end && end as usize <= self.pieces.len();
         let left = self.cursors.iter().filter(|(next, end)| next != end).count() as u32;
@@ -192,14 +192,14 @@ impl ReadList {
         }
     }
 
-    /// Whether die `local` has something more to read.
+    /// True if die `local` has something more to read.
     #[inline]
     pub(super) fn has_more(&self, local: LocalDie) -> bool {
         let (next, end) = self.cursors[local];
         next != end
     }
 
-    /// What die `local`, which has something, reads next.
+    /// The next read of die `local`, which has one.
     #[inline]
     pub(super) fn take(&mut self, local: LocalDie) -> Piece {
         let (next, end) = &mut self.cursors[local];

@@ -1,4 +1,4 @@
-//! What dies come to and ask for: sensing that begins, and what an internal task wants to read next.
+//! Questions of dies: sensing that begins, and the next read of an internal task.
 
 use crate::core::{CoreContext, Due, FlashCore, NextRead};
 use crate::op::{Purpose, Task};
@@ -50,7 +50,7 @@ impl FlashCore {
         }
     }
 
-    /// What a task wants to read next from an idle die.
+    /// The answer to an idle die: what a task reads next from it.
     fn answer(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: Ask) -> Next {
         let local = context.places[die].local;
         let FlashCore { tasks, ftl, cpu, buffer, .. } = self;

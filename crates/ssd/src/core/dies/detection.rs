@@ -1,4 +1,4 @@
-//! Failed dies: what operations show goes to the detector and the predictor; what they ask for is read, given up, and told to the host.
+//! Failed dies: what operations of the core show goes to the detector and the predictor.
 
 use crate::core::{CoreContext, FlashCore};
 use crate::op::{Op, OpKind};

@@ -1,4 +1,4 @@
-//! What becomes of operations of dies that have ended.
+//! Operations of dies that have ended.
 
 use crate::core::{CoreContext, Effect, FlashCore};
 use crate::op::{Op, OpKind, Purpose, UnitWork};

@@ -48,7 +48,7 @@ impl FlashCore {
         }
     }
 
-    /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
+    /// True if the core has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
     #[cold]
     pub(crate) fn awaits_room(&self, context: &CoreContext) -> bool {
         let shares =
@@ -66,7 +66,7 @@ impl FlashCore {
         context.moves.count_made();
     }
 
-    /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
+    /// True if host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
     /// what belongs to others may come to this, and leave it when that has gone.
     #[cold]
     pub(crate) fn has_no_hope_of_room(&self, context: &CoreContext, write: WaitingWrite) -> bool {

@@ -28,7 +28,7 @@ impl FlashCore {
         context.finish_parts(now, request, 1);
     }
 
-    /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
+    /// True if the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
     pub(crate) fn stripe_gives(&self, context: &CoreContext, pu: Pu) -> bool {
         let ftl = &self.ftl;
         let is_there = |member: &Member| match member {

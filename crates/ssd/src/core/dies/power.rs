@@ -1,4 +1,4 @@
-//! What a core forgets when power fails, and how it goes on.
+//! Loss of power: what a core forgets, and how it goes on.
 
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::op::{Op, OpKind, Purpose, Task};
@@ -8,7 +8,7 @@ use outlast_ftl::{Aftermath, Cause};
 use outlast_media::Tear;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
-/// What a core has lost with its buffer, and what is to be done about it.
+/// Losses of a core whose buffer power has cleared, and what is to be done about them.
 pub(crate) struct BufferLoss {
     /// Program operations that power cut short.
     pub(crate) torn: u64,

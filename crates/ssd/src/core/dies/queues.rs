@@ -1,4 +1,4 @@
-//! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
+//! Operations on their way to the dies: what the core submits, and dies that take up what waits.
 
 use crate::core::{CoreContext, FlashCore};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
@@ -122,7 +122,7 @@ impl CoreContext {
     }
 
     /// An internal operation has ended or relocated data has left the buffer: dies that wait for that go on when all else is settled.
-    /// Where nothing else is due none can come to wait before.
+    /// As long as nothing else is due, none can come to wait before.
     #[inline]
     pub(crate) fn let_waiting_go(&mut self) {
         if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thought() {

@@ -1,5 +1,4 @@
-//! Redundancy after a failure: what is closed and moved so that data has all of it again, and what data survives. This takes the whole
-//! drive: a die that is given up concerns open superblocks, room, tasks and the pace of the dies at once.
+//! Redundancy after a failure: what is closed and moved so that data has all of it again.
 //!
 //! Rebuilding is scrubbing (decision 0100). Open superblocks that have lost a lane, or members when power failed, are closed. With streams that scrubbing uses
 //! only after a failure, these take superblocks from then on (`Ftl::begin_rebuild`). `ftl/src/ftl/survival.rs` says how many failures data survives, stripe by

@@ -1,4 +1,4 @@
-//! What becomes of data whose program operation failed, and of blocks whose erasure did.
+//! Failed program operations, whose data is written again, and failed erasures.
 
 use crate::core::{CoreContext, FlashCore};
 use crate::op::{Op, OpKind, Task};
@@ -6,7 +6,7 @@ use outlast_ftl::Cause;
 use outlast_units::{Nanos, Ppn, Pu, Row, Stream};
 
 impl FlashCore {
-    /// Whether the program operation that has just ended failed.
+    /// True if the program operation that has just ended failed.
     #[inline(never)]
     pub(crate) fn program_fails(&mut self, op: &Op) -> bool {
         let Some(faults) = &mut self.faults else { return false };
@@ -192,7 +192,7 @@ impl FlashCore {
         }
     }
 
-    /// Whether the erasure of a lane of a victim, which has just ended, failed.
+    /// True if the erasure of a lane of a victim, which has just ended, failed.
     #[inline(never)]
     pub(crate) fn note_erase_failure(&mut self, context: &mut CoreContext, op: &Op) -> bool {
         let Some(faults) = &mut self.faults else { return false };

@@ -42,7 +42,7 @@ impl MapTimer {
         self.next
     }
 
-    /// Whether one is due at `now`; of several that have become due meanwhile there is only one.
+    /// True if one is due at `now`; of several that have become due meanwhile there is only one.
     pub(crate) fn take(&mut self, now: Nanos) -> bool {
         let is_due = self.next <= now;
         if is_due {
@@ -54,7 +54,7 @@ impl MapTimer {
 }
 
 impl FlashCore {
-    /// Whether a flush of the mapping table is not to begin yet: collection runs, and gains for the host what the last flush has taken.
+    /// True if a flush of the mapping table is not to begin yet: collection runs, and gains for the host what the last flush has taken.
     fn puts_off_map_flush(&self) -> bool {
         self.tasks.runs(Task::Gc) && self.ftl.owes_host_writes()
     }

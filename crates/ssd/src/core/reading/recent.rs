@@ -38,7 +38,7 @@ impl Recent {
         }
     }
 
-    /// Where the search for `page` begins.
+    /// The entry at which the search for `page` begins.
     #[inline]
     fn home(&self, page: Lpn) -> usize {
         (page.0.wrapping_mul(0x9E37_79B1) >> 7) as usize & (self.table.len() - 1)

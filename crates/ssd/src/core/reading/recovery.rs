@@ -1,4 +1,4 @@
-//! What becomes of reads: the ladder says how to go on where the flash did not give all, and whoever asked gets the rest.
+//! Reads that flash has answered, in full or not: the ladder says how to go on, and whoever asked gets the data.
 
 use crate::core::{CoreContext, Effect, FlashCore};
 use crate::host::HostRequestId;
@@ -62,12 +62,12 @@ impl Lines for CoreLines<'_> {
 }
 
 impl FlashCore {
-    /// What the ladder sees of core `core`.
+    /// The core as the ladder sees it.
     pub(crate) fn lines<'a>(&'a self, context: &'a CoreContext) -> impl Lines + 'a {
         CoreLines { ftl: &self.ftl, faults: self.faults.as_ref(), watch: context.watch.as_deref() }
     }
 
-    /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
+    /// True if what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
     pub(crate) fn is_out_of_reach(&self, context: &CoreContext, pu: Pu) -> bool {
         self.lines(context).is_out_of_reach(pu)
     }
@@ -166,7 +166,7 @@ impl FlashCore {
         }
     }
 
-    /// Where bytes are kept: what the line gave must be what was written, and is what the host gets.
+    /// For drives that keep bytes: what the line gave must be what was written, and is what the host gets.
     fn take_rebuilt(
         &mut self,
         context: &mut CoreContext,

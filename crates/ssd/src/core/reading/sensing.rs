@@ -1,4 +1,4 @@
-//! What dies sense.
+//! Sensing: which units of a read the ECC gives.
 
 use crate::core::{CoreContext, FlashCore};
 use crate::op::{Op, Purpose, Rung};

@@ -1,4 +1,4 @@
-//! Scrubbing: the drive shows each core's scrubbing what it needs, reads what it wants to look at, and moves what it has chosen.
+//! Scrubbing: the core shows it what it needs, reads what it wants to look at, and moves what it has chosen.
 
 mod policies;
 mod view;
@@ -112,7 +112,7 @@ impl FlashCore {
         self.scrubbing(now, context, |scrub, view| scrub.cut_short(view, superblock));
     }
 
-    /// What scrubbing moved of a superblock has gone, and the superblock stays.
+    /// Scrubbing has moved a part of a superblock, which stays.
     pub(crate) fn block_moved(&mut self, now: Nanos, context: &mut CoreContext) {
         self.scrubbing(now, context, |scrub, view| scrub.block_moved(view));
     }

@@ -1,4 +1,4 @@
-//! What policies of the user's see of the cells.
+//! Cells as policies of the user's see them.
 
 use super::view::expected_errors;
 use crate::core::{CoreContext, FlashCore};

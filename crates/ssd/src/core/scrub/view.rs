@@ -1,4 +1,4 @@
-//! What scrubbing sees of a flash core: the translation layer, the cells, and what is known about the dies.
+//! A flash core as scrubbing sees it: the translation layer, the cells, and what is known about the dies.
 
 use crate::core::collection::{holds_data, valid_in_block};
 use crate::health::{Reason, Row, View};
