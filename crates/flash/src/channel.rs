@@ -4,12 +4,12 @@ use outlast_units::Nanos;
 
 /// One channel: transfers book it first come, first served; commands, which are short, go in between.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Channel {
+pub(crate) struct FlashChannel {
     free_at: Nanos,
     busy: Nanos,
 }
 
-impl Channel {
+impl FlashChannel {
     /// Books `span` from `now` or from when the channel is free; returns its end.
     #[inline]
     pub(crate) fn book(&mut self, now: Nanos, span: Nanos) -> Nanos {
@@ -41,7 +41,7 @@ impl Channel {
     }
 
     /// What is booked beyond `now` does not take place.
-    pub(crate) fn cut(&mut self, now: Nanos) {
+    pub(crate) fn cut_power(&mut self, now: Nanos) {
         self.busy = self.busy_until(now);
         self.free_at = now;
     }

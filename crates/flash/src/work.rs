@@ -1,21 +1,26 @@
 //! What a die does for an operation, and when it is interrupted.
 
-use crate::clock::Activity;
-use crate::die::{Phase, Suspended};
+use crate::accounts::DieActivity;
+use crate::die::{DiePhase, SuspendedOp};
+use crate::die_step::{CoreDemand, DieStep};
 use crate::flash::Flash;
-use crate::next::{Demand, Next};
-use crate::op::{Kind, Op};
+use crate::op::{FlashOp, FlashOpKind};
 use outlast_media::ArrayWork;
 use outlast_units::{CoreId, DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
     /// A read waits for a die whose array works: that is interrupted, if it may be, as soon as it may be. The die has to do with nothing
     /// else until then, and reads that wait are not taken back, so that this is settled now.
-    pub(crate) fn maybe_suspend(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) {
+    pub(crate) fn suspend_if_worthwhile(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) {
         let Some(suspend) = self.suspend else { return };
         let state = &mut self.dies[die];
         let work = match self.ops[state.current].kind {
-            Kind::Erase => ArrayWork::Erase,
+            FlashOpKind::Erase => ArrayWork::Erase,
             _ => ArrayWork::Program,
         };
         let from = now.max(state.array_start + suspend.least_progress.unwrap_or(Nanos::ZERO));
@@ -29,22 +34,28 @@ impl<T: Copy> Flash<T> {
         }
         let remaining = state.array_end - from;
         let times = state.suspensions + 1;
-        state.suspended = Some(Suspended { op: state.current, remaining, times, reads_left: suspend.reads });
-        state.phase = Phase::Suspending;
+        state.suspended =
+            Some(SuspendedOp { op: state.current, remaining, times, reads_left: suspend.reads });
+        state.phase = DiePhase::Suspending;
         // The array works until then.
         state.array_end = from;
         self.suspends += 1;
-        self.note(move |clocks| clocks.suspends(die, from));
+        self.update_accounts(move |accounts| accounts.begin_suspend(die, from));
         self.events.set_die(die, can_read);
     }
 
     /// A die has taken up what comes next. Where a program or erase has to make progress before it may be suspended, reads that were left
     /// waiting suspend it then; else only a read that comes does.
     #[inline(never)]
-    pub(crate) fn suspend_for_waiting(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) {
+    pub(crate) fn suspend_for_waiting_reads(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) {
         let state = &self.dies[die];
-        if state.phase == Phase::Array && !state.reads.is_empty() {
-            self.maybe_suspend(now, die, demands);
+        if state.phase == DiePhase::Array && !state.reads.is_empty() {
+            self.suspend_if_worthwhile(now, die, demands);
         }
     }
 
@@ -60,23 +71,25 @@ impl<T: Copy> Flash<T> {
         let end = start + suspended.remaining;
         state.run_array(start, end);
         if !PLAIN {
-            self.note(move |clocks| clocks.works(now, die, suspended.op, Activity::Suspend, start));
+            self.update_accounts(move |accounts| {
+                accounts.begin_array_work(now, die, suspended.op, DieActivity::Suspend, start)
+            });
         }
         self.events.set_die(die, end);
     }
 
     #[inline]
-    pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
+    pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
         match self.ops[op].kind {
-            Kind::Read => return self.start_read::<PLAIN>(now, die, op),
-            Kind::Program => self.start_program::<PLAIN>(now, die, op),
-            Kind::Erase => self.start_erase::<PLAIN>(now, die, op),
+            FlashOpKind::Read => return self.start_read::<PLAIN>(now, die, op),
+            FlashOpKind::Program => self.start_program::<PLAIN>(now, die, op),
+            FlashOpKind::Erase => self.start_erase::<PLAIN>(now, die, op),
         }
-        Next::Nothing
+        DieStep::Nothing
     }
 
-    pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
-        let Op { mask, .. } = self.ops[op];
+    pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
+        let FlashOp { mask, .. } = self.ops[op];
         let first_row = self.ops[op].row().0;
         let (pages, mut rows) = self.unit.sensed(mask);
         let mut sense = self.timing.read(first_row + rows.trailing_zeros());
@@ -90,14 +103,14 @@ impl<T: Copy> Flash<T> {
         }
         let state = &mut self.dies[die];
         state.begin(now, op);
-        state.phase = Phase::Sensing;
+        state.phase = DiePhase::Sensing;
         let channel = state.channel;
         if !PLAIN {
-            self.note(move |clocks| clocks.senses(now, die, op));
+            self.update_accounts(move |accounts| accounts.begin_sensing(now, die, op));
         }
         let start = self.channels[channel].interleave(now, self.timing.command());
         self.events.set_die(die, start + sense);
-        Next::Sensing(pages as u32)
+        DieStep::Sensing(pages as u32)
     }
 
     pub(crate) fn start_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
@@ -110,7 +123,9 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         state.begin_array(now, op, data_in, data_in + program);
         if !PLAIN {
-            self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, data_in));
+            self.update_accounts(move |accounts| {
+                accounts.begin_array_work(now, die, op, DieActivity::Channel, data_in)
+            });
         }
         self.events.set_die(die, data_in + program);
     }
@@ -121,7 +136,9 @@ impl<T: Copy> Flash<T> {
         let end = start + self.timing.erase();
         state.begin_array(now, op, start, end);
         if !PLAIN {
-            self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, start));
+            self.update_accounts(move |accounts| {
+                accounts.begin_array_work(now, die, op, DieActivity::Channel, start)
+            });
         }
         self.events.set_die(die, end);
     }

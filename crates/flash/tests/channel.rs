@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_flash::{Op, Queue};
+use outlast_flash::{DieQueue, FlashOp};
 use outlast_media::{ChannelOrder, ProgramUnit};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -17,8 +17,8 @@ fn shape(dies: u16) -> Shape {
     Shape { dies_per_channel: dies, program_unit, channel, command: 0, ..Shape::default() }
 }
 
-fn program_of(number: u32) -> Op<Tag> {
-    Op::program(place(1, 0), 8, Tag { number, internal: false })
+fn program_of(number: u32) -> FlashOp<Tag> {
+    FlashOp::program(place(1, 0), 8, Tag { number, internal: false })
 }
 
 /// What is asked of one die: when, and units to be read; none: a program.
@@ -83,9 +83,9 @@ fn room(asked: &[Asked]) -> Vec<Ended> {
         let number = u32::from(die);
         match units {
             Some(units) => {
-                caller.submit_at(at, die, Queue::Reads, read_of(number, 0, 0, (1 << units) - 1));
+                caller.submit_at(at, die, DieQueue::Reads, read_of(number, 0, 0, (1 << units) - 1));
             }
-            None => caller.submit_at(at, die, Queue::Programs, program_of(number)),
+            None => caller.submit_at(at, die, DieQueue::Programs, program_of(number)),
         }
     }
     caller.run();

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use outlast_flash::Queue;
+use outlast_flash::DieQueue;
 use outlast_media::Suspend;
 use outlast_units::Nanos;
 use support::{
@@ -28,8 +28,8 @@ fn shape(least: u64, limit: u8, reads: u8) -> Shape {
 /// How long a read waits that comes `phase` after the array of a program has begun, and when the program ends.
 fn wait(shape: &Shape, phase: u64) -> (u64, u64) {
     let mut caller = Caller::new(shape);
-    caller.submit(0, Queue::Programs, program(1));
-    caller.submit_at(DATA_IN + phase, 0, Queue::Reads, read(2));
+    caller.submit(0, DieQueue::Programs, program(1));
+    caller.submit_at(DATA_IN + phase, 0, DieQueue::Reads, read(2));
     caller.run();
     (caller.end_of(2) - (DATA_IN + phase) - read_time(1), caller.end_of(1))
 }
@@ -75,9 +75,9 @@ fn a_least_progress_too_near_the_end_suspends_nothing() {
 fn a_program_among_reads_without_end_keeps_its_bound() {
     for (least, limit, reads) in [(100_000, 255, 1), (60_000, 3, 2), (0, 5, 1), (50_000, 255, 16)] {
         let mut caller = Caller::new(&shape(least, limit, reads));
-        caller.submit(0, Queue::Programs, program(0));
+        caller.submit(0, DieQueue::Programs, program(0));
         for number in 1..400 {
-            caller.submit(0, Queue::Reads, read(number));
+            caller.submit(0, DieQueue::Reads, read(number));
         }
         caller.run();
         let by_progress = if least == 0 { u64::MAX } else { (PROGRAM[0] - LATENCY).div_ceil(least) - 1 };
@@ -95,9 +95,9 @@ fn reads_left_waiting_suspend_where_progress_is_asked_for() {
         let suspend = Suspend { least_progress: least, ..Suspend::both(Nanos(OVERHEAD), 9, 16) };
         let mut caller = Caller::new(&Shape { suspend: Some(suspend), program_every: 1, ..Shape::default() });
         for number in [1, 2, 3] {
-            caller.submit(0, Queue::Reads, read(number));
+            caller.submit(0, DieQueue::Reads, read(number));
         }
-        caller.submit(0, Queue::Programs, program(4));
+        caller.submit(0, DieQueue::Programs, program(4));
         caller.run();
         // One was under way, one went before the program; the third is left.
         let start = 2 * read_time(1) + DATA_IN;
@@ -120,12 +120,12 @@ fn programs_and_erases_differ() {
     let run = |suspend: Suspend, erases: bool| {
         let mut caller = Caller::new(&shape(suspend));
         if erases {
-            caller.submit(0, Queue::Internal(outlast_flash::Task::Gc), erase(1, 9));
+            caller.submit(0, DieQueue::Internal(outlast_flash::InternalTask::Gc), erase(1, 9));
         } else {
-            caller.submit(0, Queue::Programs, program(1));
+            caller.submit(0, DieQueue::Programs, program(1));
         }
         for number in 2..6 {
-            caller.submit_at(u64::from(number - 1) * 100_000, 0, Queue::Reads, read(number));
+            caller.submit_at(u64::from(number - 1) * 100_000, 0, DieQueue::Reads, read(number));
         }
         caller.run();
         (caller.room.suspends(), caller.end_of(1), caller.end_of(2))
@@ -151,11 +151,11 @@ fn while_writes_wait_programs_are_not_suspended() {
         let mut caller = Caller::new(&Shape { suspend: Some(suspend), ..Shape::default() });
         caller.demands[0].writes_wait = writes_wait;
         if erases {
-            caller.submit(0, Queue::Internal(outlast_flash::Task::Gc), erase(1, 9));
+            caller.submit(0, DieQueue::Internal(outlast_flash::InternalTask::Gc), erase(1, 9));
         } else {
-            caller.submit(0, Queue::Programs, program(1));
+            caller.submit(0, DieQueue::Programs, program(1));
         }
-        caller.submit_at(100_000, 0, Queue::Reads, read(2));
+        caller.submit_at(100_000, 0, DieQueue::Reads, read(2));
         caller.run();
         assert_eq!(caller.room.suspends(), suspends, "{while_writes_wait} {writes_wait} {erases}");
     }

@@ -19,9 +19,9 @@ pub(crate) fn lowest(mask: u64, count: u32) -> u64 {
 
 /// One bit for each of some things that are numbered from zero.
 #[derive(Clone, Debug, Default, outlast_persist::Restore)]
-pub(crate) struct Bits(#[persist(grow)] Vec<u64>);
+pub(crate) struct BitSet(#[persist(grow)] Vec<u64>);
 
-impl Bits {
+impl BitSet {
     /// `count` bits, all clear.
     pub(crate) fn new(count: usize) -> Self {
         Self(outlast_tables::filled(0, count.div_ceil(64)))
@@ -107,14 +107,14 @@ impl Bits {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bits, lowest, ones};
+    use super::{BitSet, lowest, ones};
     use std::collections::BTreeSet;
 
     proptest::proptest! {
         #[test]
         fn does_what_a_set_of_numbers_does(steps in proptest::collection::vec((0u8..5, 0u32..130, 0u32..=64, proptest::num::u64::ANY), 1..60)) {
             const COUNT: u32 = 200;
-            let (mut bits, mut set) = (Bits::new(COUNT as usize), BTreeSet::new());
+            let (mut bits, mut set) = (BitSet::new(COUNT as usize), BTreeSet::new());
             for (step, first, count, mask) in steps {
                 match step {
                     0 => {

@@ -5,9 +5,9 @@
 //!
 //! `ssd/src/placement/` chooses the class of a write, and `ssd/src/health/changes.rs` decides when a code or the dies change.
 
-use crate::layout::Layout;
-use crate::streams::{Cause, Streams};
-use crate::stripes::{LaneSet, Role, Stripes};
+use crate::layout::SlotLayout;
+use crate::streams::{StreamCause, StreamTable};
+use crate::stripes::{LaneSet, PuRole, StripeLayout};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{CodeConfig, ProtectedStreams};
 use outlast_units::{IndexVec, Stream, SuperblockId};
@@ -19,9 +19,9 @@ const NO_PARITY: CodeConfig = CodeConfig { data: 1, parity: 0, block: None };
 
 /// The codes of a flash core, each with the way in which it divides superblocks.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Codes {
+pub(crate) struct CodeTable {
     /// Every code that there has been since the beginning.
-    known: Vec<(CodeConfig, Stripes)>,
+    known: Vec<(CodeConfig, StripeLayout)>,
     of_class: Vec<CodeConfig>,
     /// Which streams are protected.
     #[persist(fixed)]
@@ -35,8 +35,8 @@ pub(crate) struct Codes {
     data_units: IndexVec<Stream, u32>,
 }
 
-impl Codes {
-    /// No parity on any of `superblocks` superblocks, and no data slots: [`Codes::assign`] comes first.
+impl CodeTable {
+    /// No parity on any of `superblocks` superblocks, and no data slots: [`CodeTable::assign`] comes first.
     pub(crate) fn new(protected: ProtectedStreams, streams: usize, superblocks: usize) -> Self {
         Self {
             known: Vec::new(),
@@ -55,8 +55,8 @@ impl Codes {
     pub(crate) fn assign(
         &mut self,
         classes: &[CodeConfig],
-        layout: &Layout,
-        streams: &Streams,
+        layout: &SlotLayout,
+        streams: &StreamTable,
         dead: Option<&LaneSet>,
     ) -> Result<(), ConfigError> {
         let numbers = classes.iter().map(|&code| self.number_of(code, layout));
@@ -66,10 +66,10 @@ impl Codes {
         let gathered = self.protected == ProtectedStreams::Gathered;
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
             *number = match streams.cause(stream) {
-                Cause::Partial => NO_CODE,
-                Cause::Host | Cause::Map if gathered => NO_CODE,
+                StreamCause::Partial => NO_CODE,
+                StreamCause::Host | StreamCause::Map if gathered => NO_CODE,
                 // What is rebuilt after a failure has had parity.
-                Cause::Scrub if gathered && !streams.scrub_on_failure() => NO_CODE,
+                StreamCause::Scrub if gathered && !streams.scrub_on_failure() => NO_CODE,
                 _ => numbers[usize::from(streams.class(stream))],
             };
         }
@@ -78,11 +78,11 @@ impl Codes {
     }
 
     /// The number under which code `code` is kept.
-    fn number_of(&mut self, code: CodeConfig, layout: &Layout) -> Result<u8, ConfigError> {
+    fn number_of(&mut self, code: CodeConfig, layout: &SlotLayout) -> Result<u8, ConfigError> {
         if let Some(number) = self.known.iter().position(|&(known, _)| known == code) {
             return Ok(number as u8);
         }
-        let Some(stripes) = Stripes::new(code, layout)? else { return Ok(NO_CODE) };
+        let Some(stripes) = StripeLayout::new(code, layout)? else { return Ok(NO_CODE) };
         if self.known.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
@@ -92,7 +92,7 @@ impl Codes {
     }
 
     /// Counts data slots anew, after lanes have come or gone: without those in `dead`.
-    pub(crate) fn count_data_units(&mut self, layout: &Layout, dead: Option<&LaneSet>) {
+    pub(crate) fn count_data_units(&mut self, layout: &SlotLayout, dead: Option<&LaneSet>) {
         let counted = self.of_stream.indices().map(|stream| data_units(layout, self.of_stream(stream), dead));
         self.data_units = counted.collect();
     }
@@ -120,18 +120,18 @@ impl Codes {
     }
 
     /// How the code of what `stream` writes divides superblocks; `None` without parity.
-    pub(crate) fn of_stream(&self, stream: Stream) -> Option<&Stripes> {
+    pub(crate) fn of_stream(&self, stream: Stream) -> Option<&StripeLayout> {
         self.stripes(self.of_stream[stream])
     }
 
     /// How the code of `superblock` divides it.
     #[inline]
-    pub(crate) fn of(&self, superblock: SuperblockId) -> Option<&Stripes> {
+    pub(crate) fn of(&self, superblock: SuperblockId) -> Option<&StripeLayout> {
         self.stripes(self.of[superblock])
     }
 
     #[inline]
-    fn stripes(&self, number: u8) -> Option<&Stripes> {
+    fn stripes(&self, number: u8) -> Option<&StripeLayout> {
         self.known.get(usize::from(number)).map(|(_, stripes)| stripes)
     }
 
@@ -172,7 +172,7 @@ impl Codes {
     pub(crate) fn room_of(
         &self,
         code: CodeConfig,
-        layout: &Layout,
+        layout: &SlotLayout,
         dead: Option<&LaneSet>,
     ) -> Result<u32, ConfigError> {
         if let Some((_, stripes)) = self.known.iter().find(|&&(known, _)| known == code) {
@@ -181,18 +181,18 @@ impl Codes {
         if self.known.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
-        Ok(data_units(layout, Stripes::new(code, layout)?.as_ref(), dead))
+        Ok(data_units(layout, StripeLayout::new(code, layout)?.as_ref(), dead))
     }
 
     /// `superblock`, just opened, gets code `code` in the place of its stream's.
     ///
     /// # Errors
-    /// As [`Codes::room_of`].
+    /// As [`CodeTable::room_of`].
     pub(crate) fn choose(
         &mut self,
         superblock: SuperblockId,
         code: CodeConfig,
-        layout: &Layout,
+        layout: &SlotLayout,
     ) -> Result<(), ConfigError> {
         self.of[superblock] = self.number_of(code, layout)?;
         Ok(())
@@ -224,13 +224,13 @@ fn too_many(code: CodeConfig) -> ConfigError {
 }
 
 /// Data slots of a superblock with code `code`, without the lanes in `gaps`.
-pub(crate) fn data_units(layout: &Layout, code: Option<&Stripes>, gaps: Option<&LaneSet>) -> u32 {
+pub(crate) fn data_units(layout: &SlotLayout, code: Option<&StripeLayout>, gaps: Option<&LaneSet>) -> u32 {
     let pus = layout.data_pus();
     let data = match (code, gaps) {
         (None, None) => pus,
         (None, Some(gaps)) => pus.saturating_sub(gaps.len() * layout.data_superpages()),
         (Some(code), gaps) => {
-            layout.pus_within().filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32
+            layout.pus_within().filter(|&pu| code.role(pu, gaps) == PuRole::Data).count() as u32
         }
     };
     debug_assert!(data <= pus, "more program units hold data than there are");

@@ -4,7 +4,7 @@ use crate::causes::{PagesRead, ProgramCause, ReadCause, UnitsWritten};
 
 /// Counters since the beginning.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Counts {
+pub(crate) struct FtlCounts {
     /// Units that the host has written: the clock by which superblocks age.
     clock: u64,
     written: UnitsWritten,
@@ -16,7 +16,7 @@ pub(crate) struct Counts {
     reads: PagesRead,
 }
 
-impl Counts {
+impl FtlCounts {
     /// The host has written a unit.
     #[inline]
     pub(crate) fn host_unit(&mut self) {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_is_neither_programmed_nor_spoilt_is_buffered() {
-        let mut counts = Counts::default();
+        let mut counts = FtlCounts::default();
         (0..6).for_each(|_| counts.host_unit());
         counts.add(ProgramCause::Gc, 4);
         counts.programmed(1);

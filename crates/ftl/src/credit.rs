@@ -12,12 +12,12 @@ use outlast_units::{Nanos, SuperblockId};
 use shares::{host_room, kept_back, share_of};
 
 /// Credit is counted in 2^-16 units.
-pub const ONE: u64 = 1 << 16;
+pub const CREDIT_PER_UNIT: u64 = 1 << 16;
 
 /// How much the host may write while collection runs.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
-pub struct Credit {
+pub struct HostCredit {
     #[persist(fixed)]
     paces: bool,
     /// Whether the next victim is read while the last one is erased.
@@ -43,7 +43,7 @@ pub struct Credit {
 
 /// The work of collection on its victim, and what comes of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Work {
+pub struct VictimWork {
     /// Valid units to be moved until a superblock is gained for the host: of this victim, and of those after it if the gain of this one goes into the stream's own
     /// next superblock. An estimate: later victims are taken to hold what this one held.
     until_gain: u32,
@@ -55,25 +55,25 @@ pub struct Work {
 
 /// What collection has done, and what it has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Progress {
+struct VictimProgress {
     /// Units dealt with, and, these included, those to be dealt with until a superblock is gained.
     units: u32,
     work: u32,
 }
 
-impl Work {
+impl VictimWork {
     /// On a victim with `valid` units, which go to a stream whose open superblock has `room` and whose next one has `units` slots.
     pub fn new(valid: u32, room: u32, units: u32) -> Self {
-        let gain = u64::from(units.saturating_sub(valid)) * ONE;
+        let gain = u64::from(units.saturating_sub(valid)) * CREDIT_PER_UNIT;
         Self { until_gain: work_until_gain(valid, room, units), gain, to_move: valid }
     }
 
     /// `units` units have been dealt with.
     #[inline]
-    fn advance(&mut self, units: u32) -> Progress {
+    fn advance(&mut self, units: u32) -> VictimProgress {
         let work = self.until_gain.max(units);
         self.until_gain = work - units;
-        Progress { units, work }
+        VictimProgress { units, work }
     }
 
     /// What is gained of slots as `units` units have been dealt with, in 2^-16 units.
@@ -86,7 +86,7 @@ impl Work {
     }
 
     /// What is gained that did not come with units moved, once all have been.
-    fn take_rest(&mut self) -> u64 {
+    fn take_remaining_gain(&mut self) -> u64 {
         std::mem::take(&mut self.gain)
     }
 }
@@ -104,11 +104,11 @@ fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
     work
 }
 
-impl Credit {
+impl HostCredit {
     /// That of a core with translation layer `ftl`.
     pub fn new(ftl: &Ftl, gc: &GcConfig) -> Self {
         let plain = !ftl.has_marks() && !gc.overlap && !ftl.streams().are_mixed();
-        let share = (gc.host_share.unwrap_or(1.0) * ONE as f64) as u64;
+        let share = (gc.host_share.unwrap_or(1.0) * CREDIT_PER_UNIT as f64) as u64;
         Self {
             paces: gc.pacing != Pacing::None,
             overlaps: gc.overlap,
@@ -130,7 +130,7 @@ impl Credit {
     /// Whether there is credit for a host write.
     #[inline]
     pub fn has_one(&self) -> bool {
-        self.amount >= ONE
+        self.amount >= CREDIT_PER_UNIT
     }
 
     /// Credit, in 2^-16 units.
@@ -172,23 +172,23 @@ impl Credit {
     /// A host write enters while collection runs.
     #[inline]
     pub fn spend(&mut self) {
-        self.amount = self.amount.saturating_sub(ONE);
+        self.amount = self.amount.saturating_sub(CREDIT_PER_UNIT);
     }
 
     /// As many writes as there is credit for are to enter: it is spent. Returns how many.
-    pub(crate) fn take_ahead(&mut self) -> u32 {
+    pub(crate) fn take_writes(&mut self) -> u32 {
         if !self.paces {
             return u32::MAX;
         }
-        let writes = u32::try_from(self.amount / ONE).unwrap_or(u32::MAX);
-        self.amount -= u64::from(writes) * ONE;
+        let writes = u32::try_from(self.amount / CREDIT_PER_UNIT).unwrap_or(u32::MAX);
+        self.amount -= u64::from(writes) * CREDIT_PER_UNIT;
         writes
     }
 
     /// Of those so many have not entered.
-    pub(crate) fn give_back(&mut self, writes: u32) {
+    pub(crate) fn return_writes(&mut self, writes: u32) {
         if self.paces {
-            self.amount += u64::from(writes) * ONE;
+            self.amount += u64::from(writes) * CREDIT_PER_UNIT;
         }
     }
 
@@ -204,7 +204,7 @@ impl Credit {
         }
         if ftl.is_paced_by_policy() {
             let room = host_room(ftl);
-            self.withhold(1.0 - ftl.choose_pace(now, victim, room, waiting));
+            self.withhold(1.0 - ftl.choose_host_share(now, victim, room, waiting));
         }
     }
 
@@ -217,30 +217,37 @@ impl Credit {
 
     /// Of what collection grants from now on, `part` is kept from the host.
     fn withhold(&mut self, part: f64) {
-        self.withheld = (part * ONE as f64) as u64;
+        self.withheld = (part * CREDIT_PER_UNIT as f64) as u64;
     }
 
     /// Collection has dealt with `units` units of its victim: the host may write its share. Where victims overlap, `coming` superblocks come back without a gain
     /// having been waited for. Returns what is granted where it is not smooth, in 2^-16 units.
     #[inline]
-    pub fn collected(&mut self, ftl: &Ftl, work: &mut Work, units: u32, coming: impl FnOnce() -> u32) -> u64 {
+    pub fn collected(
+        &mut self,
+        ftl: &Ftl,
+        work: &mut VictimWork,
+        units: u32,
+        coming: impl FnOnce() -> u32,
+    ) -> u64 {
         let progress = work.advance(units);
         if self.is_smooth {
             // Of all streams together: one that is full waits for itself.
             let room = host_room(ftl);
-            self.amount = (self.amount + share_of(room, kept_back(ftl), progress)).min(u64::from(room) * ONE);
+            self.amount = (self.amount + share_of(room, kept_back(ftl), progress))
+                .min(u64::from(room) * CREDIT_PER_UNIT);
             return 0;
         }
         self.collected_with_extras(ftl, work, progress, coming)
     }
 
-    /// As [`Credit::collected`], where there are marks or tokens, or victims overlap.
+    /// As [`HostCredit::collected`], where there are marks or tokens, or victims overlap.
     #[inline(never)]
     fn collected_with_extras(
         &mut self,
         ftl: &Ftl,
-        work: &mut Work,
-        progress: Progress,
+        work: &mut VictimWork,
+        progress: VictimProgress,
         coming: impl FnOnce() -> u32,
     ) -> u64 {
         if self.shares_gain() {
@@ -259,27 +266,34 @@ impl Credit {
     }
 
     /// All of the victim has been moved: the host has its share of what it gains that did not come with units. Returns what is granted.
-    pub fn victim_moved(&mut self, ftl: &Ftl, work: &mut Work) -> u64 {
+    pub fn victim_moved(&mut self, ftl: &Ftl, work: &mut VictimWork) -> u64 {
         if !self.shares_gain() {
             return 0;
         }
-        self.grant_gain(ftl.layout().units_per_superblock(), work.take_rest())
+        self.grant_gain(ftl.layout().units_per_superblock(), work.take_remaining_gain())
     }
 
     /// Grants what [`share_of`] says, of which the host has its share, if there is such.
-    fn grant_room(&mut self, room: u32, kept_back: u32, progress: Progress) -> u64 {
+    fn grant_room(&mut self, room: u32, kept_back: u32, progress: VictimProgress) -> u64 {
         let share = share_of(room, kept_back, progress);
-        self.add(self.share.map_or(share, |own| share * own / ONE), u64::from(room) * ONE)
+        self.add(
+            self.share.map_or(share, |own| share * own / CREDIT_PER_UNIT),
+            u64::from(room) * CREDIT_PER_UNIT,
+        )
     }
 
     /// Grants the host's share of `gain`, in 2^-16 units; no more than `most` units are saved.
     fn grant_gain(&mut self, most: u32, gain: u64) -> u64 {
-        let own = self.share.unwrap_or(ONE);
-        self.add((u128::from(gain) * u128::from(own) / u128::from(ONE)) as u64, u64::from(most) * ONE)
+        let own = self.share.unwrap_or(CREDIT_PER_UNIT);
+        self.add(
+            (u128::from(gain) * u128::from(own) / u128::from(CREDIT_PER_UNIT)) as u64,
+            u64::from(most) * CREDIT_PER_UNIT,
+        )
     }
 
     fn add(&mut self, share: u64, most: u64) -> u64 {
-        let withheld = (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(ONE)) as u64;
+        let withheld =
+            (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(CREDIT_PER_UNIT)) as u64;
         let share = share - withheld;
         self.amount = (self.amount + share).min(most);
         share

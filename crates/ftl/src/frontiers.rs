@@ -16,7 +16,7 @@ pub(crate) struct DueParity {
 
 /// How data follows the program unit under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-enum Way {
+enum FrontierPath {
     /// Every slot up to the end holds data.
     Straight,
     /// Some program units hold none: parity, or lanes that are gone. So many slots after the program unit under way do.
@@ -25,7 +25,7 @@ enum Way {
 
 /// The write frontier of one stream.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct Frontier {
+pub(crate) struct WriteFrontier {
     superblock: SuperblockId,
     /// Next slot.
     next: Ppn,
@@ -33,7 +33,7 @@ pub(crate) struct Frontier {
     pu_end: u32,
     /// First slot beyond those of data; equal to `next` when no superblock is open.
     end: Ppn,
-    way: Way,
+    way: FrontierPath,
     due: DueParity,
     /// Program units of lists that have been looked at, in allocation order.
     lists: u32,
@@ -41,7 +41,7 @@ pub(crate) struct Frontier {
     promised: bool,
 }
 
-impl Default for Frontier {
+impl Default for WriteFrontier {
     /// No superblock is open, and none ever was.
     fn default() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Default for Frontier {
             next: Ppn(0),
             pu_end: 0,
             end: Ppn(0),
-            way: Way::Straight,
+            way: FrontierPath::Straight,
             due: DueParity::default(),
             lists: 0,
             promised: false,
@@ -57,7 +57,7 @@ impl Default for Frontier {
     }
 }
 
-impl Frontier {
+impl WriteFrontier {
     /// At slot `first`, the first of `superblock`, of which the `data` slots up to the lists hold data, `units` in a program unit.
     pub(crate) fn at_start(superblock: SuperblockId, first: Ppn, data: u32, units: u32) -> Self {
         debug_assert!(
@@ -93,7 +93,7 @@ impl Frontier {
     /// Whether data follows the program unit under way only here and there.
     #[inline]
     pub(crate) fn is_broken(&self) -> bool {
-        self.way != Way::Straight
+        self.way != FrontierPath::Straight
     }
 
     /// Slots left in the program unit under way.
@@ -113,9 +113,9 @@ impl Frontier {
     #[inline]
     pub(crate) fn room(&self) -> u32 {
         match self.way {
-            Way::Straight => self.end - self.next,
-            Way::Broken(_) if self.is_full() => 0,
-            Way::Broken(later) => later + self.left_in_pu(),
+            FrontierPath::Straight => self.end - self.next,
+            FrontierPath::Broken(_) if self.is_full() => 0,
+            FrontierPath::Broken(later) => later + self.left_in_pu(),
         }
     }
 
@@ -152,13 +152,13 @@ impl Frontier {
     /// From now on data follows only here and there: `later` slots after the program unit under way.
     pub(crate) fn break_off(&mut self, later: u32) {
         debug_assert!(later <= self.end.0, "{later} slots come, of {}", self.end);
-        self.way = Way::Broken(later);
+        self.way = FrontierPath::Broken(later);
     }
 
-    /// As [`Frontier::break_off`], where all slots that follow hold data as yet.
+    /// As [`WriteFrontier::break_off`], where all slots that follow hold data as yet.
     pub(crate) fn break_straight(&mut self) {
-        if self.way == Way::Straight {
-            self.way = Way::Broken(self.end.0 - self.pu_end);
+        if self.way == FrontierPath::Straight {
+            self.way = FrontierPath::Broken(self.end.0 - self.pu_end);
         }
     }
 
@@ -167,7 +167,7 @@ impl Frontier {
     /// # Panics
     /// If there are not so many.
     pub(crate) fn lose_later(&mut self, count: u32) {
-        let Way::Broken(later) = &mut self.way else {
+        let FrontierPath::Broken(later) = &mut self.way else {
             panic!("slots are lost of a superblock in which all hold data");
         };
         assert!(*later >= count, "{count} slots hold no data, of {later} that come");
@@ -228,12 +228,12 @@ impl Frontier {
 
 /// The frontiers of all streams.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Frontiers(IndexVec<Stream, Frontier>);
+pub(crate) struct StreamFrontiers(IndexVec<Stream, WriteFrontier>);
 
-impl Frontiers {
+impl StreamFrontiers {
     /// None has a superblock open.
     pub(crate) fn new(streams: usize) -> Self {
-        Self(IndexVec::filled(Frontier::default(), streams))
+        Self(IndexVec::filled(WriteFrontier::default(), streams))
     }
 
     /// Number of streams.
@@ -291,18 +291,18 @@ impl Frontiers {
     }
 }
 
-impl Index<Stream> for Frontiers {
-    type Output = Frontier;
+impl Index<Stream> for StreamFrontiers {
+    type Output = WriteFrontier;
 
     #[inline]
-    fn index(&self, stream: Stream) -> &Frontier {
+    fn index(&self, stream: Stream) -> &WriteFrontier {
         &self.0[stream]
     }
 }
 
-impl IndexMut<Stream> for Frontiers {
+impl IndexMut<Stream> for StreamFrontiers {
     #[inline]
-    fn index_mut(&mut self, stream: Stream) -> &mut Frontier {
+    fn index_mut(&mut self, stream: Stream) -> &mut WriteFrontier {
         &mut self.0[stream]
     }
 }
@@ -312,8 +312,8 @@ mod tests {
     use super::*;
 
     /// Superblock 3 of 24 slots, the last four for lists; four units to a program unit.
-    fn frontier() -> Frontier {
-        Frontier::at_start(SuperblockId(3), Ppn(72), 20, 4)
+    fn frontier() -> WriteFrontier {
+        WriteFrontier::at_start(SuperblockId(3), Ppn(72), 20, 4)
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
         frontier.take_over(16, Ppn(96));
         assert!(frontier.is_full() && frontier.has_filled());
         assert_eq!((frontier.room(), frontier.begun(4)), (0, 0));
-        assert!(!Frontier::default().has_filled() && Frontier::default().is_full());
+        assert!(!WriteFrontier::default().has_filled() && WriteFrontier::default().is_full());
     }
 
     #[test]
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn promises_count_for_the_others() {
-        let mut frontiers = Frontiers::new(3);
+        let mut frontiers = StreamFrontiers::new(3);
         frontiers[Stream(1)].promise(true);
         assert_eq!([0, 1, 2].map(|stream| frontiers.promised_beside(Stream(stream))), [1, 0, 1]);
         frontiers.forget_promises();
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_room_that_is_off_is_found() {
-        let mut frontiers = Frontiers::new(4);
+        let mut frontiers = StreamFrontiers::new(4);
         frontiers[Stream(2)] = frontier();
         assert_eq!(frontiers.check(24, 4, |_| 20), Ok(()));
         assert!(

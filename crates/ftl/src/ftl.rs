@@ -30,40 +30,40 @@ mod turns;
 mod untimed;
 mod volatile;
 
-pub use figures::{Figures, Wear};
+pub use figures::{BlockWear, FtlFigures};
 pub use lists::ListRead;
 pub use mount::{MountOptions, MountReads};
-pub use parity::Axis;
+pub use parity::CodeAxis;
 pub use parity_view::ParityView;
-pub use power::Aftermath;
-pub use protection::Member;
-pub use relocation::Relocated;
+pub use power::PowerAftermath;
+pub use protection::LineMember;
+pub use relocation::RelocatedUnits;
 pub use space_view::SpaceView;
 pub use stream_view::StreamView;
 pub use superblock_view::SuperblockView;
-pub use untimed::Full;
+pub use untimed::FtlFull;
 
 use crate::block_table::BlockTable;
 use crate::causes::ProgramCause;
-use crate::codes::Codes;
-use crate::counts::Counts;
-use crate::frontiers::Frontiers;
-use crate::held::Held;
-use crate::lanes::Lanes;
-use crate::layout::Layout;
-use crate::losses::Losses;
+use crate::codes::CodeTable;
+use crate::counts::FtlCounts;
+use crate::frontiers::StreamFrontiers;
+use crate::held::HeldPus;
+use crate::lanes::LaneHealth;
+use crate::layout::SlotLayout;
+use crate::losses::LostData;
 use crate::map_pages::MapPages;
-use crate::mount::{Marks, Records};
-use crate::origins::Origins;
-use crate::partials::Partials;
-use crate::physical::Physical;
-use crate::policy::Deciders;
-use crate::room::Room;
-use crate::streams::{Cause, Streams};
-use crate::superblocks::Superblocks;
-use crate::table::{FlatMap, Mapping};
-use crate::turns::Turns;
-use crate::uses::Uses;
+use crate::mount::{FactoryMarks, FlashRecords};
+use crate::origins::UnitOrigins;
+use crate::partials::CoverTable;
+use crate::physical::PhysicalBlocks;
+use crate::policy::FtlPolicies;
+use crate::room::CoreRoom;
+use crate::streams::{StreamCause, StreamTable};
+use crate::superblocks::SuperblockTable;
+use crate::table::{FlatMap, PageMapping};
+use crate::turns::UntimedTurns;
+use crate::uses::SuperblockUses;
 use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Store, Unit};
 use outlast_settings::ftl::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_units::rng::{SplitMix, mix};
@@ -72,7 +72,7 @@ use std::sync::Arc;
 
 /// Where a unit was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct WrittenSlot {
     /// The slot.
     pub ppn: Ppn,
     /// Whether it was the last of its program unit, which can now be programmed.
@@ -109,12 +109,12 @@ pub struct FtlOptions {
     /// Seed of factory bad blocks and of random victims.
     pub seed: u64,
     /// Which tables are made.
-    pub tables: Tables,
+    pub tables: FtlTables,
 }
 
 /// Tables of a translation layer. One without all of them can be asked whether it would work and what it would take, nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tables {
+pub enum FtlTables {
     /// All.
     #[default]
     Built,
@@ -125,10 +125,10 @@ pub enum Tables {
 }
 
 /// The mapping in use.
-pub(crate) type Map = FlatMap;
+pub(crate) type MappingInUse = FlatMap;
 
 /// Mapping, streams and superblocks of one flash core. It decides where units go and knows no time: the caller programs
-/// what a [`Slot`] completes and reports it with [`Ftl::programmed`].
+/// what a [`WrittenSlot`] completes and reports it with [`Ftl::programmed`].
 ///
 /// Each part owns its state and knows none of the others; the methods here say what follows for the others from a change in one.
 ///
@@ -136,7 +136,7 @@ pub(crate) type Map = FlatMap;
 /// [`trim`](Ftl::trim), [`programmed`](Ftl::programmed), [`erased`](Ftl::erased), and what fails
 /// ([`program_failed`](Ftl::program_failed), [`lose`](Ftl::lose), [`give_up_die`](Ftl::give_up_die), [`lose_buffer`](Ftl::lose_buffer)).
 /// **Decisions:** [`choose_victim`](Ftl::choose_victim), [`choose_cold`](Ftl::choose_cold), [`choose_broken`](Ftl::choose_broken).
-/// **Look-ups** change nothing: [`lookup`](Ftl::lookup) and [`owner`](Ftl::owner), the arithmetic of the [`Layout`], and views of a
+/// **Look-ups** change nothing: [`lookup`](Ftl::lookup) and [`owner`](Ftl::owner), the arithmetic of the [`SlotLayout`], and views of a
 /// [superblock](Ftl::superblock), a [stream](Ftl::stream), [space](Ftl::space), [parity](Ftl::parity) and [figures](Ftl::figures).
 ///
 /// **Relocation** of superblock `s`: `begin_relocation(s)`, then `relocate_units` of every program unit, then erase, then `erased(s)`.
@@ -146,27 +146,27 @@ pub(crate) type Map = FlatMap;
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Ftl {
     #[persist(skip)]
-    layout: Layout,
+    layout: SlotLayout,
     #[persist(skip)]
     config: FtlConfig,
     /// Where the host's units are, then the pages of the mapping table that are written to flash, then units that other cores have handed over
     /// ([`Ftl::set_logical`]).
-    map: Map,
-    superblocks: Superblocks,
+    map: MappingInUse,
+    superblocks: SuperblockTable,
     #[persist(skip)]
-    streams: Streams,
-    frontiers: Frontiers,
-    codes: Codes,
-    partials: Partials,
-    lanes: Lanes,
-    losses: Losses,
+    streams: StreamTable,
+    frontiers: StreamFrontiers,
+    codes: CodeTable,
+    partials: CoverTable,
+    lanes: LaneHealth,
+    losses: LostData,
     /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
-    origins: Option<Box<Origins>>,
+    origins: Option<Box<UnitOrigins>>,
     /// What is held back so that it can be replaced; absent where nothing ever is.
     #[persist(each)]
-    held: Option<Box<Held>>,
+    held: Option<Box<HeldPus>>,
     /// Collection without time, which takes turns with the host's writes.
-    turns: Turns,
+    turns: UntimedTurns,
     /// Slots of a victim that it deals with at a time: whole pages.
     #[persist(skip)]
     stretch: u32,
@@ -174,10 +174,10 @@ pub struct Ftl {
     #[persist(skip)]
     background_every: u8,
     /// Whether there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
-    looks_first: bool,
+    checks_before_write: bool,
     /// What flash tells of itself; absent where nobody asks.
     #[persist(each)]
-    records: Option<Box<Records>>,
+    records: Option<Box<FlashRecords>>,
     /// Pages of the mapping table that are written to flash; absent where none are.
     #[persist(each)]
     maps: Option<Box<MapPages>>,
@@ -185,20 +185,20 @@ pub struct Ftl {
     #[persist(skip)]
     mount: Option<MountOptions>,
     /// Whether there are origins, records or pages of the mapping table: each unit that is written is noted.
-    follows: bool,
-    physical: Physical,
+    tracks_writes: bool,
+    physical: PhysicalBlocks,
     #[persist(each)]
     contents: Option<Contents>,
-    room: Room,
-    counts: Counts,
+    room: CoreRoom,
+    counts: FtlCounts,
     /// What superblocks have gone through; absent where no code depends on it.
     #[persist(each)]
-    uses: Option<Box<Uses>>,
+    uses: Option<Box<SuperblockUses>>,
     /// Draws random victims.
     rng: SplitMix,
     /// The user's policies, in the place of built-in ones.
     #[persist(skip)]
-    own: Box<Deciders>,
+    policies: Box<FtlPolicies>,
 }
 
 impl Ftl {
@@ -216,10 +216,10 @@ impl Ftl {
         logical_units: u64,
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
-        let mut layout = Layout::new(geometry, config, dies, config.held_units(logical_units))?;
+        let mut layout = SlotLayout::new(geometry, config, dies, config.held_units(logical_units))?;
         let FtlOptions { keep_bytes, protection, scrub, rebuild, lists, erases_late, absent, mount, .. } =
             options;
-        let whole = options.tables == Tables::Built;
+        let whole = options.tables == FtlTables::Built;
         if lists {
             layout.keep_lists(geometry)?;
         }
@@ -231,47 +231,54 @@ impl Ftl {
         let physical = physical_of(geometry, &layout, defects, seed, whole)?;
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
         let map_class = config.map_flush.and(Some(protection.as_ref().map_or(0, |own| own.default_class)));
-        let streams = Streams::new(config, classes, scrub, rebuild, map_class, in_blocks)?;
+        let streams = StreamTable::new(config, classes, scrub, rebuild, map_class, in_blocks)?;
         let lanes = layout.lanes().len() as u32;
-        let rows = if options.tables == Tables::LeftOut { 0 } else { layout.superblocks() as usize };
+        let rows = if options.tables == FtlTables::LeftOut { 0 } else { layout.superblocks() as usize };
         let (mapped, slots) =
             if whole { (u64::from(layout.logical_units()), layout.slots()) } else { (0, 0) };
         let pus = if whole { rows * layout.pus_per_superblock() as usize } else { 0 };
         let protected = protection.as_ref().map_or(ProtectedStreams::All, |own| own.streams);
         let mut ftl = Self {
-            map: Map::new(mapped, slots),
-            superblocks: Superblocks::new(rows, layout.pus_per_superblock(), whole),
-            frontiers: Frontiers::new(streams.count().into()),
-            codes: Codes::new(protected, streams.count().into(), rows),
-            partials: Partials::new(place, pus, lanes as usize, streams.count().into()),
-            lanes: Lanes::new(lanes, rows),
-            losses: Losses::default(),
-            held: Held::of(options.coalesce, layout.units_per_pu(), pus),
-            turns: Turns::default(),
+            map: MappingInUse::new(mapped, slots),
+            superblocks: SuperblockTable::new(rows, layout.pus_per_superblock(), whole),
+            frontiers: StreamFrontiers::new(streams.count().into()),
+            codes: CodeTable::new(protected, streams.count().into(), rows),
+            partials: CoverTable::new(place, pus, lanes as usize, streams.count().into()),
+            lanes: LaneHealth::new(lanes, rows),
+            losses: LostData::default(),
+            held: HeldPus::of(options.coalesce, layout.units_per_pu(), pus),
+            turns: UntimedTurns::default(),
             stretch: 1,
             background_every: options.background_every,
-            looks_first: options.coalesce.is_some() || config.map_flush.is_some() || (erases_late && whole),
+            checks_before_write: options.coalesce.is_some()
+                || config.map_flush.is_some()
+                || (erases_late && whole),
             maps: MapPages::of(config, logical_units, whole).map(Box::new),
-            origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
+            origins: (erases_late && whole).then(|| Box::new(UnitOrigins::new(&layout))),
             records: mount.filter(|_| whole).map(|mount| {
-                let marks = Marks::new(geometry, &layout, defects, seed);
-                Box::new(Records::new(geometry, &layout, marks, mount.checkpoint_every))
+                let marks = FactoryMarks::new(geometry, &layout, defects, seed);
+                Box::new(FlashRecords::new(geometry, &layout, marks, mount.checkpoint_every))
             }),
             mount,
-            follows: whole && (erases_late || mount.is_some() || config.map_flush.is_some()),
+            tracks_writes: whole && (erases_late || mount.is_some() || config.map_flush.is_some()),
             physical,
             contents: keep_bytes
                 .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
-            room: Room::new(layout.logical_units().into(), streams.tasks(), erases_late, config.gc.overlap),
-            counts: Counts::default(),
+            room: CoreRoom::new(
+                layout.logical_units().into(),
+                streams.tasks(),
+                erases_late,
+                config.gc.overlap,
+            ),
+            counts: FtlCounts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
-            own: Box::new(Deciders::new(&config.own, protection.as_ref())),
+            policies: Box::new(FtlPolicies::new(&config.own, protection.as_ref())),
             uses: None,
             config: config.clone(),
             streams,
             layout,
         };
-        ftl.leave_out_dies(&absent);
+        ftl.mark_absent_dies(&absent);
         ftl.begin_codes(protection.as_ref())?;
         ftl.check_room(geometry)?;
         ftl.begin_turns();
@@ -290,15 +297,15 @@ impl Ftl {
     /// # Panics
     /// If the stream cannot take a unit ([`Ftl::can_append`]).
     #[inline]
-    pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
+    pub fn append(&mut self, stream: Stream, lpn: Lpn) -> WrittenSlot {
         self.append_inline(stream, lpn)
     }
 
     #[allow(clippy::inline_always, reason = "in a loop that fills a drive it is not to be a call")]
     #[inline(always)]
-    fn append_inline(&mut self, stream: Stream, lpn: Lpn) -> Slot {
+    fn append_inline(&mut self, stream: Stream, lpn: Lpn) -> WrittenSlot {
         debug_assert!(
-            self.streams.cause(stream) == Cause::Host,
+            self.streams.cause(stream) == StreamCause::Host,
             "data of the host goes to stream {}",
             stream.0
         );
@@ -312,8 +319,8 @@ impl Ftl {
         } else {
             (self.take_trimmed(lpn), self.losses.forget(lpn))
         };
-        if self.follows {
-            self.note_put(slot.ppn, lpn, origin, was_lost);
+        if self.tracks_writes {
+            self.record_put(slot.ppn, lpn, origin, was_lost);
         }
         self.superblocks.unit_valid(self.frontiers[stream].superblock());
         self.counts.host_unit();
@@ -322,7 +329,7 @@ impl Ftl {
 
     /// Takes the next slot of `stream`.
     #[inline]
-    fn advance(&mut self, stream: Stream) -> Slot {
+    fn advance(&mut self, stream: Stream) -> WrittenSlot {
         if self.frontiers[stream].is_full() {
             self.open(stream);
         }
@@ -330,9 +337,9 @@ impl Ftl {
         let ppn = frontier.next();
         let completes_pu = frontier.take(1, self.layout.units_per_pu());
         if completes_pu && frontier.is_broken() {
-            self.skip(stream);
+            self.skip_to_data(stream);
         }
-        Slot { ppn, completes_pu }
+        WrittenSlot { ppn, completes_pu }
     }
 
     /// What `slot` holds has become stale.
@@ -359,7 +366,7 @@ impl Ftl {
         self.map.disown(first, missing);
         self.counts.add(ProgramCause::Padding, missing);
         if self.frontiers[stream].is_broken() {
-            self.skip(stream);
+            self.skip_to_data(stream);
         }
         self.layout.pu_of(first).0
     }
@@ -383,11 +390,11 @@ impl Ftl {
     /// If its pages were not the next ones of their blocks.
     #[inline]
     pub fn programmed(&mut self, pu: Pu) -> bool {
-        if self.follows {
-            self.note_programmed(pu);
+        if self.tracks_writes {
+            self.record_programmed(pu);
         }
         if self.partials.are_on_flash() {
-            self.note_cover(pu);
+            self.settle_cover(pu);
         }
         self.programmed_run(pu, 1)
     }
@@ -437,18 +444,22 @@ impl Ftl {
 /// The flash of a core with `layout`, or none of it where tables are not built.
 fn physical_of(
     geometry: &Geometry,
-    layout: &Layout,
+    layout: &SlotLayout,
     defects: &DefectConfig,
     seed: u64,
     whole: bool,
-) -> Result<Physical, ConfigError> {
-    if whole { Physical::new(geometry, layout, defects, seed) } else { Ok(Physical::none(geometry, layout)) }
+) -> Result<PhysicalBlocks, ConfigError> {
+    if whole {
+        PhysicalBlocks::new(geometry, layout, defects, seed)
+    } else {
+        Ok(PhysicalBlocks::none(geometry, layout))
+    }
 }
 
 /// Refuses more blocks that are bad when new than there are spare ones.
 fn check_bad(
     geometry: &Geometry,
-    layout: &Layout,
+    layout: &SlotLayout,
     defects: &DefectConfig,
     seed: u64,
 ) -> Result<(), ConfigError> {
@@ -462,7 +473,7 @@ fn check_bad(
 /// Refuses blocks with too few pages for what is to be done with a superblock.
 fn check_pages(
     geometry: &Geometry,
-    layout: &Layout,
+    layout: &SlotLayout,
     erases_late: bool,
     covers: bool,
 ) -> Result<(), ConfigError> {

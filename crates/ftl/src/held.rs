@@ -1,22 +1,22 @@
 //! Program units that are full and held back, so that a unit in them that the host writes again takes the place that it has.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_units::Pu;
 use std::collections::VecDeque;
 
 /// The program units held back, first in, first out.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Held {
+pub(crate) struct HeldPus {
     /// In the order in which they were filled.
     queue: VecDeque<Pu>,
     /// Which program units of the core are in the queue.
-    marked: Bits,
+    marked: BitSet,
     /// How many are held back at most.
     #[persist(skip)]
     most: u32,
 }
 
-impl Held {
+impl HeldPus {
     /// At most `units` units are held back, `each` in one of the core's `pus` program units; nothing, where that is left open.
     pub(crate) fn of(units: Option<u32>, each: u32, pus: usize) -> Option<Box<Self>> {
         units.map(|units| Box::new(Self::new(units / each, pus)))
@@ -24,7 +24,7 @@ impl Held {
 
     /// At most `most` of the core's `pus` program units are held back.
     fn new(most: u32, pus: usize) -> Self {
-        Self { queue: VecDeque::new(), marked: Bits::new(pus), most }
+        Self { queue: VecDeque::new(), marked: BitSet::new(pus), most }
     }
 
     /// Program unit `pu` has been filled; returns the one that is to be programmed in its place.
@@ -58,7 +58,7 @@ impl Held {
         self.marked.bytes()
     }
 
-    /// What [`Held::bytes`] is over `pus` program units.
+    /// What [`HeldPus::bytes`] is over `pus` program units.
     pub(crate) fn bytes_when_built(pus: u64) -> u64 {
         pus.div_ceil(64) * size_of::<u64>() as u64
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_first_in_is_the_first_out() {
-        let mut held = Held::new(2, 10);
+        let mut held = HeldPus::new(2, 10);
         assert_eq!([held.push(Pu(7)), held.push(Pu(3)), held.push(Pu(9))], [None, None, Some(Pu(7))]);
         assert_eq!([7, 3, 9].map(|pu| held.has(Pu(pu))), [false, true, true]);
         assert!(held.check(|_| true).is_ok() && held.check(|pu| pu != Pu(3)).is_err());
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn with_no_room_a_program_unit_goes_at_once() {
-        let mut held = Held::new(0, 10);
+        let mut held = HeldPus::new(0, 10);
         assert_eq!((held.push(Pu(4)), held.len()), (Some(Pu(4)), 0));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// Lanes of a superblock that hold nothing, or nothing more.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Gaps {
+struct LaneGaps {
     /// Gone when the superblock was opened: its stripes are laid around them.
     opened: LaneSet,
     /// Given up since: nothing more is programmed there.
@@ -19,7 +19,7 @@ struct Gaps {
 
 /// What is damaged on a flash core.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Lanes {
+pub(crate) struct LaneHealth {
     /// Number of lanes.
     #[persist(fixed)]
     count: u32,
@@ -30,14 +30,14 @@ pub(crate) struct Lanes {
     /// Lanes of superblocks that have a bad block which nothing replaces.
     missing: ListMap<SuperblockId, LaneSet>,
     /// Gaps of superblocks that have such, and of those in which each program unit's own bit says what is on flash.
-    gaps: IndexVec<SuperblockId, Option<Box<Gaps>>>,
+    gaps: IndexVec<SuperblockId, Option<Box<LaneGaps>>>,
     /// Program units whose program operation failed after their stripe's parity was computed.
     failed: BTreeSet<Pu>,
     /// Whether a program operation has ever failed, or power has.
-    shaken: bool,
+    had_failures: bool,
 }
 
-impl Lanes {
+impl LaneHealth {
     /// `count` lanes of `superblocks` superblocks, all of them whole.
     pub(crate) fn new(count: u32, superblocks: usize) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Lanes {
             missing: ListMap::default(),
             gaps: IndexVec::filled(None, superblocks),
             failed: BTreeSet::new(),
-            shaken: false,
+            had_failures: false,
         }
     }
 
@@ -83,13 +83,13 @@ impl Lanes {
     }
 
     /// A lane is not there yet.
-    pub(crate) fn leave_for_later(&mut self, lane: LaneIndex) {
-        self.kill(lane);
+    pub(crate) fn mark_absent(&mut self, lane: LaneIndex) {
+        self.mark_dead(lane);
         self.absent.insert(lane);
     }
 
     /// A lane is gone from now on.
-    pub(crate) fn kill(&mut self, lane: LaneIndex) {
+    pub(crate) fn mark_dead(&mut self, lane: LaneIndex) {
         debug_assert!(
             lane.0 < self.count && !self.dead.contains(lane),
             "lane {lane} fails twice, or is none"
@@ -98,7 +98,7 @@ impl Lanes {
     }
 
     /// A lane that was not there is, from now on.
-    pub(crate) fn add(&mut self, lane: LaneIndex) {
+    pub(crate) fn mark_present(&mut self, lane: LaneIndex) {
         debug_assert!(
             lane.0 < self.count && self.dead.contains(lane),
             "lane {lane} is there already, or is none"
@@ -125,7 +125,7 @@ impl Lanes {
     }
 
     /// A lane of `superblock` has a bad block, and nothing replaces it.
-    pub(crate) fn leave_out(&mut self, superblock: SuperblockId, lane: LaneIndex) {
+    pub(crate) fn mark_missing(&mut self, superblock: SuperblockId, lane: LaneIndex) {
         debug_assert!(!self.dead.contains(lane), "a block of a failed die is missed");
         let missing = self.missing.or_default(superblock);
         if missing.is_empty() {
@@ -167,7 +167,7 @@ impl Lanes {
         debug_assert!(gone < self.count, "superblock {superblock} is opened without a lane");
         debug_assert!(self.gaps[superblock].is_none(), "superblock {superblock} is opened with gaps");
         let none = LaneSet::new(self.count as usize);
-        self.gaps[superblock] = Some(Box::new(Gaps { opened, since: none, closed: false, cut: false }));
+        self.gaps[superblock] = Some(Box::new(LaneGaps { opened, since: none, closed: false, cut: false }));
         gone
     }
 
@@ -196,7 +196,7 @@ impl Lanes {
     pub(crate) fn mark_irregular(&mut self, superblock: SuperblockId) {
         let none = || LaneSet::new(self.count as usize);
         self.gaps[superblock].get_or_insert_with(|| {
-            Box::new(Gaps { opened: none(), since: none(), closed: false, cut: false })
+            Box::new(LaneGaps { opened: none(), since: none(), closed: false, cut: false })
         });
     }
 
@@ -215,7 +215,7 @@ impl Lanes {
     }
 
     /// A loss of power took members of stripes of `superblock`, which will not be programmed again.
-    pub(crate) fn note_cut(&mut self, superblock: SuperblockId) {
+    pub(crate) fn mark_cut(&mut self, superblock: SuperblockId) {
         self.mark_irregular(superblock);
         if let Some(gaps) = self.gaps[superblock].as_mut() {
             gaps.cut = true;
@@ -235,7 +235,7 @@ impl Lanes {
     }
 
     /// The program operation of `pu` failed after the parity of its stripe was computed.
-    pub(crate) fn note_failed(&mut self, pu: Pu) {
+    pub(crate) fn mark_failed(&mut self, pu: Pu) {
         self.failed.insert(pu);
     }
 
@@ -253,13 +253,13 @@ impl Lanes {
     }
 
     /// A program operation has failed, or power has: superblocks held back for relocation may be spent.
-    pub(crate) fn shake(&mut self) {
-        self.shaken = true;
+    pub(crate) fn record_failure(&mut self) {
+        self.had_failures = true;
     }
 
     /// Whether that ever happened.
-    pub(crate) fn is_shaken(&self) -> bool {
-        self.shaken
+    pub(crate) fn has_had_failures(&self) -> bool {
+        self.had_failures
     }
 
     /// Whether any lane is gone, in all superblocks or in one.
@@ -268,7 +268,7 @@ impl Lanes {
     }
 
     /// Bytes for each superblock.
-    pub(crate) const BYTES_EACH: usize = size_of::<Option<Box<Gaps>>>();
+    pub(crate) const BYTES_EACH: usize = size_of::<Option<Box<LaneGaps>>>();
 
     /// Checks that what is gone is told once, and that only what is in use has gaps.
     ///
@@ -302,10 +302,10 @@ mod tests {
 
     #[test]
     fn a_superblock_is_opened_without_what_is_gone() {
-        let mut lanes = Lanes::new(70, 3);
+        let mut lanes = LaneHealth::new(70, 3);
         assert_eq!((lanes.open(ONE), lanes.is_irregular(ONE)), (0, false));
-        lanes.kill(LaneIndex(66));
-        lanes.leave_out(ONE, LaneIndex(2));
+        lanes.mark_dead(LaneIndex(66));
+        lanes.mark_missing(ONE, LaneIndex(2));
         assert_eq!(lanes.open(ONE), 2);
         assert!(
             lanes
@@ -321,8 +321,8 @@ mod tests {
 
     #[test]
     fn a_lane_is_given_up_once() {
-        let mut lanes = Lanes::new(4, 3);
-        lanes.kill(LaneIndex(0));
+        let mut lanes = LaneHealth::new(4, 3);
+        lanes.mark_dead(LaneIndex(0));
         lanes.open(ONE);
         assert!(
             !lanes.give_up(ONE, LaneIndex(0))
@@ -334,32 +334,32 @@ mod tests {
 
     #[test]
     fn bad_blocks_of_a_failed_die_are_not_missed() {
-        let mut lanes = Lanes::new(4, 3);
-        lanes.leave_out(ONE, LaneIndex(2));
-        lanes.leave_out(ONE, LaneIndex(3));
+        let mut lanes = LaneHealth::new(4, 3);
+        lanes.mark_missing(ONE, LaneIndex(2));
+        lanes.mark_missing(ONE, LaneIndex(3));
         assert!(lanes.is_usable(ONE, 2) && !lanes.is_usable(ONE, 1));
-        lanes.kill(LaneIndex(2));
+        lanes.mark_dead(LaneIndex(2));
         assert!(lanes.check(|_| false).unwrap_err().contains("gone anyway"));
         lanes.forget_missing_of_dead();
         assert_eq!((lanes.missing_count(), lanes.check(|_| false)), (1, Ok(())));
         assert!(lanes.is_usable(ONE, 1));
-        lanes.kill(LaneIndex(3));
+        lanes.mark_dead(LaneIndex(3));
         lanes.forget_missing_of_dead();
         assert!(lanes.is_usable(ONE, 0) && lanes.lacks_any());
     }
 
     #[test]
     fn one_without_a_lane_is_of_no_use() {
-        let mut lanes = Lanes::new(2, 3);
-        lanes.leave_out(ONE, LaneIndex(0));
-        lanes.leave_out(ONE, LaneIndex(1));
+        let mut lanes = LaneHealth::new(2, 3);
+        lanes.mark_missing(ONE, LaneIndex(0));
+        lanes.mark_missing(ONE, LaneIndex(1));
         assert!(!lanes.is_usable(ONE, 2));
     }
 
     #[test]
     fn failed_program_units_are_known_until_they_are_erased() {
-        let mut lanes = Lanes::new(2, 3);
-        lanes.note_failed(Pu(9));
+        let mut lanes = LaneHealth::new(2, 3);
+        lanes.mark_failed(Pu(9));
         lanes.erased(SuperblockId(0), Pu(0)..Pu(8));
         assert!(lanes.has_failed(Pu(9)));
         lanes.erased(ONE, Pu(8)..Pu(16));

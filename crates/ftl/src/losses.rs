@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Logical pages whose data has been lost, and bytes of units that are written again.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Losses {
+pub(crate) struct LostData {
     /// Until they are written or trimmed.
     pages: BTreeSet<Lpn>,
     /// Units of slots whose program operation failed, while they are written again.
@@ -15,7 +15,7 @@ pub(crate) struct Losses {
     stale: BTreeSet<Ppn>,
 }
 
-impl Losses {
+impl LostData {
     /// The data of `lpn` is lost.
     pub(crate) fn lose(&mut self, lpn: Lpn) {
         self.pages.insert(lpn);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_page_is_lost_until_it_is_written() {
-        let mut losses = Losses::default();
+        let mut losses = LostData::default();
         losses.lose(Lpn(3));
         assert!(losses.is_lost(Lpn(3)) && !losses.is_lost(Lpn(4)));
         assert_eq!(losses.check(|lpn| lpn == Lpn(4)), Ok(()));
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_stale_copy_is_lost_until_it_is_erased() {
-        let mut losses = Losses::default();
+        let mut losses = LostData::default();
         losses.lose_stale(Ppn(7));
         losses.erased(Ppn(8), Ppn(16));
         assert!(losses.is_lost_stale(Ppn(7)) && !losses.is_lost_stale(Ppn(8)));
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn unwritten_bytes_are_taken_once() {
-        let mut losses = Losses::default();
+        let mut losses = LostData::default();
         losses.keep(Ppn(7), Unit::new(9, &[1]));
         assert_eq!(losses.take(Ppn(7)), Some(Unit::new(9, &[1])));
         assert_eq!(losses.take(Ppn(7)), None);

@@ -1,6 +1,6 @@
 //! Pages of the mapping table that are written to flash: which are dirty, and how far a flush has come.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_settings::ftl::{FtlConfig, MapFlushConfig};
 use outlast_units::{Bytes, Lpn};
 
@@ -24,7 +24,7 @@ pub(crate) struct MapPages {
     #[persist(skip)]
     dirty_only: bool,
     /// The pages of which an entry has changed since they were last written, or whose newest copy is lost.
-    dirty: Bits,
+    dirty: BitSet,
     dirty_count: u32,
     /// The page that a flush looks at next.
     next: u32,
@@ -53,7 +53,7 @@ impl MapPages {
             count,
             every: config.written.map_or(u64::MAX, |written| written.0 / unit.0),
             dirty_only: config.dirty_only,
-            dirty: Bits::new(if built { count as usize } else { 0 }),
+            dirty: BitSet::new(if built { count as usize } else { 0 }),
             dirty_count: 0,
             next: AT_REST,
             is_due: false,
@@ -125,7 +125,7 @@ impl MapPages {
     }
 
     /// A flush is to begin, when the one under way has ended.
-    pub(crate) fn call(&mut self) {
+    pub(crate) fn request(&mut self) {
         self.is_due = true;
     }
 
@@ -136,7 +136,7 @@ impl MapPages {
     }
 
     /// Whether the next flush, where the host has written `clock` units, would follow the last one without any in between.
-    pub(crate) fn owes(&self, clock: u64) -> bool {
+    pub(crate) fn would_repeat(&self, clock: u64) -> bool {
         !self.is_flushing() && clock == self.began
     }
 
@@ -158,7 +158,7 @@ impl MapPages {
     }
 
     /// The page that the flush under way writes next; with none left, it has ended.
-    pub(crate) fn peek(&mut self) -> Option<u32> {
+    pub(crate) fn next_page(&mut self) -> Option<u32> {
         if self.dirty_only && self.is_flushing() {
             while self.next < self.count && !self.dirty.get(self.next) {
                 let word = *self.dirty.word_of(self.next) >> (self.next % 64);
@@ -172,8 +172,8 @@ impl MapPages {
         None
     }
 
-    /// The page that was [looked at](MapPages::peek) is written as it is now.
-    pub(crate) fn take(&mut self) {
+    /// The page that was [looked at](MapPages::next_page) is written as it is now.
+    pub(crate) fn take_page(&mut self) {
         let page = self.next;
         if self.dirty.get(page) {
             self.dirty.clear(page);

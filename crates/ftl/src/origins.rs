@@ -4,7 +4,7 @@
 //! that copy: a superblock is erased only when nothing pins it. Going back from a unit in the buffer from origin to origin one
 //! therefore always comes to a copy on flash, if there ever was one, and never to an erased slot.
 
-use crate::layout::Layout;
+use crate::layout::SlotLayout;
 use outlast_units::{IndexVec, Lpn, Ppn, Pu, SuperblockId};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const NO_TABLE: u32 = u32::MAX;
 
 /// The origin of every slot of an open superblock, and how often each superblock is pinned.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Origins {
+pub(crate) struct UnitOrigins {
     /// The table of each superblock that is open.
     table_of: IndexVec<SuperblockId, u32>,
     /// The origin of each slot of an open superblock; [`Ppn::NONE`]: there was no data.
@@ -32,9 +32,9 @@ pub(crate) struct Origins {
     pub(crate) trimmed: BTreeMap<Lpn, Ppn>,
 }
 
-impl Origins {
+impl UnitOrigins {
     /// Nothing is in the buffer.
-    pub(crate) fn new(layout: &Layout) -> Self {
+    pub(crate) fn new(layout: &SlotLayout) -> Self {
         let superblocks = layout.superblocks() as usize;
         Self {
             table_of: IndexVec::filled(NO_TABLE, superblocks),
@@ -80,20 +80,20 @@ impl Origins {
     }
 
     /// The origins of the units of program unit `pu`, if its superblock is open.
-    pub(crate) fn of_pu(&self, layout: &Layout, pu: Pu) -> Option<&[Ppn]> {
+    pub(crate) fn of_pu(&self, layout: &SlotLayout, pu: Pu) -> Option<&[Ppn]> {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
         let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;
         self.table(superblock).map(|table| &table[first..first + units as usize])
     }
 
     /// The origin of a slot of an open superblock.
-    pub(crate) fn of(&self, layout: &Layout, slot: Ppn) -> Option<Ppn> {
+    pub(crate) fn of(&self, layout: &SlotLayout, slot: Ppn) -> Option<Ppn> {
         let superblock = layout.superblock_of(slot);
         self.table(superblock).map(|table| table[(slot - layout.first_slot(superblock)) as usize])
     }
 
     /// Sets the origin of a slot; true if its superblock is open.
-    pub(crate) fn set(&mut self, layout: &Layout, slot: Ppn, origin: Ppn) -> bool {
+    pub(crate) fn set(&mut self, layout: &SlotLayout, slot: Ppn, origin: Ppn) -> bool {
         let superblock = layout.superblock_of(slot);
         let within = (slot - layout.first_slot(superblock)) as usize;
         let table = self.tables.get_mut(self.table_of[superblock] as usize);
@@ -102,7 +102,7 @@ impl Origins {
 
     /// A unit in the buffer has its origin in the superblock of slot `origin`.
     #[inline]
-    pub(crate) fn pin(&mut self, layout: &Layout, origin: Ppn) {
+    pub(crate) fn pin(&mut self, layout: &SlotLayout, origin: Ppn) {
         if is_copy(origin) {
             self.pins[layout.superblock_of(origin)] += 1;
         }
@@ -110,7 +110,7 @@ impl Origins {
 
     /// One such unit fewer.
     #[inline]
-    pub(crate) fn unpin(&mut self, layout: &Layout, origin: Ppn) {
+    pub(crate) fn unpin(&mut self, layout: &SlotLayout, origin: Ppn) {
         if is_copy(origin) {
             let pins = &mut self.pins[layout.superblock_of(origin)];
             debug_assert!(*pins != 0, "the superblock of slot {origin} is not pinned");
@@ -125,7 +125,7 @@ impl Origins {
     }
 
     /// Program unit `pu` is on flash: what its units superseded is needed no more.
-    pub(crate) fn release(&mut self, layout: &Layout, pu: Pu) {
+    pub(crate) fn release(&mut self, layout: &SlotLayout, pu: Pu) {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
         let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;
         let Some(table) = self.tables.get(self.table_of[superblock] as usize) else { return };
@@ -144,7 +144,7 @@ impl Origins {
     }
 
     /// The unit of `from`, which was kept, has been put into `to`; `is_new`: it is not one that relocation moved.
-    pub(crate) fn move_kept(&mut self, layout: &Layout, from: Ppn, to: Ppn, is_new: bool) {
+    pub(crate) fn move_kept(&mut self, layout: &SlotLayout, from: Ppn, to: Ppn, is_new: bool) {
         if let Some(index) = self.rewritten.iter().position(|&(slot, _)| slot == from) {
             let (_, origin) = self.rewritten.swap_remove(index);
             self.set(layout, to, origin);
@@ -153,7 +153,12 @@ impl Origins {
     }
 
     /// From `at` back, the first copy on flash, as `is_programmed` says it; [`LOST`], or [`Ppn::NONE`], where there is none.
-    pub(crate) fn on_flash(&self, layout: &Layout, mut at: Ppn, is_programmed: impl Fn(Ppn) -> bool) -> Ppn {
+    pub(crate) fn on_flash(
+        &self,
+        layout: &SlotLayout,
+        mut at: Ppn,
+        is_programmed: impl Fn(Ppn) -> bool,
+    ) -> Ppn {
         while is_copy(at) && !is_programmed(at) {
             at = self.of(layout, at).unwrap_or(Ppn::NONE);
         }
@@ -166,7 +171,7 @@ impl Origins {
     }
 
     /// Units that are still kept had no place to go.
-    pub(crate) fn drop_kept(&mut self, layout: &Layout) {
+    pub(crate) fn drop_kept(&mut self, layout: &SlotLayout) {
         for (_, origin) in std::mem::take(&mut self.rewritten) {
             self.unpin(layout, origin);
         }
@@ -186,7 +191,7 @@ impl Origins {
     /// The first superblock whose pins, or state, are off.
     pub(crate) fn check(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         is_open: impl Fn(SuperblockId) -> bool,
         is_free: impl Fn(SuperblockId) -> bool,
         is_programmed: impl Fn(Ppn) -> bool,
@@ -233,7 +238,7 @@ mod tests {
     use outlast_units::{Bytes, DieId};
 
     /// Superblocks of eight slots, two to a program unit.
-    fn layout() -> Layout {
+    fn layout() -> SlotLayout {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: 1,
@@ -244,13 +249,13 @@ mod tests {
             page_size: Bytes::kib(4),
             spare_per_page: Bytes(0),
         };
-        Layout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap()
+        SlotLayout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap()
     }
 
     #[test]
     fn a_superblock_is_pinned_while_a_unit_in_the_buffer_goes_back_to_it() {
         let layout = layout();
-        let mut origins = Origins::new(&layout);
+        let mut origins = UnitOrigins::new(&layout);
         let (old, new) = (SuperblockId(0), SuperblockId(2));
         origins.opened(new, 8);
         origins.pin(&layout, Ppn(3));
@@ -259,7 +264,7 @@ mod tests {
             (origins.of(&layout, Ppn(17)), origins.of_pu(&layout, Pu(8))),
             (Some(Ppn(3)), Some(&[Ppn::NONE, Ppn(3)][..]))
         );
-        let check = |origins: &Origins, on_flash: bool| {
+        let check = |origins: &UnitOrigins, on_flash: bool| {
             origins.check(&layout, |superblock| superblock == new, |_| false, |_| on_flash)
         };
         assert_eq!(check(&origins, false), Ok(()));
@@ -275,7 +280,7 @@ mod tests {
     #[test]
     fn data_that_was_lost_pins_nothing() {
         let layout = layout();
-        let mut origins = Origins::new(&layout);
+        let mut origins = UnitOrigins::new(&layout);
         origins.pin(&layout, LOST);
         origins.pin(&layout, Ppn::NONE);
         assert!((0..4).all(|superblock| !origins.is_pinned(SuperblockId(superblock))));
@@ -284,7 +289,7 @@ mod tests {
     #[test]
     fn what_is_written_again_takes_its_origin_along() {
         let layout = layout();
-        let mut origins = Origins::new(&layout);
+        let mut origins = UnitOrigins::new(&layout);
         origins.opened(SuperblockId(1), 8);
         origins.pin(&layout, Ppn(2));
         origins.pin(&layout, Ppn(4));

@@ -2,17 +2,17 @@
 //!
 //! Such parity is a *cover*. `ssd/src/health/cover.rs` decides when a stripe gets one.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, PuWithin, Stream, SuperblockId};
 use std::collections::VecDeque;
 
 /// An open stripe: its superblock and its number there.
-pub(crate) type OpenStripe = (SuperblockId, u32);
+pub(crate) type StripeId = (SuperblockId, u32);
 
 /// Parity of a stripe that is not full.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Cover {
+pub(crate) struct StripeCover {
     /// Data of the stripe before this program unit (counted within the superblock) is covered.
     pub(crate) until: PuWithin,
     /// Where the parity is, in the order of the code.
@@ -21,10 +21,10 @@ pub(crate) struct Cover {
 
 /// A cover that is on its way to flash.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Coming {
-    stripe: OpenStripe,
+struct PendingCover {
+    stripe: StripeId,
     stream: Stream,
-    cover: Cover,
+    cover: StripeCover,
     /// Data program units that will no longer be exposed.
     exposed: u32,
     /// Program units not yet on flash.
@@ -34,7 +34,7 @@ struct Coming {
 /// Superblocks of partial parity. Each lane is filled from its first page on, for itself: the parity of a stripe goes to the lanes
 /// on which the stripe's own parity will lie, so that no die holds both data and its parity.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-struct Log {
+struct CoverLog {
     open: Option<SuperblockId>,
     /// Next superpage of each lane.
     next: IndexVec<LaneIndex, u32>,
@@ -46,31 +46,31 @@ struct Log {
 
 /// All covers of a flash core, and what none protects.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Partials {
+pub(crate) struct CoverTable {
     #[persist(skip)]
     place: Option<PartialPlace>,
     /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
-    spent: Bits,
+    spent: BitSet,
     queue: VecDeque<Pu>,
-    covers: ListMap<OpenStripe, Cover>,
-    coming: Vec<Coming>,
-    log: Log,
+    covers: ListMap<StripeId, StripeCover>,
+    coming: Vec<PendingCover>,
+    log: CoverLog,
     /// Data program units of each stream's open stripe that no parity protects yet.
     exposed: IndexVec<Stream, u32>,
     /// Units of covers written again because the superblock that they were in was full.
     moved: u64,
 }
 
-impl Partials {
+impl CoverTable {
     /// No covers yet, over `pus` program units and `lanes` lanes.
     pub(crate) fn new(place: Option<PartialPlace>, pus: usize, lanes: usize, streams: usize) -> Self {
         Self {
             place,
-            spent: Bits::new(if place == Some(PartialPlace::Inline) { pus } else { 0 }),
+            spent: BitSet::new(if place == Some(PartialPlace::Inline) { pus } else { 0 }),
             queue: VecDeque::new(),
             covers: ListMap::default(),
             coming: Vec::new(),
-            log: Log { next: IndexVec::filled(0, lanes), ..Log::default() },
+            log: CoverLog { next: IndexVec::filled(0, lanes), ..CoverLog::default() },
             exposed: IndexVec::filled(0, streams),
             moved: 0,
         }
@@ -119,7 +119,7 @@ impl Partials {
     }
 
     /// The cover of an open stripe that is on flash.
-    pub(crate) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&Cover> {
+    pub(crate) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&StripeCover> {
         self.covers.get((superblock, stripe))
     }
 
@@ -139,11 +139,11 @@ impl Partials {
     }
 
     /// `cover`, of `stripe` that `stream` has open, is to be programmed; it counts from when all of it is on flash.
-    pub(crate) fn send(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
+    pub(crate) fn send(&mut self, stream: Stream, stripe: StripeId, cover: StripeCover) {
         debug_assert!(!cover.pus.is_empty(), "a cover of no program unit");
         self.queue.extend(&cover.pus);
         let (exposed, left) = (self.exposed[stream], cover.pus.len() as u32);
-        self.coming.push(Coming { stripe, stream, cover, exposed, left });
+        self.coming.push(PendingCover { stripe, stream, cover, exposed, left });
     }
 
     /// Program unit `pu` is on flash; whether it may have been of a cover.
@@ -152,7 +152,7 @@ impl Partials {
         if self.coming.is_empty() {
             return false;
         }
-        let is_of = |coming: &Coming| coming.cover.pus.contains(&pu);
+        let is_of = |coming: &PendingCover| coming.cover.pus.contains(&pu);
         if let Some(index) = self.coming.iter().position(is_of) {
             self.coming[index].left -= 1;
             if self.coming[index].left == 0 {
@@ -171,7 +171,7 @@ impl Partials {
     }
 
     /// What covers `stripe`, or is to, is worth nothing any more; whether there was such.
-    pub(crate) fn drop_stripe(&mut self, stripe: OpenStripe) -> bool {
+    pub(crate) fn drop_stripe(&mut self, stripe: StripeId) -> bool {
         let coming = self.coming.len();
         self.coming.retain(|coming| coming.stripe != stripe);
         self.covers.remove(stripe).is_some() || self.coming.len() != coming
@@ -179,7 +179,7 @@ impl Partials {
 
     /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
     pub(crate) fn drop_before(&mut self, superblock: SuperblockId, stripe: u32) {
-        let done = |(open, number): OpenStripe| open == superblock && number < stripe;
+        let done = |(open, number): StripeId| open == superblock && number < stripe;
         self.covers.retain(|open, _| !done(open));
         self.coming.retain(|coming| !done(coming.stripe));
     }
@@ -248,7 +248,7 @@ impl Partials {
     }
 
     /// `units` units of covers have been written again.
-    pub(crate) fn note_moved(&mut self, units: u64) {
+    pub(crate) fn count_moved(&mut self, units: u64) {
         self.moved += units;
     }
 
@@ -286,14 +286,14 @@ impl Partials {
 mod tests {
     use super::*;
 
-    const STRIPE: OpenStripe = (SuperblockId(2), 5);
+    const STRIPE: StripeId = (SuperblockId(2), 5);
 
-    fn sent() -> Partials {
-        let mut partials = Partials::new(Some(PartialPlace::Blocks), 64, 2, 1);
+    fn sent() -> CoverTable {
+        let mut partials = CoverTable::new(Some(PartialPlace::Blocks), 64, 2, 1);
         partials.set_exposed(Stream(0), 3);
         assert_eq!(partials.open_log(SuperblockId(1), 8, 0), None);
         let pus = partials.take_from_log(&[LaneIndex(0), LaneIndex(1)], Pu(8), 2, 1).unwrap();
-        partials.send(Stream(0), STRIPE, Cover { until: PuWithin(7), pus });
+        partials.send(Stream(0), STRIPE, StripeCover { until: PuWithin(7), pus });
         partials
     }
 

@@ -1,14 +1,14 @@
 //! The physical blocks that superblocks are made of: their wear, which are bad, and how far each lane is programmed.
 
 use crate::block_table::BlockTable;
-use crate::layout::Layout;
-use crate::mount::GivenUp;
+use crate::layout::SlotLayout;
+use crate::mount::RetiredBlock;
 use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Physical {
+pub(crate) struct PhysicalBlocks {
     blocks: Blocks,
     members: BlockTable,
     /// How far each lane of each superblock is programmed, in program units.
@@ -19,23 +19,23 @@ pub(crate) struct Physical {
 }
 
 /// What erasing a superblock's blocks came to.
-pub(crate) struct Erased {
+pub(crate) struct ErasedBlocks {
     /// P/E cycles of the blocks that it consists of now: the mean.
     pub(crate) cycles: u32,
     /// Lanes that have lost a block which nothing replaces.
     pub(crate) gone: Vec<LaneIndex>,
     /// Blocks that are bad since.
-    pub(crate) given_up: Vec<GivenUp>,
+    pub(crate) given_up: Vec<RetiredBlock>,
 }
 
-impl Physical {
+impl PhysicalBlocks {
     /// The blocks under `layout`, erased, the factory's bad ones replaced.
     ///
     /// # Errors
     /// More bad blocks than spare ones in a plane.
     pub(crate) fn new(
         geometry: &Geometry,
-        layout: &Layout,
+        layout: &SlotLayout,
         defects: &DefectConfig,
         seed: u64,
     ) -> Result<Self, ConfigError> {
@@ -47,7 +47,7 @@ impl Physical {
     }
 
     /// Those of a translation layer that is asked questions and not used.
-    pub(crate) fn none(geometry: &Geometry, layout: &Layout) -> Self {
+    pub(crate) fn none(geometry: &Geometry, layout: &SlotLayout) -> Self {
         let order = ProgramOrder::new(0, layout.superpages());
         Self { blocks: Blocks::none(geometry), members: BlockTable::none(), order, endurance: None }
     }
@@ -80,7 +80,7 @@ impl Physical {
     /// The blocks of lane `lane` of `superblock`.
     pub(crate) fn blocks_of(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lane: LaneIndex,
     ) -> impl Iterator<Item = BlockAddress> {
@@ -90,7 +90,7 @@ impl Physical {
     }
 
     /// The superblock that a block belongs to; `None` of a spare or bad one.
-    pub(crate) fn superblock_of(&self, layout: &Layout, at: BlockAddress) -> Option<SuperblockId> {
+    pub(crate) fn superblock_of(&self, layout: &SlotLayout, at: BlockAddress) -> Option<SuperblockId> {
         let mut all = (0..layout.superblocks()).map(SuperblockId);
         all.find(|&superblock| self.members.block(superblock, at.die, at.plane).block == at.block)
     }
@@ -103,7 +103,7 @@ impl Physical {
     /// P/E cycles of the blocks of `superblock` on `lanes` that are good: their mean.
     pub(crate) fn mean_cycles(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
     ) -> u32 {
@@ -115,7 +115,7 @@ impl Physical {
     /// The blocks of `superblock` on `lanes` that are good.
     pub(crate) fn good(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
     ) -> impl Iterator<Item = BlockAddress> {
@@ -131,7 +131,7 @@ impl Physical {
     #[inline]
     pub(crate) fn program(
         &mut self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         within: PuWithin,
         count: u32,
@@ -158,18 +158,18 @@ impl Physical {
 
     /// Program units of lane `lane` of `superblock` that have been programmed, or spoilt on the way, since it was erased.
     #[inline]
-    pub(crate) fn programmed(&self, layout: &Layout, superblock: SuperblockId, lane: LaneIndex) -> u32 {
+    pub(crate) fn programmed(&self, layout: &SlotLayout, superblock: SuperblockId, lane: LaneIndex) -> u32 {
         self.order.programmed(superblock.index() * layout.lanes().len() + lane.index())
     }
 
     /// Erases the blocks of `superblock` on `lanes`, retires those that are bad or have worn out and puts spare ones in their place.
     pub(crate) fn erase(
         &mut self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
         is_bad: impl Fn(BlockIndex) -> bool,
-    ) -> Erased {
+    ) -> ErasedBlocks {
         let (mut gone, mut given_up) = (Vec::new(), Vec::new());
         let (mut wear, mut count) = (0, 0);
         for lane in lanes {
@@ -183,7 +183,7 @@ impl Physical {
                 {
                     self.blocks.retire(block);
                     let by = self.members.replace(superblock, place.local_die, plane);
-                    given_up.push(GivenUp { superblock, block: self.blocks.index(block), by });
+                    given_up.push(RetiredBlock { superblock, block: self.blocks.index(block), by });
                     if by.is_none() {
                         gone.push(lane);
                         continue;
@@ -198,7 +198,7 @@ impl Physical {
             gone.is_empty() || self.endurance.is_some() || self.blocks.bad_blocks() != 0,
             "no block is bad"
         );
-        Erased { cycles: mean(wear, count), gone, given_up }
+        ErasedBlocks { cycles: mean(wear, count), gone, given_up }
     }
 
     /// Resident bytes.
@@ -208,8 +208,8 @@ impl Physical {
             + self.order.bytes()
     }
 
-    /// What [`Physical::bytes`] will be when built.
-    pub(crate) fn bytes_when_built(geometry: &Geometry, layout: &Layout) -> u64 {
+    /// What [`PhysicalBlocks::bytes`] will be when built.
+    pub(crate) fn bytes_when_built(geometry: &Geometry, layout: &SlotLayout) -> u64 {
         let (superblocks, entry) = (u64::from(layout.superblocks()), size_of::<u32>() as u64);
         let planes = u64::from(layout.dies()) * u64::from(layout.planes_per_die());
         planes * u64::from(geometry.blocks_per_plane) * (entry + 1)
@@ -222,7 +222,7 @@ impl Physical {
     /// The first one that is bad.
     pub(crate) fn check(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
     ) -> Result<(), String> {
@@ -248,7 +248,7 @@ mod tests {
     const ONE: SuperblockId = SuperblockId(1);
     const LANES: [LaneIndex; 2] = [LaneIndex(0), LaneIndex(1)];
 
-    fn physical(spare_blocks: u32, endurance: Option<u32>) -> (Layout, Physical) {
+    fn physical(spare_blocks: u32, endurance: Option<u32>) -> (SlotLayout, PhysicalBlocks) {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: 2,
@@ -260,10 +260,10 @@ mod tests {
             spare_per_page: Bytes(0),
         };
         let config = FtlConfig { spare_blocks, ..FtlConfig::default() };
-        let layout = Layout::new(&geometry, &config, &[DieId(0), DieId(1)], 1).unwrap();
+        let layout = SlotLayout::new(&geometry, &config, &[DieId(0), DieId(1)], 1).unwrap();
         let defects = DefectConfig { factory_bad: 0.0, endurance };
-        let physical = Physical::new(&geometry, &layout, &defects, 1).unwrap();
-        assert_eq!(physical.bytes() as u64, Physical::bytes_when_built(&geometry, &layout));
+        let physical = PhysicalBlocks::new(&geometry, &layout, &defects, 1).unwrap();
+        assert_eq!(physical.bytes() as u64, PhysicalBlocks::bytes_when_built(&geometry, &layout));
         (layout, physical)
     }
 

@@ -3,7 +3,7 @@
 /// How much a core has to hold, what it holds back for relocation, and whether that is still possible.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "independent states, each set where it comes about")]
-pub(crate) struct Room {
+pub(crate) struct CoreRoom {
     /// Units that there must be room for.
     logical_units: u64,
     /// Free superblocks held back for each relocating stream: one, and one more where the next victim may begin before the last is erased.
@@ -26,7 +26,7 @@ pub(crate) struct Room {
     rebuilds: bool,
 }
 
-impl Room {
+impl CoreRoom {
     pub(crate) fn new(logical_units: u64, tasks: u32, erases_late: bool, overlaps: bool) -> Self {
         let held_back = u32::from(erases_late || overlaps) + 1;
         let start_free = tasks * held_back;
@@ -149,22 +149,22 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
-    use super::Room;
+    use super::CoreRoom;
 
     #[test]
     fn victims_that_are_erased_late_take_a_superblock_more_of_each_task() {
-        let (early, late) = (Room::new(8, 3, false, false), Room::new(8, 3, true, false));
+        let (early, late) = (CoreRoom::new(8, 3, false, false), CoreRoom::new(8, 3, true, false));
         assert_eq!([early.held_back(), early.start_free], [1, 3]);
         assert_eq!([late.held_back(), late.start_free], [2, 6]);
         assert!(late.erases_late() && !early.erases_late());
-        let overlapping = Room::new(8, 3, false, true);
+        let overlapping = CoreRoom::new(8, 3, false, true);
         assert_eq!([overlapping.held_back(), overlapping.start_free], [2, 6]);
         assert!(!overlapping.erases_late(), "its victims are erased early, and beside the next");
     }
 
     #[test]
     fn collection_goes_on_from_the_low_mark_to_the_high_one_and_rests_from_there() {
-        let mut room = Room::new(8, 1, false, false);
+        let mut room = CoreRoom::new(8, 1, false, false);
         room.set_marks(2, 5);
         assert!(!room.needs_gc(3) && room.needs_gc(2) && room.collection_begins());
         for free in 0..5 {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_core_is_read_only_for_either_reason() {
-        let mut room = Room::new(8, 1, true, false);
+        let mut room = CoreRoom::new(8, 1, true, false);
         room.set_stuck(true);
         assert!(room.is_read_only() && !room.is_worn_out());
         room.power_failed();

@@ -7,7 +7,7 @@ use outlast_units::Stream;
 
 /// What a stream or a relocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Cause {
+pub enum StreamCause {
     /// The host writes.
     Host,
     /// Garbage collection moves data.
@@ -24,7 +24,7 @@ pub enum Cause {
     Map,
 }
 
-impl Cause {
+impl StreamCause {
     /// What policies of the user's know it by.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -79,14 +79,14 @@ const MOST_HOST_STREAMS: u32 = 16;
 /// task and class; one of the mapping table, if that is flushed; one of partial parity, if that has superblocks of its own; and, of a drive that scrubs
 /// only to rebuild what a failed die held, those of that, one for each class.
 #[derive(Clone, Debug)]
-pub struct Streams {
+pub struct StreamTable {
     hints: u8,
     classes: u8,
     /// Cause and class of each stream.
-    of: Vec<(Cause, u8)>,
-    tasks: Vec<Cause>,
+    of: Vec<(StreamCause, u8)>,
+    tasks: Vec<StreamCause>,
     /// Tasks that have streams of their own.
-    apart: Vec<Cause>,
+    apart: Vec<StreamCause>,
     /// That of the mapping table.
     map: Option<Stream>,
     partial: Option<Stream>,
@@ -94,7 +94,7 @@ pub struct Streams {
     rebuild: Option<Stream>,
 }
 
-impl Streams {
+impl StreamTable {
     pub(crate) fn new(
         config: &FtlConfig,
         classes: u8,
@@ -110,25 +110,27 @@ impl Streams {
             );
             return Err(ConfigError::new("device.ftl.streams", config.streams, limit));
         }
-        let mut tasks = vec![Cause::Gc];
-        tasks.extend(config.levels_wear().then_some(Cause::WearLeveling));
-        tasks.extend(scrub.then_some(Cause::Scrub));
-        let hosts = (0..classes).flat_map(|class| (0..config.streams).map(move |_| (Cause::Host, class)));
+        let mut tasks = vec![StreamCause::Gc];
+        tasks.extend(config.levels_wear().then_some(StreamCause::WearLeveling));
+        tasks.extend(scrub.then_some(StreamCause::Scrub));
+        let hosts =
+            (0..classes).flat_map(|class| (0..config.streams).map(move |_| (StreamCause::Host, class)));
         let mixes = config.gc.relocation == GcRelocation::Host;
-        let apart: Vec<Cause> = tasks.iter().copied().filter(|&task| task != Cause::Gc || !mixes).collect();
+        let apart: Vec<StreamCause> =
+            tasks.iter().copied().filter(|&task| task != StreamCause::Gc || !mixes).collect();
         let moved = apart.iter().flat_map(|&task| (0..classes).map(move |class| (task, class)));
-        let mut of: Vec<(Cause, u8)> = hosts.chain(moved).collect();
+        let mut of: Vec<(StreamCause, u8)> = hosts.chain(moved).collect();
         let map = map.map(|class| {
-            of.push((Cause::Map, class));
+            of.push((StreamCause::Map, class));
             Stream(of.len() as u8 - 1)
         });
         let partial = partial.then(|| {
-            of.push((Cause::Partial, 0));
+            of.push((StreamCause::Partial, 0));
             Stream(of.len() as u8 - 1)
         });
         // The last ones, so that the others have the numbers that they have without.
         let rebuild = (rebuild && !scrub).then_some(Stream(of.len() as u8));
-        of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (Cause::Scrub, class)));
+        of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (StreamCause::Scrub, class)));
         Ok(Self { hints: config.streams, classes, of, tasks, apart, map, partial, rebuild })
     }
 
@@ -171,7 +173,7 @@ impl Streams {
     /// The stream of data of class `class` moved by garbage collection: its own, or the host's.
     #[inline]
     pub fn gc(&self, class: u8) -> Stream {
-        self.relocated(Cause::Gc, class).unwrap_or_else(|| self.host(0, class))
+        self.relocated(StreamCause::Gc, class).unwrap_or_else(|| self.host(0, class))
     }
 
     /// Whether what garbage collection moves goes among the host's data.
@@ -185,7 +187,7 @@ impl Streams {
     /// # Panics
     /// If static wear levelling is off.
     pub fn wear_leveling(&self, class: u8) -> Stream {
-        self.relocated(Cause::WearLeveling, class).expect("static wear levelling is on")
+        self.relocated(StreamCause::WearLeveling, class).expect("static wear levelling is on")
     }
 
     /// The stream of data of class `class` moved by scrubbing.
@@ -193,7 +195,7 @@ impl Streams {
     /// # Panics
     /// If there is no scrubbing.
     pub fn scrub(&self, class: u8) -> Stream {
-        let kept = self.relocated(Cause::Scrub, class);
+        let kept = self.relocated(StreamCause::Scrub, class);
         let rebuild = || self.rebuild.map(|first| Stream(first.0 + class));
         kept.or_else(rebuild).expect("scrubbing is on")
     }
@@ -208,7 +210,7 @@ impl Streams {
         self.rebuild.is_some_and(|first| stream >= first)
     }
 
-    fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
+    fn relocated(&self, task: StreamCause, class: u8) -> Option<Stream> {
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
         let task = self.apart.iter().position(|&own| own == task)?;
         Some(Stream(self.hints * self.classes + task as u8 * self.classes + class))
@@ -225,7 +227,7 @@ impl Streams {
 
     /// Why units of `stream` are written.
     #[inline]
-    pub fn cause(&self, stream: Stream) -> Cause {
+    pub fn cause(&self, stream: Stream) -> StreamCause {
         self.of[usize::from(stream.0)].0
     }
 

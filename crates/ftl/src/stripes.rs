@@ -2,7 +2,7 @@
 //!
 //! A code instance divides a superblock into runs of neighbours in write order. The frontier skips the slots of parity and of missing lanes (decision 0011).
 
-use crate::layout::Layout;
+use crate::layout::SlotLayout;
 use outlast_codes::Code;
 use outlast_media::ConfigError;
 use outlast_settings::ftl::CodeConfig;
@@ -42,7 +42,7 @@ impl LaneSet {
 
 /// What a program unit of a superblock is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum Role {
+pub(crate) enum PuRole {
     /// It holds units of data.
     Data,
     /// It holds the parity of its stripe.
@@ -68,7 +68,7 @@ pub(crate) enum Role {
 /// With a code within blocks, too, superpages go in groups, the last superpage of which holds, on every lane, the parity of what
 /// the group has on that lane. Stripes do not cross from one group into the next, and the last superpage belongs to none.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Stripes {
+pub(crate) struct StripeLayout {
     /// Of the dies; absent where there is only one within blocks.
     code: Option<Code>,
     /// Within blocks.
@@ -88,10 +88,10 @@ pub(crate) struct Stripes {
     /// Stripe of each program unit of a superblock.
     stripe_of: IndexVec<PuWithin, u32>,
     /// What each program unit is for, where no lane is gone.
-    roles: IndexVec<PuWithin, Role>,
+    roles: IndexVec<PuWithin, PuRole>,
 }
 
-impl Stripes {
+impl StripeLayout {
     /// The stripes of `code` over superblocks of `layout`; `None` where the code is none.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Stripes {
     ///
     /// # Panics
     /// If stripes overlap: a bug.
-    pub(crate) fn new(code: CodeConfig, layout: &Layout) -> Result<Option<Self>, ConfigError> {
+    pub(crate) fn new(code: CodeConfig, layout: &SlotLayout) -> Result<Option<Self>, ConfigError> {
         let CodeConfig { data, parity, block } = code;
         if parity == 0 && block.is_none() {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Stripes {
             group_ends: Vec::new(),
             first_parity: Vec::new(),
             stripe_of: IndexVec::filled(0, pus as usize),
-            roles: IndexVec::filled(Role::Gap, pus as usize),
+            roles: IndexVec::filled(PuRole::Gap, pus as usize),
         };
         for first in (0..rows).step_by(group_rows as usize) {
             let end = rows.min(first + group_rows);
@@ -158,7 +158,7 @@ impl Stripes {
             stripes.group_ends.push(group);
             if block.is_some() {
                 let row = (last * lanes) as usize..(end * lanes) as usize;
-                stripes.roles.as_mut_slice()[row.clone()].fill(Role::BlockParity);
+                stripes.roles.as_mut_slice()[row.clone()].fill(PuRole::BlockParity);
                 stripes.stripe_of.as_mut_slice()[row].fill(group - 1);
             }
         }
@@ -169,7 +169,7 @@ impl Stripes {
             return Err(ConfigError::new("device.protection.data", data, limit));
         }
         let data_pus = layout.data_pus() as usize;
-        let over = stripes.roles.as_slice()[..data_pus].iter().filter(|&&role| role == Role::Gap).count();
+        let over = stripes.roles.as_slice()[..data_pus].iter().filter(|&&role| role == PuRole::Gap).count();
         if over != 0 && layout.list_rows() != 0 {
             // Nor may any be left out before the lists.
             let limit = format!(
@@ -181,7 +181,7 @@ impl Stripes {
                 None => ConfigError::new("device.protection.data", data, limit),
             });
         }
-        stripes.roles.as_mut_slice()[data_pus..].fill(Role::List);
+        stripes.roles.as_mut_slice()[data_pus..].fill(PuRole::List);
         stripes.place_parity();
         assert!(
             stripes.code.is_none() || stripes.ranges.iter().all(|range| range.end - range.start <= lanes),
@@ -210,7 +210,7 @@ impl Stripes {
             let (from, to) = (bound(stripe), bound(stripe + 1));
             let number = self.ranges.len() as u32;
             self.stripe_of.as_mut_slice()[from as usize..to as usize].fill(number);
-            self.roles.as_mut_slice()[from as usize..to as usize].fill(Role::Data);
+            self.roles.as_mut_slice()[from as usize..to as usize].fill(PuRole::Data);
             self.ranges.push(PuWithin(from)..PuWithin(to));
         }
         let last = (self.ranges.len() as u32).saturating_sub(1);
@@ -230,7 +230,7 @@ impl Stripes {
             let places: Vec<PuWithin> = self.parity_of(stripe, None).collect();
             for parity in places {
                 load[self.lane_of(parity)] += 1;
-                self.roles[parity] = Role::Parity;
+                self.roles[parity] = PuRole::Parity;
             }
         }
     }
@@ -317,22 +317,22 @@ impl Stripes {
 
     /// What program unit `pu` is for, given the lanes that were gone when its superblock was opened.
     #[inline]
-    pub(crate) fn role(&self, pu: PuWithin, gaps: Option<&LaneSet>) -> Role {
+    pub(crate) fn role(&self, pu: PuWithin, gaps: Option<&LaneSet>) -> PuRole {
         let role = self.roles[pu];
         match gaps {
             None => role,
-            Some(gaps) if gaps.contains(self.lane_of(pu)) => Role::Gap,
-            Some(_) if matches!(role, Role::BlockParity | Role::Gap | Role::List) => role,
+            Some(gaps) if gaps.contains(self.lane_of(pu)) => PuRole::Gap,
+            Some(_) if matches!(role, PuRole::BlockParity | PuRole::Gap | PuRole::List) => role,
             Some(gaps) if self.parity_of(self.stripe_of(pu), Some(gaps)).any(|parity| parity == pu) => {
-                Role::Parity
+                PuRole::Parity
             }
-            Some(_) => Role::Data,
+            Some(_) => PuRole::Data,
         }
     }
 }
 
 /// Refuses stripes that are wider than the dies, or whose members share a die.
-fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> Result<(), ConfigError> {
+fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &SlotLayout) -> Result<(), ConfigError> {
     let lanes = layout.lanes().as_slice();
     let width = u32::from(data) + u32::from(parity);
     if width > u32::from(layout.dies()) {
@@ -365,7 +365,7 @@ mod tests {
     use outlast_units::{Bytes, DieId};
     use std::collections::BTreeSet;
 
-    fn layout(dies: u16, pages: u32) -> Layout {
+    fn layout(dies: u16, pages: u32) -> SlotLayout {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: dies,
@@ -377,7 +377,7 @@ mod tests {
             spare_per_page: Bytes(0),
         };
         let dies: Vec<DieId> = (0..dies).map(DieId).collect();
-        Layout::new(&geometry, &FtlConfig::default(), &dies, 10).unwrap()
+        SlotLayout::new(&geometry, &FtlConfig::default(), &dies, 10).unwrap()
     }
 
     proptest::proptest! {
@@ -387,7 +387,7 @@ mod tests {
         ) {
             let layout = layout(dies, pages);
             let config = CodeConfig { data, parity, block };
-            let stripes = match Stripes::new(config, &layout) {
+            let stripes = match StripeLayout::new(config, &layout) {
                 Ok(Some(stripes)) => stripes,
                 Ok(None) => {
                     proptest::prop_assert!(parity == 0 && block.is_none());
@@ -420,26 +420,26 @@ mod tests {
                         proptest::prop_assert!(!std::mem::replace(&mut covered[pu.index()], true));
                         proptest::prop_assert_eq!(stripes.stripe_of(pu), stripe);
                     }
-                    let roles: Vec<Role> = PuWithin::each(members.clone()).map(|pu| stripes.role(pu, gaps)).collect();
+                    let roles: Vec<PuRole> = PuWithin::each(members.clone()).map(|pu| stripes.role(pu, gaps)).collect();
                     let count = |role| roles.iter().filter(|&&r| r == role).count() as u32;
                     if parity != 0 {
                         proptest::prop_assert!(width <= u32::from(data) + u32::from(parity));
                         let on: BTreeSet<u32> = PuWithin::each(members.clone()).map(|pu| pu.0 % lanes).collect();
                         proptest::prop_assert_eq!(on.len() as u32, width);
                     }
-                    let live = width - count(Role::Gap);
+                    let live = width - count(PuRole::Gap);
                     let expected = u32::from(parity).min(live.saturating_sub(1));
-                    proptest::prop_assert_eq!(count(Role::Parity), expected);
+                    proptest::prop_assert_eq!(count(PuRole::Parity), expected);
                     for pu in PuWithin::each(stripes.block_parity_after(stripe)) {
                         // It comes after all that it protects.
                         proptest::prop_assert!(pu >= members.end && stripes.stripe_of(pu) == stripe);
                         let role = stripes.role(pu, gaps);
-                        proptest::prop_assert!(role == Role::BlockParity || role == Role::Gap);
+                        proptest::prop_assert!(role == PuRole::BlockParity || role == PuRole::Gap);
                         covered[pu.index()] = true;
                     }
                 }
                 let left: Vec<PuWithin> = layout.pus_within().filter(|pu| !covered[pu.index()]).collect();
-                proptest::prop_assert!(left.iter().all(|&pu| stripes.role(pu, gaps) == Role::Gap));
+                proptest::prop_assert!(left.iter().all(|&pu| stripes.role(pu, gaps) == PuRole::Gap));
                 let groups = block.map_or(1, |block| pages.div_ceil(u32::from(block) + 1));
                 // A last superpage by itself protects nothing and is not used.
                 let alone = if block.is_some_and(|block| pages % (u32::from(block) + 1) == 1) { lanes } else { 0 };
@@ -453,10 +453,10 @@ mod tests {
         let layout = layout(8, 64);
         for data in [3, 4, 7] {
             let config = CodeConfig { data, parity: 1, block: None };
-            let stripes = Stripes::new(config, &layout).unwrap().unwrap();
+            let stripes = StripeLayout::new(config, &layout).unwrap().unwrap();
             let mut by_lane = [0u32; 8];
             for pu in layout.pus_within() {
-                by_lane[(pu.0 % 8) as usize] += u32::from(stripes.role(pu, None) == Role::Parity);
+                by_lane[(pu.0 % 8) as usize] += u32::from(stripes.role(pu, None) == PuRole::Parity);
             }
             let (least, most) = (by_lane.iter().min().unwrap(), by_lane.iter().max().unwrap());
             assert!(most - least <= 2, "{by_lane:?}");

@@ -1,7 +1,7 @@
 //! The life of superblocks: free, open, sealed, being relocated, free again or given up.
 
-use crate::bits::Bits;
-use crate::streams::Cause;
+use crate::bits::BitSet;
+use crate::streams::StreamCause;
 use outlast_decisions::{NO_CANDIDATE, SuperblockColumns, SuperblockState};
 use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 
@@ -10,7 +10,7 @@ use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 /// [`take_free`](Self::take_free) and [`open`](Self::open), then [`programmed`](Self::programmed) or [`settle`](Self::settle) for every
 /// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`erased`](Self::erased).
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Superblocks {
+pub(crate) struct SuperblockTable {
     /// Program units of a superblock.
     #[persist(skip)]
     pus: u32,
@@ -31,13 +31,13 @@ pub(crate) struct Superblocks {
     #[persist(each)]
     to_come: IndexVec<SuperblockId, u32>,
     /// One bit for each program unit; meaningful where some are still to come, or where not all of the superblock was programmed.
-    programmed: Bits,
+    programmed: BitSet,
     /// The stream that opened it last.
     #[persist(each)]
     opened_by: IndexVec<SuperblockId, Stream>,
     /// Why its units move, while it is being relocated.
     #[persist(each)]
-    moved_for: IndexVec<SuperblockId, Cause>,
+    moved_for: IndexVec<SuperblockId, StreamCause>,
     /// How many collection empties or erases.
     coming: u32,
     /// Free ones, the one freed longest ago first.
@@ -48,7 +48,7 @@ pub(crate) struct Superblocks {
     victim_units: u64,
 }
 
-impl Superblocks {
+impl SuperblockTable {
     /// `count` superblocks of `pus` program units, erased; `tracked`: each program unit is told apart.
     pub(crate) fn new(count: usize, pus: u32, tracked: bool) -> Self {
         Self {
@@ -59,9 +59,9 @@ impl Superblocks {
             sealed_order: IndexVec::filled(0, count),
             cycles: IndexVec::filled(0, count),
             to_come: IndexVec::filled(0, count),
-            programmed: Bits::new(if tracked { count * pus as usize } else { 0 }),
+            programmed: BitSet::new(if tracked { count * pus as usize } else { 0 }),
             opened_by: IndexVec::filled(Stream::default(), count),
-            moved_for: IndexVec::filled(Cause::Gc, count),
+            moved_for: IndexVec::filled(StreamCause::Gc, count),
             coming: 0,
             free: (0..count as u32).map(SuperblockId).collect(),
             retired: 0,
@@ -95,7 +95,7 @@ impl Superblocks {
     }
 
     #[inline]
-    pub(crate) fn moved_for(&self, superblock: SuperblockId) -> Cause {
+    pub(crate) fn moved_for(&self, superblock: SuperblockId) -> StreamCause {
         self.moved_for[superblock]
     }
 
@@ -188,14 +188,14 @@ impl Superblocks {
     ///
     /// # Panics
     /// If none is free.
-    pub(crate) fn take_free(&mut self, pick: Pick) -> SuperblockId {
+    pub(crate) fn take_free(&mut self, pick: FreePick) -> SuperblockId {
         let of = |index: &usize| self.cycles[self.free[*index]];
         let all = 0..self.free.len();
         let index = match pick {
-            Pick::FreedFirst => Some(0),
-            Pick::LeastWorn => all.min_by_key(of),
+            FreePick::FreedFirst => Some(0),
+            FreePick::LeastWorn => all.min_by_key(of),
             // The least of the complement: the first of the most worn, as the most would give the last.
-            Pick::MostWorn => all.min_by_key(|index| !of(index)),
+            FreePick::MostWorn => all.min_by_key(|index| !of(index)),
         };
         self.free.remove(index.expect("a stream asks whether a superblock is free before it opens one"))
     }
@@ -265,10 +265,10 @@ impl Superblocks {
     ///
     /// # Panics
     /// If it is not sealed.
-    pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: Cause) {
+    pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: StreamCause) {
         self.set(superblock, SuperblockState::Sealed, SuperblockState::Collecting);
         self.moved_for[superblock] = cause;
-        self.coming += u32::from(cause == Cause::Gc);
+        self.coming += u32::from(cause == StreamCause::Gc);
         self.victims += 1;
         self.victim_units += u64::from(self.valid[superblock]);
         self.valid[superblock] |= NO_CANDIDATE;
@@ -286,7 +286,7 @@ impl Superblocks {
     /// If it is not being relocated.
     pub(crate) fn end_collecting(&mut self, superblock: SuperblockId) {
         self.set(superblock, SuperblockState::Collecting, SuperblockState::Sealed);
-        self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
+        self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
         self.valid[superblock] &= !NO_CANDIDATE;
     }
 
@@ -297,7 +297,7 @@ impl Superblocks {
     pub(crate) fn erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
         assert!(self.valid[superblock] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
         self.set(superblock, SuperblockState::Collecting, SuperblockState::Free);
-        self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
+        self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
         self.free.push(superblock);
         self.cycles[superblock] = cycles;
         if !usable {
@@ -360,7 +360,7 @@ impl Superblocks {
         + size_of::<u32>() * 3
         + size_of::<u64>() * 2
         + size_of::<Stream>()
-        + size_of::<Cause>()
+        + size_of::<StreamCause>()
         + size_of::<SuperblockId>();
 
     /// Resident bytes.
@@ -418,7 +418,7 @@ impl Superblocks {
 
 /// Which free superblock is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pick {
+pub(crate) enum FreePick {
     /// The one freed longest ago.
     FreedFirst,
     /// The least worn one.
@@ -433,10 +433,10 @@ mod tests {
 
     const ID: SuperblockId = SuperblockId(1);
 
-    fn filled(units: u32) -> Superblocks {
-        let mut superblocks = Superblocks::new(3, 4, true);
-        assert_eq!(superblocks.take_free(Pick::FreedFirst), SuperblockId(0));
-        assert_eq!(superblocks.take_free(Pick::LeastWorn), ID);
+    fn filled(units: u32) -> SuperblockTable {
+        let mut superblocks = SuperblockTable::new(3, 4, true);
+        assert_eq!(superblocks.take_free(FreePick::FreedFirst), SuperblockId(0));
+        assert_eq!(superblocks.take_free(FreePick::LeastWorn), ID);
         superblocks.open(ID, Stream(2));
         (0..units).for_each(|_| superblocks.unit_valid(ID));
         assert!(!superblocks.programmed(ID, Pu(4), 3, 7));
@@ -450,19 +450,19 @@ mod tests {
         assert_eq!((superblocks.state(ID), superblocks.seal_of(ID)), (SuperblockState::Sealed, Some(0)));
         assert_eq!(superblocks.candidates().collect::<Vec<_>>(), [(ID, 2)]);
         assert_eq!([4, 5, 6, 7].map(|pu| superblocks.is_programmed(Pu(pu))), [true, true, true, false]);
-        superblocks.begin_collecting(ID, Cause::Scrub);
-        assert_eq!((superblocks.candidates().count(), superblocks.moved_for(ID)), (0, Cause::Scrub));
+        superblocks.begin_collecting(ID, StreamCause::Scrub);
+        assert_eq!((superblocks.candidates().count(), superblocks.moved_for(ID)), (0, StreamCause::Scrub));
         superblocks.unit_stale(ID);
         superblocks.unit_stale(ID);
         superblocks.erased(ID, 9, true);
         assert_eq!((superblocks.state(ID), superblocks.victims()), (SuperblockState::Free, (1, 2)));
-        assert_eq!(superblocks.take_free(Pick::MostWorn), ID);
+        assert_eq!(superblocks.take_free(FreePick::MostWorn), ID);
     }
 
     #[test]
     fn one_that_cannot_be_used_is_given_up_until_it_can() {
         let mut superblocks = filled(0);
-        superblocks.begin_collecting(ID, Cause::Gc);
+        superblocks.begin_collecting(ID, StreamCause::Gc);
         superblocks.erased(ID, 1, false);
         assert_eq!(
             (superblocks.state(ID), superblocks.retired(), superblocks.free()),
@@ -476,24 +476,24 @@ mod tests {
     #[should_panic(expected = "erased with valid units")]
     fn valid_units_are_not_erased() {
         let mut superblocks = filled(1);
-        superblocks.begin_collecting(ID, Cause::Gc);
+        superblocks.begin_collecting(ID, StreamCause::Gc);
         superblocks.erased(ID, 1, true);
     }
 
     #[test]
     #[should_panic(expected = "is Open, not Sealed")]
     fn an_open_one_is_not_relocated() {
-        let mut superblocks = Superblocks::new(1, 4, true);
-        let superblock = superblocks.take_free(Pick::FreedFirst);
+        let mut superblocks = SuperblockTable::new(1, 4, true);
+        let superblock = superblocks.take_free(FreePick::FreedFirst);
         superblocks.open(superblock, Stream(0));
-        superblocks.begin_collecting(superblock, Cause::Gc);
+        superblocks.begin_collecting(superblock, StreamCause::Gc);
     }
 
     #[test]
     #[should_panic(expected = "5 program units end, 4 are to come")]
     fn no_more_is_settled_than_is_to_come() {
-        let mut superblocks = Superblocks::new(1, 4, true);
-        let superblock = superblocks.take_free(Pick::FreedFirst);
+        let mut superblocks = SuperblockTable::new(1, 4, true);
+        let superblock = superblocks.take_free(FreePick::FreedFirst);
         superblocks.open(superblock, Stream(0));
         superblocks.settle(superblock, 5, 0);
     }

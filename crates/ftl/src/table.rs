@@ -4,16 +4,16 @@
 //! units of superblocks they take 9.0 bytes for each mapping unit at 15 % spare space. Relocation reads the bits, which stay in the processor's cache, and only
 //! writes to the tables; the self-check compares all three. The whole of the mapping is in memory: no part of it is read from flash when it is needed.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_tables::prefetch;
 use outlast_units::{IndexVec, Lpn, Ppn};
 
 /// What the translation layer asks of its mapping. [`FlatMap`] keeps all of it in memory; a map that is paged on demand, or one whose
-/// zones are numbered as superblocks are, stands here instead: [`Map`](crate::ftl::Map) names the one in use.
+/// zones are numbered as superblocks are, stands here instead: [`MappingInUse`](crate::ftl::Map) names the one in use.
 ///
 /// A slot is *valid* if its logical page leads to it. What a slot held before that is *stale*; its owner stays known until the slot
 /// is written again, since a loss of power may make it valid once more.
-pub(crate) trait Mapping {
+pub(crate) trait PageMapping {
     /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
     fn lookup(&self, lpn: Lpn) -> Ppn;
 
@@ -80,7 +80,7 @@ pub(crate) struct FlatMap {
     owners: IndexVec<Ppn, Lpn>,
     /// One bit for each slot. So small that of most drives it stays in the cache, where looking for the valid slots in the other two
     /// tables would miss it at every slot.
-    valid: Bits,
+    valid: BitSet,
 }
 
 impl FlatMap {
@@ -89,11 +89,11 @@ impl FlatMap {
         Self {
             slots: outlast_tables::filled(Ppn::NONE, pages as usize).into(),
             owners: outlast_tables::filled(Lpn::NONE, slots as usize).into(),
-            valid: Bits::new(slots as usize),
+            valid: BitSet::new(slots as usize),
         }
     }
 
-    /// What [`Mapping::bytes`] will be.
+    /// What [`PageMapping::bytes`] will be.
     pub(crate) fn bytes_when_built(pages: u64, slots: u32) -> u64 {
         pages * size_of::<Ppn>() as u64
             + u64::from(slots) * size_of::<Lpn>() as u64
@@ -101,7 +101,7 @@ impl FlatMap {
     }
 }
 
-impl Mapping for FlatMap {
+impl PageMapping for FlatMap {
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         self.slots[lpn]

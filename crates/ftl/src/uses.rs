@@ -15,13 +15,13 @@ pub(crate) struct LastUse {
 
 /// The last use of every superblock, and what there has been so far of the one under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Uses {
+pub(crate) struct SuperblockUses {
     last: IndexVec<SuperblockId, LastUse>,
     /// Units that neither ECC nor re-reads gave since the last erasure.
     uncorrectable: IndexVec<SuperblockId, u32>,
 }
 
-impl Uses {
+impl SuperblockUses {
     /// Of `superblocks` superblocks that have not been used yet.
     pub(crate) fn new(superblocks: usize) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Uses {
     }
 
     /// Neither ECC nor re-reads have given `units` units of `superblock`.
-    pub(crate) fn note_uncorrectable(&mut self, superblock: SuperblockId, units: u32) {
+    pub(crate) fn count_uncorrectable(&mut self, superblock: SuperblockId, units: u32) {
         let sum = &mut self.uncorrectable[superblock];
         *sum = sum.saturating_add(units);
     }
@@ -63,10 +63,10 @@ mod tests {
     #[test]
     fn each_use_is_counted_by_itself() {
         let (one, other) = (SuperblockId(1), SuperblockId(0));
-        let mut uses = Uses::new(2);
+        let mut uses = SuperblockUses::new(2);
         uses.begin(one, 7.0);
-        uses.note_uncorrectable(one, 2);
-        uses.note_uncorrectable(one, 3);
+        uses.count_uncorrectable(one, 2);
+        uses.count_uncorrectable(one, 3);
         assert_eq!(uses.last(one), LastUse { expected_errors: 7.0, rereads: 0, uncorrectable: 0 });
         uses.end(one, 9.0, 4);
         assert_eq!(uses.last(one), LastUse { expected_errors: 9.0, rereads: 4, uncorrectable: 5 });

@@ -3,7 +3,7 @@
 use crate::support;
 
 use outlast_decisions::SuperblockState;
-use outlast_ftl::{Cause, ProgramCause};
+use outlast_ftl::{ProgramCause, StreamCause};
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{Lpn, Stream, SuperblockId};
 use support::kind::{Kind, SOUND};
@@ -33,7 +33,7 @@ fn write_and_cover(rig: &mut Rig, hint: u8) {
 fn logs(rig: &Rig) -> usize {
     let all = (0..rig.ftl.layout().superblocks()).map(|id| rig.ftl.superblock(SuperblockId(id)));
     all.filter(|own| {
-        own.state() == SuperblockState::Open && rig.ftl.streams().cause(own.stream()) == Cause::Partial
+        own.state() == SuperblockState::Open && rig.ftl.streams().cause(own.stream()) == StreamCause::Partial
     })
     .count()
 }

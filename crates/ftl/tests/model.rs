@@ -1,7 +1,7 @@
 //! Does the translation layer alone do what two plain maps do, whatever befalls it: what the host reads, and what is on flash?
 
 use outlast_decisions::SuperblockState;
-use outlast_ftl::{Cause, Ftl, FtlOptions};
+use outlast_ftl::{Ftl, FtlOptions, StreamCause};
 use outlast_media::{DefectConfig, Geometry, Unit};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::rng::SplitMix;
@@ -189,7 +189,7 @@ impl Rig {
         let Some(victim) = self.ftl.choose_victim().or_else(|| self.ftl.choose_broken()) else { return };
         let stream = self.ftl.streams().gc(0);
         let pus = self.ftl.layout().pus_per_superblock();
-        let valid = self.ftl.begin_relocation(victim, stream, Cause::Gc);
+        let valid = self.ftl.begin_relocation(victim, stream, StreamCause::Gc);
         assert_eq!(valid, self.ftl.superblock(victim).valid());
         for within in (0..(f64::from(pus) * share) as u32).map(PuWithin) {
             self.relocate(stream, victim, within);
@@ -225,9 +225,9 @@ impl Rig {
         while mask != 0 && self.ftl.can_append(stream) {
             let relocated = self.ftl.relocate_units(stream, pu, mask);
             assert_eq!(relocated.stale, 0);
-            assert!(relocated.rest.count_ones() < mask.count_ones());
-            self.moved += (mask & !relocated.rest).count_ones();
-            mask = relocated.rest;
+            assert!(relocated.remaining.count_ones() < mask.count_ones());
+            self.moved += (mask & !relocated.remaining).count_ones();
+            mask = relocated.remaining;
             self.pending.extend(relocated.completed);
         }
     }

@@ -1,8 +1,8 @@
 //! What becomes of data whose program operation failed, and of blocks whose erasure did.
 
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use crate::ssd::Ssd;
-use outlast_ftl::Cause;
+use outlast_ftl::StreamCause;
 use outlast_units::{CoreId, Nanos, Ppn, Pu, Row, Stream};
 
 impl Ssd {
@@ -60,7 +60,7 @@ impl Ssd {
         // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
         self.program_parity(now, core, own);
         let mut stranded = 0;
-        if self.cores[core].ftl.streams().cause(own) == Cause::Map {
+        if self.cores[core].ftl.streams().cause(own) == StreamCause::Map {
             self.drop_map_pages(core, op.pu);
         } else if op.units != 0 {
             for slot in Ppn::each(self.cores[core].ftl.layout().slots_of(op.pu)) {
@@ -89,7 +89,7 @@ impl Ssd {
         for stream in [own, gc].into_iter().chain(any) {
             let ftl = &mut self.cores[core].ftl;
             if let Some(to) = ftl.rewrite(stream, slot) {
-                let host = ftl.streams().cause(stream) == Cause::Host;
+                let host = ftl.streams().cause(stream) == StreamCause::Host;
                 self.note_moved_in(core, op, to.ppn, host);
                 if host {
                     self.cores[core].buffer.enter_again();
@@ -164,14 +164,14 @@ impl Ssd {
     fn program_of(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32, op: &Op) {
         // All program units of a stream go through one queue, so that none overtakes another.
         let task = match self.cores[core].ftl.streams().cause(stream) {
-            Cause::Host if op.kind == OpKind::HostProgram => {
+            StreamCause::Host if op.kind == OpKind::HostProgram => {
                 return self.program_host_in(now, core, pu, units, op.epoch);
             }
-            Cause::Host | Cause::Partial => return self.program_host(now, core, pu, units),
-            Cause::Map => return self.program_map(now, core, pu),
-            Cause::Gc => Task::Gc,
-            Cause::WearLeveling => Task::WearLeveling,
-            Cause::Scrub | Cause::Reencode => Task::Scrub,
+            StreamCause::Host | StreamCause::Partial => return self.program_host(now, core, pu, units),
+            StreamCause::Map => return self.program_map(now, core, pu),
+            StreamCause::Gc => InternalTask::Gc,
+            StreamCause::WearLeveling => InternalTask::WearLeveling,
+            StreamCause::Scrub | StreamCause::Reencode => InternalTask::Scrub,
         };
         if op.kind == OpKind::RelocationProgram && op.task == task {
             self.program_relocated_in(now, core, task, pu, units, op.epoch);

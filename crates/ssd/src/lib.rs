@@ -32,7 +32,7 @@ pub use apart::CoreShare;
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
 pub use health::{Change, Decision, Reason, RedundancyLoss};
-pub use outlast_flash::Worked;
+pub use outlast_flash::PerArrayWork;
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;

@@ -9,7 +9,7 @@
 
 use crate::core::Due;
 use crate::livelock::LivelockWatch;
-use crate::op::Task;
+use crate::op::InternalTask;
 use crate::ssd::Ssd;
 use outlast_units::{CoreId, Nanos};
 
@@ -85,9 +85,9 @@ impl Ssd {
         while let Some(due) = self.unsettled.take(&mut self.cores[core].dirty) {
             match due {
                 Due::Formers => self.look_at_formers(now, core),
-                Due::GcVictim => self.look_at_victim(now, core, Task::Gc),
-                Due::WearVictim => self.look_at_victim(now, core, Task::WearLeveling),
-                Due::ScrubVictim => self.look_at_victim(now, core, Task::Scrub),
+                Due::GcVictim => self.look_at_victim(now, core, InternalTask::Gc),
+                Due::WearVictim => self.look_at_victim(now, core, InternalTask::WearLeveling),
+                Due::ScrubVictim => self.look_at_victim(now, core, InternalTask::Scrub),
                 Due::Wear => self.level_wear(now, core),
                 Due::Collect => self.collect(now, core),
                 Due::Scrub => self.maybe_scrub(now, core),

@@ -149,7 +149,7 @@ impl Ssd {
     /// From now on the drive keeps account of where the time of commands goes, see [`Device::take_parts`]. To be asked for while no command
     /// is under way; a snapshot has nothing of it.
     pub fn split_latencies(&mut self) {
-        self.flash.keep_clocks();
+        self.flash.keep_accounts();
         self.ledger = Some(Box::default());
         self.notes_reads = true;
     }
@@ -231,7 +231,7 @@ impl Ssd {
     pub fn is_idle(&self) -> bool {
         self.commands_in_flight() == 0
             && self.flash.all_idle()
-            && !self.flash.any_thinks()
+            && !self.flash.has_thinking_slots()
             && self.host.completions.next() == Nanos::MAX
     }
     pub(crate) fn write_cache(&self) -> WriteCache {

@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
-use outlast_ftl::{Cause, ReadCause};
+use outlast_ftl::{ReadCause, StreamCause};
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
@@ -64,7 +64,7 @@ impl Ssd {
         let stream = ftl.streams().host(command.stream.0, class);
         match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
-            Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
+            Err(outlast_ftl::FtlFull) => Err(Outcome::ReadOnly),
         }
     }
 
@@ -139,7 +139,7 @@ impl Ssd {
     pub fn pre_wear(&mut self, cycles: u32) {
         for core in &mut self.cores {
             let blocks = core.ftl.blocks().all_cycles().len();
-            core.ftl.wear(&vec![cycles; blocks]);
+            core.ftl.set_wear(&vec![cycles; blocks]);
         }
     }
 
@@ -168,15 +168,17 @@ impl Ssd {
     /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full, or held back.
     pub fn end_untimed(&mut self) {
         for core in &mut self.cores {
-            let begun = |cause: Cause| -> u32 {
+            let begun = |cause: StreamCause| -> u32 {
                 let streams = core.ftl.streams();
                 streams
                     .all()
-                    .filter(|&stream| (streams.cause(stream) == Cause::Host) == (cause == Cause::Host))
+                    .filter(|&stream| {
+                        (streams.cause(stream) == StreamCause::Host) == (cause == StreamCause::Host)
+                    })
                     .map(|stream| core.ftl.stream(stream).begun_units())
                     .sum()
             };
-            let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
+            let (host, relocated) = (begun(StreamCause::Host), begun(StreamCause::Gc));
             debug_assert!(
                 u64::from(host + relocated + core.ftl.held_units()) == core.ftl.figures().buffered_units,
                 "without time all full program units are on flash, or held back"

@@ -7,7 +7,7 @@ use outlast_units::{Bytes, DieId, LaneIndex};
 
 const FREE: SuperblockId = SuperblockId(1);
 
-fn codes() -> (Layout, Streams, Codes) {
+fn codes() -> (SlotLayout, StreamTable, CodeTable) {
     let geometry = Geometry {
         channels: 1,
         chips_per_channel: 4,
@@ -19,9 +19,9 @@ fn codes() -> (Layout, Streams, Codes) {
         spare_per_page: Bytes(0),
     };
     let config = FtlConfig::default();
-    let layout = Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
-    let streams = Streams::new(&config, 2, false, false, None, false).unwrap();
-    let mut codes = Codes::new(ProtectedStreams::Gathered, streams.count().into(), 8);
+    let layout = SlotLayout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
+    let streams = StreamTable::new(&config, 2, false, false, None, false).unwrap();
+    let mut codes = CodeTable::new(ProtectedStreams::Gathered, streams.count().into(), 8);
     let raid = CodeConfig { data: 3, parity: 1, block: None };
     codes.assign(&[NO_PARITY, raid], &layout, &streams, None).unwrap();
     (layout, streams, codes)

@@ -1,8 +1,8 @@
 //! The check of all invariants.
 
 use super::Ftl;
-use crate::table::Mapping;
-use crate::turns::Turns;
+use crate::table::PageMapping;
+use crate::turns::UntimedTurns;
 use outlast_decisions::SuperblockState;
 use outlast_persist::Extents;
 use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
@@ -114,7 +114,7 @@ impl Ftl {
 
     /// Checks that what is emptied without time is, and holds nothing in the slots dealt with.
     fn check_turns(&self) -> Result<(), String> {
-        let Turns { victim, cold, .. } = &self.turns;
+        let UntimedTurns { victim, cold, .. } = &self.turns;
         let victims = victim.iter().map(|own| (own.superblock, own.next));
         for (superblock, next) in victims.chain(cold.iter().map(|own| (own.superblock, own.next))) {
             if self.superblocks.state(superblock) != SuperblockState::Collecting {

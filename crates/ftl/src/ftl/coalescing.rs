@@ -1,8 +1,8 @@
 //! Units that the host writes again before they are programmed: they take the place that they have.
 
 use super::Ftl;
-use crate::streams::Cause;
-use crate::table::Mapping;
+use crate::streams::StreamCause;
+use crate::table::PageMapping;
 use outlast_media::Unit;
 use outlast_units::{Lpn, Ppn, Pu};
 
@@ -36,7 +36,7 @@ impl Ftl {
         let (pu, _) = self.layout.pu_of(slot);
         let is_open = held.has(pu) || self.begun_pu(stream) == Some(pu);
         // What relocation moved is not new, wherever it had to go, and a flush does not wait for it.
-        (is_open && self.streams.cause(stream) == Cause::Host && self.is_new(slot)).then_some(slot)
+        (is_open && self.streams.cause(stream) == StreamCause::Host && self.is_new(slot)).then_some(slot)
     }
 
     /// New data of the host takes the place of the old in `slot`, which is [replaceable](Ftl::replaceable): `unit`, when bytes are kept.
@@ -79,7 +79,7 @@ impl Ftl {
         let Some(held) = &self.held else { return Ok(()) };
         held.check(|pu| {
             let (superblock, _) = self.layout.within_superblock(pu);
-            let is_host = self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Host;
+            let is_host = self.streams.cause(self.superblocks.opened_by(superblock)) == StreamCause::Host;
             is_host && self.superblocks.to_come(superblock) != 0 && !self.superblocks.is_programmed(pu)
         })
     }

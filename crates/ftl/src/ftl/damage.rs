@@ -1,9 +1,9 @@
 //! Operations that failed, data that is lost, lanes that are given up.
 
-use super::{Ftl, Slot};
+use super::{Ftl, WrittenSlot};
 use crate::causes::ProgramCause;
-use crate::stripes::Role;
-use crate::table::Mapping;
+use crate::stripes::PuRole;
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
@@ -20,8 +20,8 @@ impl Ftl {
             !self.lanes.has_failed(pu) || self.is_disowned(pu),
             "program unit {pu} fails twice, with data in it"
         );
-        self.lanes.shake();
-        self.hand_on_origins(pu);
+        self.lanes.record_failure();
+        self.pass_on_origins(pu);
         if let Some(records) = &mut self.records {
             records.failed(&self.layout, pu);
         }
@@ -31,14 +31,14 @@ impl Ftl {
         let complete = self.is_stripe_complete(pu);
         if self.partials.are_on_flash() {
             self.cover_failed(pu);
-            if role == Role::Data && !complete {
+            if role == PuRole::Data && !complete {
                 self.expose(superblock, within);
             }
         }
-        if matches!(role, Role::Parity | Role::BlockParity | Role::List) || complete {
-            self.lanes.note_failed(pu);
+        if matches!(role, PuRole::Parity | PuRole::BlockParity | PuRole::List) || complete {
+            self.lanes.mark_failed(pu);
         } else {
-            self.take_in_hand(pu);
+            self.keep_failed_units(pu);
         }
         self.settle_pus(superblock, 1)
     }
@@ -49,7 +49,7 @@ impl Ftl {
 
     /// The content of a program unit that failed before its stripe got its parity no longer counts in the stripe; until it has
     /// been written elsewhere it is in the controller's hand.
-    pub(super) fn take_in_hand(&mut self, pu: Pu) {
+    pub(super) fn keep_failed_units(&mut self, pu: Pu) {
         let slots = self.layout.slots_of(pu);
         let Some(contents) = self.contents.as_mut().filter(|contents| contents.keeps_stale()) else { return };
         for slot in Ppn::each(slots.clone()) {
@@ -68,7 +68,7 @@ impl Ftl {
 
     /// Puts the unit of `slot`, whose program operation failed, at the frontier of `stream`; `None` when it is stale or the
     /// stream cannot take it.
-    pub fn rewrite(&mut self, stream: Stream, slot: Ppn) -> Option<Slot> {
+    pub fn rewrite(&mut self, stream: Stream, slot: Ppn) -> Option<WrittenSlot> {
         if !self.map.is_valid(slot) {
             return None;
         }
@@ -117,11 +117,11 @@ impl Ftl {
             self.invalidate(slot);
         }
         self.entry_changed(lpn);
-        self.note_lost(lpn).then_some(lpn)
+        self.record_loss(lpn).then_some(lpn)
     }
 
     /// The newest copy of `lpn` is lost; whether its data is, with that: it is not if the controller has it.
-    pub(super) fn note_lost(&mut self, lpn: Lpn) -> bool {
+    pub(super) fn record_loss(&mut self, lpn: Lpn) -> bool {
         if self.is_map_page(lpn) {
             self.record_trim(lpn);
             return false;
@@ -161,22 +161,22 @@ impl Ftl {
             if !hit || self.lanes.is_dead(lane) {
                 continue;
             }
-            self.lanes.kill(lane);
+            self.lanes.mark_dead(lane);
             let open: Vec<SuperblockId> = self.superblocks.in_state(SuperblockState::Open).collect();
             for superblock in open {
                 self.give_up_lane(superblock, lane);
             }
         }
         self.lanes.forget_missing_of_dead();
-        self.sort_out_superblocks();
+        self.review_usable_superblocks();
         self.count_data_units();
         self.review_room();
     }
 
     /// `dies` are not there yet.
-    pub(super) fn leave_out_dies(&mut self, dies: &[LocalDie]) {
+    pub(super) fn mark_absent_dies(&mut self, dies: &[LocalDie]) {
         for &lane in dies.iter().flat_map(|&die| self.layout.lanes_of_die(die)) {
-            self.lanes.leave_for_later(lane);
+            self.lanes.mark_absent(lane);
         }
     }
 
@@ -184,9 +184,9 @@ impl Ftl {
     /// until they have been moved ([`SuperblockView::is_narrow`](super::SuperblockView::is_narrow)).
     pub fn add_die(&mut self, local_die: LocalDie) {
         for &lane in self.layout.lanes_of_die(local_die) {
-            self.lanes.add(lane);
+            self.lanes.mark_present(lane);
         }
-        self.sort_out_superblocks();
+        self.review_usable_superblocks();
         self.count_data_units();
         self.review_room();
     }
@@ -214,26 +214,26 @@ impl Ftl {
         let (mut gone, mut data) = (0, 0);
         for pu in self.layout.pus_within().filter(|&pu| self.lane_position(pu) == lane) {
             match self.role(superblock, pu) {
-                Role::Data if pu >= from && !self.is_used_up(self.layout.pu_at(superblock, pu)) => {
+                PuRole::Data if pu >= from && !self.is_used_up(self.layout.pu_at(superblock, pu)) => {
                     gone += 1;
                     data += 1;
                 }
-                Role::Parity | Role::BlockParity
+                PuRole::Parity | PuRole::BlockParity
                     if self.code_of(superblock).is_some_and(|code| code.stripe_of(pu) >= due) =>
                 {
                     gone += 1;
                 }
                 // Lists come when all data has.
-                Role::List if !self.is_used_up(self.layout.pu_at(superblock, pu)) => gone += 1,
+                PuRole::List if !self.is_used_up(self.layout.pu_at(superblock, pu)) => gone += 1,
                 _ => {}
             }
         }
         self.frontiers[stream].break_straight();
-        let here = !begun && self.lane_position(at) == lane && self.role(superblock, at) == Role::Data;
+        let here = !begun && self.lane_position(at) == lane && self.role(superblock, at) == PuRole::Data;
         // The one under way is not counted among those that come later.
         self.frontiers[stream].lose_later((data - u32::from(here)) * units);
         if here {
-            self.go_on(stream, at);
+            self.advance_frontier(stream, at);
         }
         self.settle_pus(superblock, gone);
     }

@@ -1,10 +1,10 @@
 //! Which code new superblocks get, and which old ones no longer have the code, or the dies, of new ones.
 
 use super::Ftl;
-use crate::policy::Deciders;
-use crate::streams::Cause;
+use crate::policy::FtlPolicies;
+use crate::streams::StreamCause;
 use crate::stripes::LaneSet;
-use crate::uses::Uses;
+use crate::uses::SuperblockUses;
 use outlast_decisions::{ChosenCode, StripeCodeQuestion, SuperblockState};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{CodeConfig, ProtectionConfig};
@@ -23,7 +23,7 @@ impl Ftl {
     /// A code that does not suit the dies, or leaves too little room for the user data: then nothing has changed.
     pub fn set_code(&mut self, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
         code.validate("code")?;
-        if self.own.by_figures.chooses(class) {
+        if self.policies.by_figures.chooses(class) {
             let limit = "has codes by what superblocks have gone through, in device.protection.codes";
             return Err(ConfigError::new("class", class, limit));
         }
@@ -48,10 +48,10 @@ impl Ftl {
     /// The codes that a drive begins with, and, where they follow figures of superblocks, what is kept for that.
     pub(super) fn begin_codes(&mut self, protection: Option<&ProtectionConfig>) -> Result<(), ConfigError> {
         let none = CodeConfig { data: 1, parity: 0, block: None };
-        let code = |class| protection.map_or(none, |own| own.code(class));
+        let code = |class| protection.map_or(none, |protection| protection.code(class));
         self.take_codes(&(0..self.streams.classes()).map(code).collect::<Vec<_>>())?;
-        if self.own.choose_codes() {
-            self.uses = Some(Box::new(Uses::new(self.superblocks.ids().len())));
+        if self.policies.choose_codes() {
+            self.uses = Some(Box::new(SuperblockUses::new(self.superblocks.ids().len())));
         }
         protection.map_or(Ok(()), |protection| self.check_rules(protection))
     }
@@ -87,7 +87,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Whether it is kept what superblocks have gone through ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::note_uncorrectable`]).
+    /// Whether it is kept what superblocks have gone through ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::count_uncorrectable`]).
     #[inline]
     pub fn keeps_uses(&self) -> bool {
         self.uses.is_some()
@@ -108,10 +108,10 @@ impl Ftl {
     }
 
     /// Neither ECC nor re-reads have given `units` units of program unit `pu`.
-    pub fn note_uncorrectable(&mut self, pu: Pu, units: u32) {
+    pub fn count_uncorrectable(&mut self, pu: Pu, units: u32) {
         let (superblock, _) = self.within_superblock(pu);
         if let Some(uses) = &mut self.uses {
-            uses.note_uncorrectable(superblock, units);
+            uses.count_uncorrectable(superblock, units);
         }
     }
 
@@ -120,7 +120,7 @@ impl Ftl {
     #[cold]
     pub(super) fn choose_code(&mut self, superblock: SuperblockId, stream: Stream) {
         let free = self.free_superblocks() + 1;
-        let Self { own, codes, layout, lanes, superblocks, streams, counts, uses, .. } = self;
+        let Self { policies, codes, layout, lanes, superblocks, streams, counts, uses, .. } = self;
         if !codes.is_protected(stream) {
             return;
         }
@@ -145,22 +145,22 @@ impl Ftl {
         let code = |(data, parity): ChosenCode| CodeConfig { data, parity, ..class };
         let room_of = |chosen: ChosenCode| codes.room_of(code(chosen), layout, lanes.dead());
         let check = |&chosen: &ChosenCode| {
-            let told = |problem: String| format!("returned {chosen:?}: {problem}");
-            code(chosen).validate("code").map_err(|error| told(error.to_string()))?;
-            let room = room_of(chosen).map_err(|error| told(error.to_string()))?;
+            let refusal = |problem: String| format!("returned {chosen:?}: {problem}");
+            code(chosen).validate("code").map_err(|error| refusal(error.to_string()))?;
+            let room = room_of(chosen).map_err(|error| refusal(error.to_string()))?;
             if chosen.1 > class.parity {
                 let limit =
                     "has more parity than the code of its class, by which the controller's memory is counted";
-                return Err(told(limit.to_owned()));
+                return Err(refusal(limit.to_owned()));
             }
             if room < least && lanes.dead().is_none() {
-                return Err(told(format!(
+                return Err(refusal(format!(
                     "leaves a superblock less data than the code of its class ({room} units, not {least}), by which room is counted"
                 )));
             }
             Ok(())
         };
-        let Deciders { code: policy, by_figures, .. } = &mut **own;
+        let FtlPolicies { code: policy, by_figures, .. } = &mut **policies;
         let chosen = match policy {
             Some(policy) => policy.decide(&question, check),
             None => by_figures.choose(&question).filter(|chosen| check(chosen).is_ok()),
@@ -180,10 +180,10 @@ impl Ftl {
     #[inline]
     pub(super) fn is_outdated(&self, superblock: SuperblockId) -> bool {
         let stream = self.superblocks.opened_by(superblock);
-        !self.own.choose_codes_of(self.streams.class(stream))
+        !self.policies.choose_codes_of(self.streams.class(stream))
             && self.superblocks.state(superblock) == SuperblockState::Sealed
             && !self.codes.is_current(superblock, stream)
-            && self.streams.cause(stream) != Cause::Partial
+            && self.streams.cause(stream) != StreamCause::Partial
     }
 
     /// Members that stripes of `superblock`, which is sealed, have lost: those of lanes that are gone, and those that a loss of power took.

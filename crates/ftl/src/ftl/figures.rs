@@ -10,7 +10,7 @@ use std::iter::Sum;
 
 /// What a translation layer has counted since the beginning, and what it counts now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Figures {
+pub struct FtlFigures {
     /// Units written, by cause.
     pub written: UnitsWritten,
     /// Units that the host has written in place of older ones that were not programmed yet: they are not in `written`.
@@ -38,7 +38,7 @@ pub struct Figures {
 
 /// P/E cycles of some blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wear {
+pub struct BlockWear {
     /// How many blocks these are.
     pub blocks: u64,
     /// The sum of their P/E cycles.
@@ -49,13 +49,13 @@ pub struct Wear {
     pub most: u32,
 }
 
-impl Default for Wear {
+impl Default for BlockWear {
     fn default() -> Self {
         Self { blocks: 0, cycles: 0, least: u32::MAX, most: 0 }
     }
 }
 
-impl Wear {
+impl BlockWear {
     /// Of one block.
     fn of(cycles: u32) -> Self {
         Self { blocks: 1, cycles: cycles.into(), least: cycles, most: cycles }
@@ -67,7 +67,7 @@ impl Wear {
     }
 }
 
-impl Sum for Wear {
+impl Sum for BlockWear {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |all, part| Self {
             blocks: all.blocks + part.blocks,
@@ -80,10 +80,10 @@ impl Sum for Wear {
 
 impl Ftl {
     /// What has been counted.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> FtlFigures {
         let (programmed, each) = (self.counts.pus_programmed(), u64::from(self.layout.programs_per_pu()));
         let (victims, victim_units) = self.superblocks.victims();
-        Figures {
+        FtlFigures {
             written: self.counts.written(),
             coalesced: self.counts.all_coalesced(),
             pages_programmed: programmed * u64::from(self.layout.pages_per_pu()),
@@ -123,14 +123,18 @@ impl Ftl {
 
     /// Wear of the blocks in use: the good ones of superblocks that are not retired, on lanes that are there. Spare blocks, which nothing
     /// has used, and blocks that take no more data do not count.
-    pub fn worn(&self) -> Wear {
+    pub fn worn(&self) -> BlockWear {
         let in_use =
             self.superblocks.ids().filter(|&own| self.superblocks.state(own) != SuperblockState::Retired);
         let good = |superblock| self.physical.good(&self.layout, superblock, self.lanes.erasable(superblock));
         let blocks = self.physical.blocks();
-        let found: Wear = in_use.flat_map(good).map(|block| Wear::of(blocks.cycles(block))).sum();
+        let found: BlockWear = in_use.flat_map(good).map(|block| BlockWear::of(blocks.cycles(block))).sum();
         // Of a drive without any that takes data, all blocks tell what it has gone through.
-        if found.blocks != 0 { found } else { blocks.all_cycles().iter().map(|&own| Wear::of(own)).sum() }
+        if found.blocks != 0 {
+            found
+        } else {
+            blocks.all_cycles().iter().map(|&own| BlockWear::of(own)).sum()
+        }
     }
 
     /// Whether each block takes no more data, in the order of [`Blocks::all_cycles`]: it is bad, or its die or plane has failed.
@@ -172,6 +176,6 @@ impl Ftl {
 
     /// The victim policy in force; `None` where it is code of the user's.
     pub fn victim_policy(&self) -> Option<VictimPolicy> {
-        self.own.gc.is_none().then_some(self.config.gc.policy)
+        self.policies.gc.is_none().then_some(self.config.gc.policy)
     }
 }

@@ -7,9 +7,9 @@
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::streams::Cause;
-use crate::stripes::Role;
-use crate::table::Mapping;
+use crate::streams::StreamCause;
+use crate::stripes::PuRole;
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
@@ -41,7 +41,7 @@ impl Ftl {
             let pu = self.layout.pu_at(superblock, within);
             let is_taken = self.lanes.is_irregular(superblock)
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));
-            if self.role(superblock, within) == Role::List && !is_taken {
+            if self.role(superblock, within) == PuRole::List && !is_taken {
                 self.disown(pu);
                 self.counts.add(ProgramCause::Lists, self.layout.units_per_pu());
                 return Some(pu);
@@ -63,7 +63,7 @@ impl Ftl {
             if !matches!(
                 self.superblocks.state(superblock),
                 SuperblockState::Sealed | SuperblockState::Collecting
-            ) || self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Partial
+            ) || self.streams.cause(self.superblocks.opened_by(superblock)) == StreamCause::Partial
             {
                 continue;
             }

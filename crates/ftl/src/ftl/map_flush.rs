@@ -1,8 +1,8 @@
 //! Flushes of the mapping table: its dirty pages go to the frontier of a stream of their own.
 
-use super::{Ftl, Slot};
+use super::{Ftl, WrittenSlot};
 use crate::causes::ProgramCause;
-use crate::table::Mapping;
+use crate::table::PageMapping;
 use outlast_units::{Lpn, Pu, Stream};
 
 /// How much of a slot's number an entry has room for.
@@ -10,34 +10,34 @@ const SLOT_BYTES: usize = size_of::<u32>();
 
 impl Ftl {
     /// A flush of the mapping table is to begin, when the one under way has ended; does nothing where there are none.
-    pub fn call_map_flush(&mut self) {
+    pub fn request_map_flush(&mut self) {
         if let Some(maps) = &mut self.maps {
-            maps.call();
+            maps.request();
         }
     }
 
     /// Whether a flush of the mapping table is under way, or is to begin.
     #[inline]
-    pub fn wants_map_flush(&self) -> bool {
+    pub fn needs_map_flush(&self) -> bool {
         self.maps.as_ref().is_some_and(|maps| maps.is_flushing() || maps.is_due(self.counts.clock()))
     }
 
     /// Whether the next flush of the mapping table would follow the last one, and the host has written nothing in between.
     #[inline]
-    pub fn owes_host_writes(&self) -> bool {
-        self.maps.as_ref().is_some_and(|maps| maps.owes(self.counts.clock()))
+    pub fn awaits_host_writes(&self) -> bool {
+        self.maps.as_ref().is_some_and(|maps| maps.would_repeat(self.counts.clock()))
     }
 
     /// Whether a flush of the mapping table waits for a superblock: it has the next one, before the host, which could otherwise take every one.
     pub fn map_awaits_room(&self) -> bool {
         self.maps.is_some()
             && self.streams.map().is_some_and(|stream| self.frontiers[stream].is_full())
-            && self.wants_map_flush()
-            && !self.owes_host_writes()
+            && self.needs_map_flush()
+            && !self.awaits_host_writes()
     }
 
     /// The stream of the mapping table, and the next program unit of it that a flush has filled, or, at the flush's end, has been padded. It is to be
-    /// programmed. `None` where nothing is left to be flushed, or the stream finds no room ([`Ftl::wants_map_flush`] tells which).
+    /// programmed. `None` where nothing is left to be flushed, or the stream finds no room ([`Ftl::needs_map_flush`] tells which).
     pub fn flush_map(&mut self) -> Option<(Stream, Pu)> {
         let stream = self.streams.map()?;
         loop {
@@ -63,21 +63,21 @@ impl Ftl {
             }
             maps.begin(clock);
         }
-        maps.peek()
+        maps.next_page()
     }
 
     /// Puts page `page` of the table, as it is now, at the frontier of `stream`.
-    fn append_map(&mut self, stream: Stream, page: u32) -> Slot {
+    fn append_map(&mut self, stream: Stream, page: u32) -> WrittenSlot {
         let Some(maps) = &mut self.maps else { unreachable!("only a drive with map pages writes them") };
-        maps.take();
+        maps.take_page();
         let lpn = maps.lpn(page);
         let slot = self.advance(stream);
         let old = self.map.put(lpn, slot.ppn);
         if old.is_some() {
             self.invalidate(old);
         }
-        if self.follows {
-            self.note_put(slot.ppn, lpn, old, false);
+        if self.tracks_writes {
+            self.record_put(slot.ppn, lpn, old, false);
         }
         self.superblocks.unit_valid(self.frontiers[stream].superblock());
         self.counts.add(ProgramCause::Map, 1);
@@ -107,7 +107,7 @@ impl Ftl {
     #[cold]
     pub(super) fn flush_map_untimed(&mut self) {
         let Some(stream) = self.streams.map() else { return };
-        while self.wants_map_flush() && !self.is_read_only() {
+        while self.needs_map_flush() && !self.is_read_only() {
             if self.frontiers[stream].is_full() && self.make_space_for_map(stream).is_err() {
                 break;
             }

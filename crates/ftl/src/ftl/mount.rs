@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, OnFlash, rebuild};
-use crate::table::Mapping;
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId};
 
@@ -35,8 +35,8 @@ pub struct MountReads {
 impl Ftl {
     /// A unit of `lpn` has been put into `slot`; it supersedes the one in `old`, or data that was lost.
     #[inline(never)]
-    pub(super) fn note_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
-        self.note_origin(slot, old, was_lost);
+    pub(super) fn record_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
+        self.set_origin(slot, old, was_lost);
         if let Some(maps) = &mut self.maps {
             maps.entry_changed(lpn);
         }
@@ -47,7 +47,7 @@ impl Ftl {
 
     /// Program unit `pu` is on flash.
     #[inline(never)]
-    pub(super) fn note_programmed(&mut self, pu: Pu) {
+    pub(super) fn record_programmed(&mut self, pu: Pu) {
         self.release_origins(pu);
         if let Some(records) = &mut self.records {
             records.programmed(pu);
@@ -142,10 +142,10 @@ impl Ftl {
         };
         reads.headers = match flash.checkpoint() {
             None => u64::from(self.layout.superblocks()),
-            Some(_) => found.looked_through.len() as u64,
+            Some(_) => found.read_superblocks.len() as u64,
         };
         reads.checkpoint = flash.checkpoint().map_or(0, |_| pages(self.map.pages() * MAPPED_BYTES));
-        for &superblock in found.looked_through.iter().chain(&found.looked_up) {
+        for &superblock in found.read_superblocks.iter().chain(&found.compared_superblocks) {
             let is_full = flash.header(superblock).is_some_and(|header| header.closed.is_some());
             if is_full && options.lists {
                 reads.lists += list;

@@ -5,10 +5,10 @@
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::partials::{Cover, OpenStripe};
-use crate::streams::Cause;
-use crate::stripes::Role;
-use crate::table::Mapping;
+use crate::partials::{StripeCover, StripeId};
+use crate::streams::StreamCause;
+use crate::stripes::PuRole;
+use crate::table::PageMapping;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 
@@ -24,8 +24,8 @@ impl Ftl {
     pub(super) fn takes_cover(&self, stream: Stream) -> bool {
         let across = || self.open_stripe(stream).is_some();
         match self.partials.place() {
-            Some(PartialPlace::Inline) => self.streams.cause(stream) == Cause::Host && across(),
-            Some(PartialPlace::Blocks) => self.streams.cause(stream) != Cause::Map && across(),
+            Some(PartialPlace::Inline) => self.streams.cause(stream) == StreamCause::Host && across(),
+            Some(PartialPlace::Blocks) => self.streams.cause(stream) != StreamCause::Map && across(),
             _ => false,
         }
     }
@@ -75,7 +75,7 @@ impl Ftl {
         let Some(code) = self.code_of(superblock) else { return false };
         let (parity, end) = (code.parity() as usize, code.members(stripe).end);
         let free: Vec<PuWithin> = PuWithin::each(at..end)
-            .filter(|&pu| self.role(superblock, pu) == Role::Data && !self.is_skipped(superblock, pu))
+            .filter(|&pu| self.role(superblock, pu) == PuRole::Data && !self.is_skipped(superblock, pu))
             .collect();
         let ends = free.len() <= parity;
         let spent = if ends { &free[..] } else { &free[..parity] };
@@ -95,16 +95,16 @@ impl Ftl {
             self.counts.add(ProgramCause::Padding, units * pus.len() as u32);
             self.partials.queue(&pus);
         } else {
-            self.hand_out(stream, (superblock, stripe), Cover { until: at, pus });
+            self.send_cover(stream, (superblock, stripe), StripeCover { until: at, pus });
         }
-        self.go_on(stream, at);
+        self.advance_frontier(stream, at);
         true
     }
 
     fn cover_in_blocks(&mut self, stream: Stream) -> bool {
         let Some((superblock, stripe, at)) = self.open_stripe(stream) else { return false };
         let Some(pus) = self.room_in_log(superblock, stripe) else { return false };
-        self.hand_out(stream, (superblock, stripe), Cover { until: at, pus });
+        self.send_cover(stream, (superblock, stripe), StripeCover { until: at, pus });
         true
     }
 
@@ -149,7 +149,7 @@ impl Ftl {
     }
 
     /// Whether the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, one after another would be filled in vain.
-    fn fits_new_log(&self, wanted: OpenStripe, rows: u32) -> bool {
+    fn fits_new_log(&self, wanted: StripeId, rows: u32) -> bool {
         let mut taken = vec![0; self.layout.lanes().len()];
         for (superblock, stripe) in self.covers_but(wanted).map(|(_, stripe)| stripe).chain([wanted]) {
             self.parity_lanes(superblock, stripe).for_each(|lane| taken[lane.0 as usize] += 1);
@@ -158,7 +158,7 @@ impl Ftl {
     }
 
     /// The open stripes with a cover except `wanted`, each with its stream. Where a newer cover is on its way, the older one is needed only until then.
-    fn covers_but(&self, wanted: OpenStripe) -> impl Iterator<Item = (Stream, OpenStripe)> {
+    fn covers_but(&self, wanted: StripeId) -> impl Iterator<Item = (Stream, StripeId)> {
         let streams = self.frontiers.streams().filter(|&stream| !self.partials.is_coming(stream));
         streams.filter_map(move |stream| {
             let (superblock, stripe, _) = self.open_stripe(stream)?;
@@ -168,12 +168,12 @@ impl Ftl {
     }
 
     /// Begins a superblock of partial parity, with `rows` superpages for it, for the cover of `wanted`. What is still needed of those before moves.
-    fn open_log(&mut self, wanted: OpenStripe, rows: u32) -> Option<()> {
+    fn open_log(&mut self, wanted: StripeId, rows: u32) -> Option<()> {
         let stream = self.streams.partial()?;
         if !self.may_open(stream) || !self.fits_new_log(wanted, rows) {
             return None;
         }
-        let superblock = self.take_free(Cause::Host);
+        let superblock = self.take_free(StreamCause::Host);
         self.begin_superblock(superblock, stream);
         let gone = self.lanes.open(superblock) * self.layout.superpages();
         self.settle_pus(superblock, gone);
@@ -184,18 +184,18 @@ impl Ftl {
     }
 
     /// Writes all covers again, into the superblock now open, so that none before is needed for as long as a stripe stays open.
-    fn move_covers(&mut self, wanted: OpenStripe) {
-        let covers: Vec<(Stream, OpenStripe)> = self.covers_but(wanted).collect();
+    fn move_covers(&mut self, wanted: StripeId) {
+        let covers: Vec<(Stream, StripeId)> = self.covers_but(wanted).collect();
         for (stream, stripe) in covers {
             let Some((superblock, number, at)) = self.open_stripe(stream) else { continue };
             let Some(pus) = self.room_in_log(superblock, number) else { continue };
             let units = pus.len() as u64 * u64::from(self.layout.units_per_pu());
-            self.partials.note_moved(units);
-            self.hand_out(stream, stripe, Cover { until: at, pus });
+            self.partials.count_moved(units);
+            self.send_cover(stream, stripe, StripeCover { until: at, pus });
         }
     }
 
-    fn hand_out(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
+    fn send_cover(&mut self, stream: Stream, stripe: StripeId, cover: StripeCover) {
         for &pu in &cover.pus {
             self.disown(pu);
         }
@@ -211,7 +211,7 @@ impl Ftl {
 
     /// A program unit is on flash: is it of partial parity?
     #[inline]
-    pub(super) fn note_cover(&mut self, pu: Pu) {
+    pub(super) fn settle_cover(&mut self, pu: Pu) {
         if self.partials.programmed(pu) {
             self.settle_log();
         }
@@ -242,7 +242,7 @@ impl Ftl {
             let members =
                 self.code_of(superblock).map_or(PuWithin(0)..PuWithin(0), |code| code.members(stripe));
             let covered = self.partials.cover(superblock, stripe).map_or(members.start, |cover| cover.until);
-            PuWithin::each(covered..at).filter(|&pu| self.role(superblock, pu) == Role::Data).count() as u32
+            PuWithin::each(covered..at).filter(|&pu| self.role(superblock, pu) == PuRole::Data).count() as u32
         });
         let cached = self.partials.place() == Some(PartialPlace::Cache);
         self.partials.set_exposed(stream, if cached { 0 } else { exposed });
@@ -266,7 +266,7 @@ impl Ftl {
         let stripe = code.stripe_of(within);
         let data = |until: PuWithin| {
             PuWithin::each(code.members(stripe).start..until)
-                .filter(|&other| self.role(superblock, other) == Role::Data)
+                .filter(|&other| self.role(superblock, other) == PuRole::Data)
                 .map(|other| self.layout.pu_at(superblock, other))
         };
         if self.partials.place() == Some(PartialPlace::Cache) {

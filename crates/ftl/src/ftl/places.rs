@@ -1,21 +1,21 @@
 //! Look-ups: where things are, and what they are for.
 
 use super::{Ftl, ParityView, SpaceView, StreamView, SuperblockView};
-use crate::layout::Layout;
-use crate::streams::Streams;
-use crate::table::Mapping;
+use crate::layout::SlotLayout;
+use crate::streams::StreamTable;
+use crate::table::PageMapping;
 use outlast_media::Unit;
 use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
 impl Ftl {
     /// The arithmetic of slots.
     #[inline]
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &SlotLayout {
         &self.layout
     }
     /// The streams, and what each is for.
     #[inline]
-    pub fn streams(&self) -> &Streams {
+    pub fn streams(&self) -> &StreamTable {
         &self.streams
     }
     /// The class of what a superblock holds.
@@ -87,7 +87,7 @@ impl Ftl {
     }
 
     /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`](outlast_media::Blocks::all_cycles).
-    pub fn wear(&mut self, cycles: &[u32]) {
+    pub fn set_wear(&mut self, cycles: &[u32]) {
         self.physical.set_cycles(cycles);
         for superblock in self.superblocks.ids() {
             let lanes = self.lanes.erasable(superblock);

@@ -1,18 +1,18 @@
 //! Loss of power: what the buffer's loss undoes, and what becomes of program units that were on their way to flash.
 
 use super::Ftl;
-use super::parity::Axis;
+use super::parity::CodeAxis;
 use crate::causes::ProgramCause;
-use crate::origins::{LOST, Origins, is_copy};
-use crate::streams::Cause;
-use crate::stripes::Role;
-use crate::table::Mapping;
+use crate::origins::{LOST, UnitOrigins, is_copy};
+use crate::streams::StreamCause;
+use crate::stripes::PuRole;
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 /// What a loss of power leaves to be done.
 #[derive(Clone, Debug, Default)]
-pub struct Aftermath {
+pub struct PowerAftermath {
     /// Units that were only in the buffer.
     pub lost: u64,
     /// Superblocks that have been filled: nothing more will be programmed there.
@@ -40,21 +40,21 @@ impl Ftl {
                 self.program_parity(stream);
             }
         }
-        let mut origins = Box::new(Origins::new(&self.layout));
+        let mut origins = Box::new(UnitOrigins::new(&self.layout));
         for superblock in self.superblocks.in_state(SuperblockState::Open) {
             origins.opened(superblock, self.layout.units_per_superblock());
         }
         self.origins = Some(origins);
-        self.follows = true;
-        self.looks_first = true;
+        self.tracks_writes = true;
+        self.checks_before_write = true;
     }
 
     /// Writes without time need no origins.
     #[cold]
     pub(super) fn drop_origins_of_all(&mut self) {
         self.origins = None;
-        self.follows = self.records.is_some() || self.maps.is_some();
-        self.looks_first = self.held.is_some() || self.maps.is_some();
+        self.tracks_writes = self.records.is_some() || self.maps.is_some();
+        self.checks_before_write = self.held.is_some() || self.maps.is_some();
     }
 
     /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
@@ -64,7 +64,7 @@ impl Ftl {
     }
 
     /// The unit in `slot` supersedes the one in `origin`.
-    pub(super) fn note_origin(&mut self, slot: Ppn, origin: Ppn, was_lost: bool) {
+    pub(super) fn set_origin(&mut self, slot: Ppn, origin: Ppn, was_lost: bool) {
         if let Some(origins) = &mut self.origins {
             let origin = if was_lost { LOST } else { origin };
             origins.pin(&self.layout, origin);
@@ -82,7 +82,7 @@ impl Ftl {
     /// Program unit `pu` will never be on flash. What superseded one of its stale units now goes back to that unit's own origin; the
     /// origins of its valid ones are kept until those have been written again.
     #[cold]
-    pub(super) fn hand_on_origins(&mut self, pu: Pu) {
+    pub(super) fn pass_on_origins(&mut self, pu: Pu) {
         let Some(mut origins) = self.origins.take() else { return };
         for slot in Ppn::each(self.layout.slots_of(pu)) {
             let Some(origin) = origins.of(&self.layout, slot) else { continue };
@@ -144,7 +144,7 @@ impl Ftl {
         if let Some(maps) = &mut self.maps {
             maps.stop();
         }
-        self.lanes.shake();
+        self.lanes.record_failure();
         if self.config.gc.overlap {
             self.frontiers.forget_promises();
         }
@@ -170,7 +170,7 @@ impl Ftl {
     /// frontiers may have been left in it in an earlier life of the superblock.
     pub(super) fn filler(&self, superblock: SuperblockId) -> Option<Stream> {
         let stream = self.superblocks.opened_by(superblock);
-        if self.streams.cause(stream) == Cause::Partial {
+        if self.streams.cause(stream) == StreamCause::Partial {
             // Superblocks of partial parity have no frontier.
             return None;
         }
@@ -190,12 +190,12 @@ impl Ftl {
     /// Power failed and the buffer is empty. `started` are the program units whose programming was under way, `queued` those that
     /// were full and waited for it, beside those held back. Every logical page goes back to its newest copy on flash; program units that nothing was
     /// programmed to are filled anew by their stream, as far as it still stands in their superblock.
-    pub fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) -> Aftermath {
+    pub fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) -> PowerAftermath {
         self.begin_origins();
         if let Some(records) = &mut self.records {
             records.buffer_lost(&self.layout);
         }
-        let mut after = Aftermath::default();
+        let mut after = PowerAftermath::default();
         let mut gone: Vec<(Pu, bool)> = Vec::with_capacity(started.len() + queued.len());
         gone.extend(started.iter().map(|&pu| (pu, true)));
         gone.extend(queued.iter().map(|&pu| (pu, false)));
@@ -212,7 +212,7 @@ impl Ftl {
         gone.sort_unstable();
         debug_assert!(gone.windows(2).all(|pair| pair[0].0 < pair[1].0), "a program unit is lost twice");
         for &(pu, _) in &gone {
-            after.lost += self.fall_back(pu);
+            after.lost += self.fall_back_to_origins(pu);
         }
         self.undo_trims();
         if let Some(origins) = &mut self.origins {
@@ -220,7 +220,7 @@ impl Ftl {
         }
         let open: Vec<SuperblockId> = self.superblocks.in_state(SuperblockState::Open).collect();
         for superblock in open {
-            self.empty_open(superblock, &gone, &mut after);
+            self.drop_unprogrammed(superblock, &gone, &mut after);
         }
         self.frontiers.forget_promises();
         self.forget_coming();
@@ -231,7 +231,7 @@ impl Ftl {
     }
 
     /// The units of `pu`, which are lost, are superseded by the copies before them. Returns how many were current.
-    fn fall_back(&mut self, pu: Pu) -> u64 {
+    fn fall_back_to_origins(&mut self, pu: Pu) -> u64 {
         let Some(origins) = self.origins.take() else { return 0 };
         let mut lost = 0;
         for slot in Ppn::each(self.layout.slots_of(pu)) {
@@ -243,17 +243,17 @@ impl Ftl {
             let at = origins.on_flash(&self.layout, slot, |at| self.is_programmed(at));
             self.superblocks.unit_stale(self.layout.superblock_of(slot));
             self.map.unmap(lpn);
-            self.come_back(lpn, at);
+            self.restore_copy(lpn, at);
         }
         self.origins = Some(origins);
         lost
     }
 
     /// Page `lpn`, which has no copy, goes back to what it was at `at`: a slot on flash, lost, or nothing.
-    pub(super) fn come_back(&mut self, lpn: Lpn, at: Ppn) {
+    pub(super) fn restore_copy(&mut self, lpn: Lpn, at: Ppn) {
         self.entry_changed(lpn);
         if self.losses.is_lost_stale(at) {
-            self.note_lost(lpn);
+            self.record_loss(lpn);
         } else if at == LOST {
             self.losses.lose(lpn);
         } else if at.is_some() {
@@ -269,7 +269,12 @@ impl Ftl {
     }
 
     /// What was on its way to the open superblock `superblock` is gone.
-    fn empty_open(&mut self, superblock: SuperblockId, gone: &[(Pu, bool)], after: &mut Aftermath) {
+    fn drop_unprogrammed(
+        &mut self,
+        superblock: SuperblockId,
+        gone: &[(Pu, bool)],
+        after: &mut PowerAftermath,
+    ) {
         let pus = self.layout.pus_per_superblock();
         let first = self.layout.pu_at(superblock, PuWithin(0));
         after.scanned += u64::from(pus - self.superblocks.to_come(superblock));
@@ -282,19 +287,19 @@ impl Ftl {
         let mut settled = 0;
         let mut gone = &gone[from..to];
         while let Some(&(pu, started)) = gone.first() {
-            let is_list = self.role(superblock, self.within_superblock(pu).1) == Role::List;
+            let is_list = self.role(superblock, self.within_superblock(pu).1) == PuRole::List;
             if !is_list && self.is_stripe_complete(pu) {
                 let stripe = self.stripe_number(pu);
                 let end = first + self.layout.data_pus();
                 let same = |&&(pu, _): &&(Pu, bool)| pu < end && self.stripe_number(pu) == stripe;
                 let count = gone.iter().take_while(same).count();
-                settled += self.empty_stripe(superblock, stripe, &gone[..count], after);
+                settled += self.drop_stripe_members(superblock, stripe, &gone[..count], after);
                 gone = &gone[count..];
                 continue;
             }
             gone = &gone[1..];
             let (_, within) = self.within_superblock(pu);
-            if self.partials.are_on_flash() && self.role(superblock, within) == Role::Data {
+            if self.partials.are_on_flash() && self.role(superblock, within) == PuRole::Data {
                 self.expose(superblock, within);
             }
             self.drop_content(pu);
@@ -302,7 +307,7 @@ impl Ftl {
                 self.use_up(pu);
             }
             if filler.is_some()
-                && self.role(superblock, within) == Role::Partial
+                && self.role(superblock, within) == PuRole::Partial
                 && !started
                 && !self.is_skipped(superblock, within)
             {
@@ -319,7 +324,7 @@ impl Ftl {
             after.sealed.push(superblock);
         }
         if let Some(stream) = filler.filter(|_| from != to) {
-            self.go_back(stream);
+            self.rewind_frontier(stream);
         }
     }
 
@@ -330,16 +335,16 @@ impl Ftl {
 
     /// Members `gone` of a stripe whose data had all been handed out are lost. Where parity is on flash and data is not, the rest of
     /// the stripe is filled with garbage that no longer counts. Else parity is computed anew over what is there.
-    fn empty_stripe(
+    fn drop_stripe_members(
         &mut self,
         superblock: SuperblockId,
         stripe: u32,
         gone: &[(Pu, bool)],
-        after: &mut Aftermath,
+        after: &mut PowerAftermath,
     ) -> u32 {
         let members = self.stripe_members(superblock, stripe);
         let is_parity = |ftl: &Self, pu: Pu| {
-            matches!(ftl.role(superblock, ftl.within_superblock(pu).1), Role::Parity | Role::BlockParity)
+            matches!(ftl.role(superblock, ftl.within_superblock(pu).1), PuRole::Parity | PuRole::BlockParity)
         };
         let on_flash = members.iter().any(|&pu| is_parity(self, pu) && self.is_on_flash(superblock, pu));
         let data_lost = gone.iter().any(|&(pu, _)| !is_parity(self, pu));
@@ -350,8 +355,8 @@ impl Ftl {
             let (_, within) = self.within_superblock(pu);
             let parity = is_parity(self, pu);
             if keep || (parity && (started || self.is_skipped(superblock, within))) {
-                self.lanes.note_failed(pu);
-                self.lanes.note_cut(superblock);
+                self.lanes.mark_failed(pu);
+                self.lanes.mark_cut(superblock);
             }
             if keep {
                 self.disown(pu);
@@ -409,7 +414,7 @@ impl Ftl {
 
     /// Puts the frontier of `stream` back to the first program unit that still can be programmed. The data that is on flash of the
     /// stripe under way must be read to know its parity.
-    fn go_back(&mut self, stream: Stream) {
+    fn rewind_frontier(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
         if self.superblocks.state(superblock) != SuperblockState::Open || self.lanes.is_closed(superblock) {
             // All of it has been used up, or nothing more goes there and no parity is due.
@@ -429,13 +434,13 @@ impl Ftl {
         // Lists that are on flash, or never will be, are passed over.
         frontier.restart_lists();
         frontier.break_off(left * self.layout.units_per_pu());
-        self.seek(stream, from);
+        self.seek_data(stream, from);
     }
 
     /// Whether program unit `pu_within` of an open superblock can still be programmed with data.
     pub(super) fn takes_data(&self, superblock: SuperblockId, pu_within: PuWithin) -> bool {
         let pu = self.layout.pu_at(superblock, pu_within);
-        self.role(superblock, pu_within) == Role::Data
+        self.role(superblock, pu_within) == PuRole::Data
             && !self.is_skipped(superblock, pu_within)
             && !self.lanes.is_closed(superblock)
             && (!self.lanes.is_irregular(superblock) || !self.is_used_up(pu))
@@ -482,8 +487,8 @@ impl Ftl {
     pub fn recompute_parity(&mut self, fill: &[Pu]) {
         for &pu in fill {
             let (superblock, within) = self.within_superblock(pu);
-            if self.role(superblock, within) == Role::Parity && !self.lanes.has_failed(pu) {
-                self.compute_parity(superblock, Axis::Dies, pu);
+            if self.role(superblock, within) == PuRole::Parity && !self.lanes.has_failed(pu) {
+                self.compute_parity(superblock, CodeAxis::Dies, pu);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Room: how much data the core is to hold, and whether it can.
 
 use super::Ftl;
-use crate::table::Mapping;
+use crate::table::PageMapping;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{LocalDie, Lpn, Pu, Stream, SuperblockId};
 

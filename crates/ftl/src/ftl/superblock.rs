@@ -1,16 +1,19 @@
 //! A superblock's way through the parts: opened, sealed, erased.
 
 use super::Ftl;
-use crate::frontiers::Frontier;
-use crate::streams::Cause;
-use crate::superblocks::Pick;
+use crate::frontiers::WriteFrontier;
+use crate::streams::StreamCause;
+use crate::superblocks::FreePick;
 use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, Ppn, Stream, SuperblockId};
 
 impl Ftl {
     /// Whether `stream` may open a superblock.
     pub(super) fn may_open(&self, stream: Stream) -> bool {
-        let relocates = !matches!(self.streams.cause(stream), Cause::Host | Cause::Partial | Cause::Map);
+        let relocates = !matches!(
+            self.streams.cause(stream),
+            StreamCause::Host | StreamCause::Partial | StreamCause::Map
+        );
         if !relocates && self.config.gc.overlap {
             return self.leaves_reserve(self.kept_for_map(stream)) && self.codes.data_units(stream) != 0;
         }
@@ -20,7 +23,7 @@ impl Ftl {
 
     /// Superblocks that `stream`, if it is the host's, leaves to a flush of the mapping table, which waits for one.
     fn kept_for_map(&self, stream: Stream) -> u32 {
-        u32::from(self.streams.cause(stream) == Cause::Host && self.map_awaits_room())
+        u32::from(self.streams.cause(stream) == StreamCause::Host && self.map_awaits_room())
     }
 
     /// Where victims overlap: whether a superblock may be taken for the host, beside `kept`. One that is promised to a relocation stays, and when all victims of
@@ -52,14 +55,14 @@ impl Ftl {
     fn open_next(&mut self, stream: Stream) {
         let superblock = self.take_free(self.streams.cause(stream));
         self.begin_superblock(superblock, stream);
-        if self.own.choose_codes() {
+        if self.policies.choose_codes() {
             self.choose_code(superblock, stream);
         }
         let units = self.layout.units_per_pu();
         debug_assert!(self.frontiers[stream].is_full(), "stream {} leaves slots empty", stream.0);
         let (first, data) = (self.layout.first_slot(superblock), self.layout.data_pus() * units);
         self.partials.set_exposed(stream, 0);
-        self.frontiers[stream] = Frontier::at_start(superblock, first, data, units);
+        self.frontiers[stream] = WriteFrontier::at_start(superblock, first, data, units);
         let lacks_lanes = self.lanes.dead().is_some() || self.lanes.missing_of(superblock).is_some();
         if self.codes.has_parity(superblock) || lacks_lanes {
             self.open_irregular(stream);
@@ -67,11 +70,11 @@ impl Ftl {
     }
 
     /// The free superblock that comes next for units written for `cause`.
-    pub(super) fn take_free(&mut self, cause: Cause) -> SuperblockId {
+    pub(super) fn take_free(&mut self, cause: StreamCause) -> SuperblockId {
         self.superblocks.take_free(match cause {
-            Cause::WearLeveling => Pick::MostWorn,
-            _ if self.config.wear_leveling.dynamic => Pick::LeastWorn,
-            _ => Pick::FreedFirst,
+            StreamCause::WearLeveling => FreePick::MostWorn,
+            _ if self.config.wear_leveling.dynamic => FreePick::LeastWorn,
+            _ => FreePick::FreedFirst,
         })
     }
 
@@ -133,7 +136,7 @@ impl Ftl {
         }
         // From its next opening on its stripes take the data of those lanes as zero. One of several planes may have lost a block of each.
         for lane in erased.gone {
-            self.lanes.leave_out(superblock, lane);
+            self.lanes.mark_missing(superblock, lane);
         }
         self.forget(superblock);
         let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
@@ -166,7 +169,7 @@ impl Ftl {
 
     /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die;
     /// those whose last lane went with it can not.
-    pub(super) fn sort_out_superblocks(&mut self) {
+    pub(super) fn review_usable_superblocks(&mut self) {
         for superblock in self.superblocks.ids() {
             let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
             match (self.superblocks.state(superblock), usable) {

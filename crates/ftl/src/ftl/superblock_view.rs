@@ -1,7 +1,7 @@
 //! A superblock as it is seen from outside.
 
 use super::Ftl;
-use crate::streams::Cause;
+use crate::streams::StreamCause;
 use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, Stream, SuperblockId};
 
@@ -96,14 +96,14 @@ impl<'a> SuperblockView<'a> {
 
     /// How badly `superblock`, sealed, is off: members of its stripes that are gone, against those that may be.
     pub fn exposure(self) -> i64 {
-        let parity = self.ftl.code_of(self.id).map_or(0, crate::stripes::Stripes::parity);
+        let parity = self.ftl.code_of(self.id).map_or(0, crate::stripes::StripeLayout::parity);
         let lost = self.ftl.members_lost(self.id);
         if lost == 0 { i64::MIN } else { i64::from(lost) - i64::from(parity) }
     }
 
     /// Whether what a superblock holds was put there by scrubbing.
     pub fn is_scrubbed(self) -> bool {
-        self.ftl.streams.cause(self.ftl.superblocks.opened_by(self.id)) == Cause::Scrub
+        self.ftl.streams.cause(self.ftl.superblocks.opened_by(self.id)) == StreamCause::Scrub
     }
 
     /// Whether a full superblock holds current pages on die `local_die`.

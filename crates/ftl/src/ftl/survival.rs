@@ -1,8 +1,8 @@
 //! How many failures of dies data survives, and what a failure has left with less redundancy than new data gets.
 
-use super::{Ftl, Member};
-use crate::stripes::{Role, Stripes};
-use crate::table::Mapping;
+use super::{Ftl, LineMember};
+use crate::stripes::{PuRole, StripeLayout};
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
@@ -48,13 +48,13 @@ impl Ftl {
         (0..code.count()).filter_map(|stripe| self.survived_by_stripe(superblock, code, stripe)).min()
     }
 
-    fn survived_by_stripe(&self, superblock: SuperblockId, code: &Stripes, stripe: u32) -> Option<u32> {
+    fn survived_by_stripe(&self, superblock: SuperblockId, code: &StripeLayout, stripe: u32) -> Option<u32> {
         let pus = || PuWithin::each(code.members(stripe)).map(|within| self.layout.pu_at(superblock, within));
         if !pus().any(|pu| self.needs_die(superblock, pu)) {
             return None;
         }
-        let first = pus().find(|&pu| self.role(superblock, self.within_superblock(pu).1) == Role::Data)?;
-        let Some(line) = self.line(first, super::Axis::Dies) else { return Some(0) };
+        let first = pus().find(|&pu| self.role(superblock, self.within_superblock(pu).1) == PuRole::Data)?;
+        let Some(line) = self.line(first, super::CodeAxis::Dies) else { return Some(0) };
         // Members that would go with each die; those that no die takes; those that it takes to rebuild one.
         let mut of_dies = vec![0u32; usize::from(self.layout.dies())];
         let (mut spare, mut needed) = (0, 0);
@@ -63,11 +63,11 @@ impl Ftl {
             needed += u32::from(!is_parity);
             let lane = self.lane_position(self.within_superblock(pu).1);
             let on_die = match self.member(line, pu, index) {
-                Member::Gone => continue,
-                Member::OnFlash(_) => true,
+                LineMember::Gone => continue,
+                LineMember::OnFlash(_) => true,
                 // Where its lane fails, parity that is still to come never does.
-                Member::Buffered(_) => is_parity,
-                Member::Empty => false,
+                LineMember::Buffered(_) => is_parity,
+                LineMember::Empty => false,
             };
             match on_die {
                 true if self.lanes.is_dead(lane) => {}
@@ -93,9 +93,9 @@ impl Ftl {
             let pus =
                 || PuWithin::each(code.members(stripe)).map(|within| self.layout.pu_at(superblock, within));
             let held = pus().find(|&pu| self.needs_die(superblock, pu));
-            let line = held.and_then(|pu| self.line(pu, super::Axis::Dies));
+            let line = held.and_then(|pu| self.line(pu, super::CodeAxis::Dies));
             line.is_some_and(|line| {
-                self.members(line).any(|(pu, index)| matches!(self.member(line, pu, index), Member::Gone))
+                self.members(line).any(|(pu, index)| matches!(self.member(line, pu, index), LineMember::Gone))
             })
         })
     }
@@ -154,7 +154,7 @@ impl Ftl {
         let within = self.layout.within_of(superblock, self.frontiers[stream].next());
         let code = self.code_of(superblock)?;
         let mut before = PuWithin::each(code.members(code.stripe_of(within)).start..within);
-        let is_begun = before.any(|pu| self.role(superblock, pu) == Role::Data);
+        let is_begun = before.any(|pu| self.role(superblock, pu) == PuRole::Data);
         is_begun.then(|| self.fill_up(stream))
     }
 
@@ -171,11 +171,11 @@ impl Ftl {
         let never = self.layout.pus_within().filter(|&pu| {
             let is_left = !self.is_used_up(self.layout.pu_at(superblock, pu));
             let comes = match self.role(superblock, pu) {
-                Role::Data => pu >= from && is_left,
-                Role::Parity | Role::BlockParity => {
+                PuRole::Data => pu >= from && is_left,
+                PuRole::Parity | PuRole::BlockParity => {
                     self.code_of(superblock).is_some_and(|code| code.stripe_of(pu) >= due.stripe)
                 }
-                Role::List => is_left,
+                PuRole::List => is_left,
                 _ => false,
             };
             comes && !self.is_skipped(superblock, pu)

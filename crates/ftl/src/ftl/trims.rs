@@ -44,7 +44,7 @@ impl Ftl {
     }
 
     /// Whether a loss of power would bring data of page `lpn` back, which has no copy.
-    pub(super) fn would_come_back(&self, lpn: Lpn) -> bool {
+    pub(super) fn is_trim_volatile(&self, lpn: Lpn) -> bool {
         let Some(origins) = &self.origins else { return false };
         let former = origins.trimmed.get(&lpn).copied().unwrap_or(Ppn::NONE);
         origins.on_flash(&self.layout, former, |at| self.is_programmed(at)).is_some()
@@ -56,7 +56,7 @@ impl Ftl {
         for (lpn, former) in std::mem::take(&mut origins.trimmed) {
             debug_assert!(!self.lookup(lpn).is_some(), "page {lpn} was written after its trim");
             let at = origins.on_flash(&self.layout, former, |at| self.is_programmed(at));
-            self.come_back(lpn, at);
+            self.restore_copy(lpn, at);
         }
         self.origins = Some(origins);
     }

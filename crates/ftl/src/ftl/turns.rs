@@ -1,9 +1,9 @@
-//! Collection without time that takes turns with the host's writes ([`Turns`](crate::turns::Turns)).
+//! Collection without time that takes turns with the host's writes ([`UntimedTurns`](crate::turns::Turns)).
 
-use super::{Ftl, Full};
-use crate::credit::{Credit, Work};
-use crate::streams::Cause;
-use crate::turns::{Turns, Victim};
+use super::{Ftl, FtlFull};
+use crate::credit::{HostCredit, VictimWork};
+use crate::streams::StreamCause;
+use crate::turns::{UntimedTurns, UntimedVictim};
 use outlast_units::{Nanos, Stream};
 
 /// Writes of the host that wait for collection, as a user's policy sees them: the next one.
@@ -15,51 +15,51 @@ const STRETCHES: u32 = 16;
 impl Ftl {
     /// To be called when marks are known: credit is shared out by them.
     pub(super) fn begin_turns(&mut self) {
-        let credit = Credit::new(self, &self.config.gc);
+        let credit = HostCredit::new(self, &self.config.gc);
         let (page, pu) = (self.layout.units_per_page(), self.layout.units_per_pu());
         let part = self.layout.units_per_superblock() / STRETCHES / page * page;
         self.stretch = if credit.is_plain() { part.max(page) } else { pu };
-        self.turns = Turns { credit, ..Turns::default() };
+        self.turns = UntimedTurns { credit, ..UntimedTurns::default() };
     }
 
     /// Whether a write of the host to `stream` enters without a question.
     #[inline]
-    pub(super) fn enters_unasked(&mut self, stream: Stream) -> bool {
-        let enters = self.turns.ahead != 0 && !self.frontiers[stream].is_full();
-        self.turns.ahead -= u32::from(enters);
+    pub(super) fn enters_at_once(&mut self, stream: Stream) -> bool {
+        let enters = self.turns.granted_writes != 0 && !self.frontiers[stream].is_full();
+        self.turns.granted_writes -= u32::from(enters);
         enters
     }
 
     /// Has collection go on until a write of the host to `stream` may enter.
     ///
     /// # Errors
-    /// [`Full`] when it never may.
-    pub(super) fn take_turns(&mut self, stream: Stream) -> Result<(), Full> {
-        self.turns.recall();
-        while !self.lets_in(stream) {
+    /// [`FtlFull`] when it never may.
+    pub(super) fn collect_until_admitted(&mut self, stream: Stream) -> Result<(), FtlFull> {
+        self.turns.recall_writes();
+        while !self.may_host_write(stream) {
             self.advance_collection()?;
         }
         Ok(())
     }
 
     /// A write of the host, which was asked, has entered, and has filled a program unit, or has not.
-    pub(super) fn note_turn(&mut self, filled: bool) {
+    pub(super) fn end_host_turn(&mut self, filled: bool) {
         if self.turns.victim.is_some() {
             self.turns.credit.spend();
         } else if filled && self.needs_gc() {
             self.begin_victim();
         }
-        self.turns.ahead = match self.turns.victim {
+        self.turns.granted_writes = match self.turns.victim {
             // What is moved goes among the host's data: each write is asked whether it leaves room for it.
             Some(_) if self.streams.are_mixed() => 0,
-            Some(_) => self.turns.credit.take_ahead(),
+            Some(_) => self.turns.credit.take_writes(),
             None if self.needs_gc() => 0,
             None => u32::MAX,
         };
     }
 
     /// Whether a write of the host to `stream` may enter, by the rules of a timed run.
-    fn lets_in(&self, stream: Stream) -> bool {
+    fn may_host_write(&self, stream: Stream) -> bool {
         self.can_append(stream)
             && self.turns.victim.as_ref().is_none_or(|victim| {
                 let has_room = || {
@@ -73,14 +73,14 @@ impl Ftl {
     /// Collection deals with a stretch of its victim more, or takes the next victim.
     ///
     /// # Errors
-    /// [`Full`] when there is nothing to be gained.
-    pub(super) fn advance_collection(&mut self) -> Result<(), Full> {
+    /// [`FtlFull`] when there is nothing to be gained.
+    pub(super) fn advance_collection(&mut self) -> Result<(), FtlFull> {
         if let Some(victim) = self.turns.victim {
             self.move_next(victim);
             return Ok(());
         }
         if self.is_read_only() {
-            return Err(Full);
+            return Err(FtlFull);
         }
         if self.needs_gc() && self.begin_victim() {
             return Ok(());
@@ -91,7 +91,7 @@ impl Ftl {
             return Ok(());
         }
         if !self.needs_gc() || self.held_units() == 0 {
-            return Err(Full);
+            return Err(FtlFull);
         }
         // A superblock can be collected when all of it is on flash.
         self.program_held();
@@ -110,22 +110,23 @@ impl Ftl {
         self.turns.credit = credit;
         let stream = self.streams.gc(self.class_of_superblock(superblock));
         let room = self.room(stream);
-        let valid = self.begin_relocation(superblock, stream, Cause::Gc);
-        self.turns.victim = Some(Victim {
+        let valid = self.begin_relocation(superblock, stream, StreamCause::Gc);
+        self.turns.victim = Some(UntimedVictim {
             superblock,
             stream,
             opens: self.frontiers[stream].is_promised(),
             next: self.layout.first_slot(superblock),
-            work: Work::new(valid, room, self.data_units(stream)),
+            work: VictimWork::new(valid, room, self.data_units(stream)),
         });
         true
     }
 
     /// Moves what the next stretch of `victim`, the one under way, holds; it is erased when that was all.
-    fn move_next(&mut self, mut victim: Victim) {
+    fn move_next(&mut self, mut victim: UntimedVictim) {
         let stretch = self.stretch;
         let reads = if self.turns.cold.is_some() { self.reads_of(&victim) } else { 0 };
-        let units = self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, Cause::Gc);
+        let units =
+            self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, StreamCause::Gc);
         if units != 0 {
             let opened = victim.opens && !self.frontiers[victim.stream].is_promised();
             let mut credit = std::mem::take(&mut self.turns.credit);

@@ -1,31 +1,35 @@
 //! The same translation layer without time: preconditioning and endurance studies.
 
-use super::{Ftl, Slot};
-use crate::ftl::Map;
-use crate::streams::Cause;
-use crate::table::Mapping;
+use super::{Ftl, WrittenSlot};
+use crate::ftl::MappingInUse;
+use crate::streams::StreamCause;
+use crate::table::PageMapping;
 use outlast_media::Unit;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 
 /// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
 /// accepts comes here only by wearing out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct FtlFull;
 
 impl Ftl {
     /// Writes host data of `lpn` and at once does all that follows from it: programming, collection, erasure.
     ///
     /// # Errors
-    /// [`Full`] when no space can be made.
+    /// [`FtlFull`] when no space can be made.
     #[inline]
-    pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        if self.looks_first { self.look_and_write(stream, lpn) } else { self.write_in_turn(stream, lpn) }
+    pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
+        if self.checks_before_write {
+            self.write_checked(stream, lpn)
+        } else {
+            self.write_in_turn(stream, lpn)
+        }
     }
 
     /// Writes host data of `lpn` in place of older data that is not programmed, if there is such; else to a slot of its own.
     #[cold]
     #[inline(never)]
-    fn look_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
+    fn write_checked(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
         // What is written without time is on flash before its origin could be erased, or in the buffer for good.
         if self.origins.is_some() {
             self.drop_origins_of_all();
@@ -35,7 +39,7 @@ impl Ftl {
             return Ok(slot);
         }
         let slot = self.write_in_turn(stream, lpn)?;
-        if self.wants_map_flush() {
+        if self.needs_map_flush() {
             self.flush_map_untimed();
         }
         Ok(slot)
@@ -44,24 +48,24 @@ impl Ftl {
     /// Writes host data of `lpn` to a slot of its own, when it is the host's turn.
     #[allow(clippy::inline_always, reason = "the way of every write without time: the other caller is cold")]
     #[inline(always)]
-    fn write_in_turn(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        if self.enters_unasked(stream) {
+    fn write_in_turn(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
+        if self.enters_at_once(stream) {
             return Ok(self.put(stream, lpn).ppn);
         }
         self.wait_and_write(stream, lpn)
     }
 
     #[inline(never)]
-    fn wait_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        self.take_turns(stream)?;
+    fn wait_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
+        self.collect_until_admitted(stream)?;
         let slot = self.put(stream, lpn);
-        self.note_turn(slot.completes_pu);
+        self.end_host_turn(slot.completes_pu);
         Ok(slot.ppn)
     }
 
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
-    fn put(&mut self, stream: Stream, lpn: Lpn) -> Slot {
+    fn put(&mut self, stream: Stream, lpn: Lpn) -> WrittenSlot {
         let slot = self.append_inline(stream, lpn);
         // What is written without time has no content of its own.
         if self.contents.is_some() {
@@ -71,7 +75,7 @@ impl Ftl {
         slot
     }
 
-    /// Whether [`Full`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
+    /// Whether [`FtlFull`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
     pub fn may_wear_out_within(&self, units: u64) -> bool {
         if self.is_read_only() || self.lanes.lacks_any() {
             return true;
@@ -85,7 +89,7 @@ impl Ftl {
 
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
-    fn complete(&mut self, stream: Stream, slot: Slot) {
+    fn complete(&mut self, stream: Stream, slot: WrittenSlot) {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.program_full(stream, pu, 1);
@@ -100,13 +104,13 @@ impl Ftl {
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
     pub(super) fn program_full(&mut self, stream: Stream, first: Pu, count: u32) {
-        if self.held.is_some() && self.streams.cause(stream) == Cause::Host {
+        if self.held.is_some() && self.streams.cause(stream) == StreamCause::Host {
             for pu in Pu::each(first..first + count) {
                 if let Some(due) = self.hold_back(pu) {
                     self.programmed(due);
                 }
             }
-        } else if self.partials.are_on_flash() || self.follows {
+        } else if self.partials.are_on_flash() || self.tracks_writes {
             for pu in Pu::each(first..first + count) {
                 self.programmed(pu);
             }
@@ -116,8 +120,8 @@ impl Ftl {
     }
 
     /// Has collection make room for a page of the mapping table in `stream`.
-    pub(super) fn make_space_for_map(&mut self, stream: Stream) -> Result<(), Full> {
-        self.turns.recall();
+    pub(super) fn make_space_for_map(&mut self, stream: Stream) -> Result<(), FtlFull> {
+        self.turns.recall_writes();
         while !self.can_append(stream) {
             self.advance_collection()?;
         }
@@ -127,9 +131,9 @@ impl Ftl {
     /// Flushes the mapping table, and collects until enough superblocks are free, as an idle drive does.
     pub fn settle_untimed(&mut self) {
         self.drop_origins_of_all();
-        self.call_map_flush();
+        self.request_map_flush();
         self.flush_map_untimed();
-        self.turns.recall();
+        self.turns.recall_writes();
         while (self.turns.victim.is_some() || self.needs_gc()) && self.advance_collection().is_ok() {}
         self.finish_cold();
     }
@@ -142,11 +146,11 @@ impl Ftl {
         next: &mut Ppn,
         slots: u32,
         to: Stream,
-        cause: Cause,
+        cause: StreamCause,
     ) -> u32 {
         let end = self.layout.first_slot(victim).0 + self.layout.units_per_superblock();
         let stride = self.layout.mask_stride().min(slots);
-        let valid_at = |map: &Map, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
+        let valid_at = |map: &MappingInUse, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
         let until = next.0.saturating_add(slots).min(end);
         let (mut at, mut units, mut reads) = (next.0, 0, 0);
         let mut valid = if at < end { valid_at(&self.map, at) } else { 0 };

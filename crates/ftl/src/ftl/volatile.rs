@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::origins::is_copy;
-use crate::streams::Cause;
+use crate::streams::StreamCause;
 use outlast_units::{Lpn, Ppn};
 
 impl Ftl {
@@ -11,7 +11,7 @@ impl Ftl {
         let Some(origins) = &self.origins else { return false };
         let mut at = self.lookup(lpn);
         if !at.is_some() {
-            return self.would_come_back(lpn);
+            return self.is_trim_volatile(lpn);
         }
         while is_copy(at) && !self.is_programmed(at) {
             if self.is_new(at) {
@@ -27,7 +27,7 @@ impl Ftl {
         let elsewhere = self.origins.as_ref().and_then(|origins| origins.is_new_elsewhere(slot));
         elsewhere.unwrap_or_else(|| {
             let stream = self.superblocks.opened_by(self.layout.superblock_of(slot));
-            self.streams.cause(stream) == Cause::Host
+            self.streams.cause(stream) == StreamCause::Host
         })
     }
 }

@@ -2,13 +2,13 @@
 //! given up since, each with the block that took its place.
 
 use crate::block_table::BlockTable;
-use crate::layout::Layout;
+use crate::layout::SlotLayout;
 use outlast_media::{Blocks, DefectConfig, Geometry};
 use outlast_units::{BlockId, BlockIndex, SuperblockId};
 
 /// A block that was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) struct GivenUp {
+pub(crate) struct RetiredBlock {
     pub(crate) superblock: SuperblockId,
     pub(crate) block: BlockIndex,
     /// The block of the same plane that took its place, if there was one.
@@ -17,7 +17,7 @@ pub(crate) struct GivenUp {
 
 /// What is on flash about blocks.
 #[derive(Clone, Debug)]
-pub(crate) struct Marks {
+pub(crate) struct FactoryMarks {
     geometry: Geometry,
     dies: u16,
     superblocks: u32,
@@ -26,9 +26,9 @@ pub(crate) struct Marks {
     seed: u64,
 }
 
-impl Marks {
+impl FactoryMarks {
     /// Those of the factory.
-    pub(crate) fn new(geometry: &Geometry, layout: &Layout, defects: &DefectConfig, seed: u64) -> Self {
+    pub(crate) fn new(geometry: &Geometry, layout: &SlotLayout, defects: &DefectConfig, seed: u64) -> Self {
         Self {
             geometry: geometry.clone(),
             dies: layout.dies(),
@@ -42,11 +42,11 @@ impl Marks {
     ///
     /// # Panics
     /// If the factory's bad blocks are more than the spare ones: such a drive is refused.
-    pub(crate) fn rebuild(&self, given_up: &[GivenUp]) -> (Blocks, BlockTable) {
+    pub(crate) fn rebuild(&self, given_up: &[RetiredBlock]) -> (Blocks, BlockTable) {
         let mut blocks = Blocks::new(&self.geometry, self.dies, &self.defects, self.seed);
         let table = BlockTable::new(&self.geometry, self.dies, self.superblocks, &blocks);
         let mut table = table.expect("a drive that was built has spare blocks for the factory's bad ones");
-        for &GivenUp { superblock, block, by } in given_up {
+        for &RetiredBlock { superblock, block, by } in given_up {
             let at = blocks.address(block);
             blocks.retire(at);
             if let Some(by) = by {

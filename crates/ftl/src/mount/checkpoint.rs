@@ -1,12 +1,12 @@
 //! A checkpoint: the mapping as flash had it at one moment, so that only what came later must be looked at.
 
-use super::rebuild::Rebuilt;
+use super::rebuild::RebuiltMap;
 use outlast_units::{Lpn, Ppn};
 use std::collections::BTreeSet;
 
 /// What flash said at one moment.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Checkpoint {
+pub(crate) struct MapCheckpoint {
     /// The moment, as a number of an event.
     pub(crate) at: u64,
     /// Of the units that were not on flash then, the first in the order of writing; `at` where there was none. What was written before is
@@ -18,9 +18,9 @@ pub(crate) struct Checkpoint {
     pub(crate) lost: BTreeSet<Lpn>,
 }
 
-impl Checkpoint {
+impl MapCheckpoint {
     /// The checkpoint of event `at`, `rebuilt` from flash then, while `from` was the first unit not on flash.
-    pub(crate) fn new(at: u64, from: u64, rebuilt: Rebuilt) -> Self {
+    pub(crate) fn new(at: u64, from: u64, rebuilt: RebuiltMap) -> Self {
         Self { at, from, slots: rebuilt.slots, lost: rebuilt.lost }
     }
 }

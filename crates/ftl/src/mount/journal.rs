@@ -4,7 +4,7 @@ use outlast_units::Lpn;
 
 /// What happened to a logical page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum Event {
+pub(crate) enum PageEvent {
     /// Its data was given up by the host.
     Trimmed,
     /// Its data could not be read, and there is no other copy.
@@ -13,14 +13,14 @@ pub(crate) enum Event {
 
 /// An entry: the same happened to `count` logical pages from `first` on, one after the other, the first as number `at` of all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) struct Entry {
-    pub(crate) event: Event,
+pub(crate) struct MapJournalEntry {
+    pub(crate) event: PageEvent,
     pub(crate) first: Lpn,
     pub(crate) count: u32,
     pub(crate) at: u64,
 }
 
-impl Entry {
+impl MapJournalEntry {
     /// The pages, each with the number of its event.
     pub(crate) fn pages(self) -> impl Iterator<Item = (Lpn, u64)> {
         (0..self.count).map(move |index| (self.first + index, self.at + u64::from(index)))
@@ -29,8 +29,8 @@ impl Entry {
 
 /// Entries in the order of their events.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Journal {
-    entries: Vec<Entry>,
+pub(crate) struct MapJournal {
+    entries: Vec<MapJournalEntry>,
     /// How many there were when it was last cleared of those that were needed no more.
     kept: usize,
 }
@@ -38,9 +38,9 @@ pub(crate) struct Journal {
 /// So many entries are not looked through for those that are needed no more.
 const FEW: usize = 1024;
 
-impl Journal {
+impl MapJournal {
     /// `event` happened to `lpn`, as number `at`.
-    pub(crate) fn note(&mut self, event: Event, lpn: Lpn, at: u64) {
+    pub(crate) fn append(&mut self, event: PageEvent, lpn: Lpn, at: u64) {
         if let Some(last) = self.entries.last_mut()
             && last.event == event
             && last.first + last.count == lpn
@@ -49,11 +49,11 @@ impl Journal {
             last.count += 1;
             return;
         }
-        self.entries.push(Entry { event, first: lpn, count: 1, at });
+        self.entries.push(MapJournalEntry { event, first: lpn, count: 1, at });
     }
 
     /// The entries.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[MapJournalEntry] {
         &self.entries
     }
 
@@ -67,7 +67,7 @@ impl Journal {
         let all = std::mem::take(&mut self.entries);
         for entry in all {
             for (lpn, at) in entry.pages().filter(|&(lpn, at)| is_needed(lpn, at)) {
-                self.note(entry.event, lpn, at);
+                self.append(entry.event, lpn, at);
             }
         }
         self.kept = self.entries.len();

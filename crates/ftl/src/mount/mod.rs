@@ -5,7 +5,7 @@
 //! and when it was closed (its *header*), and in blocks of their own a *journal* of what no program unit says (trims and losses), a list of
 //! the blocks that were given up, and a *checkpoint* of the mapping.
 //!
-//! [`Records`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild`] is
+//! [`FlashRecords`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild`] is
 //! shown nothing else ([`OnFlash`]), in particular none of the tables that the translation layer works with, and is therefore a second
 //! opinion on what these say after a loss of power.
 
@@ -17,9 +17,9 @@ mod records;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use blocks::{GivenUp, Marks};
+pub(crate) use blocks::{FactoryMarks, RetiredBlock};
 pub(crate) use rebuild::rebuild;
-pub(crate) use records::{OnFlash, Records};
+pub(crate) use records::{FlashRecords, OnFlash};
 
 /// Bytes that a mapping unit takes in a spare area or in a list of owners: its logical page (4) and its number in the order of writing (8).
 pub(crate) const OWNER_BYTES: u64 = 12;

@@ -1,31 +1,31 @@
 //! The mapping, from flash alone.
 
 use super::OnFlash;
-use super::journal::Event;
+use super::journal::PageEvent;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 use std::collections::BTreeSet;
 
 /// What flash says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rebuilt {
+pub(crate) struct RebuiltMap {
     /// The newest copy of each logical page; [`Ppn::NONE`]: none.
     pub(crate) slots: Vec<Ppn>,
     /// Pages whose data has been lost.
     pub(crate) lost: BTreeSet<Lpn>,
     /// Superblocks that have got data since the checkpoint.
-    pub(crate) looked_through: Vec<SuperblockId>,
+    pub(crate) read_superblocks: Vec<SuperblockId>,
     /// Others whose owners are read, too, to know which of two copies is the newer.
-    pub(crate) looked_up: BTreeSet<SuperblockId>,
+    pub(crate) compared_superblocks: BTreeSet<SuperblockId>,
 }
 
 /// Finds the newest copy of each of `pages` logical pages: of all that is said of a page, what has the highest number. With `dump` the
 /// units that were not on flash count, too.
-pub(crate) fn rebuild(flash: OnFlash<'_>, pages: usize, dump: bool) -> Rebuilt {
-    let mut search = Search::new(flash, pages);
-    search.look_through();
+pub(crate) fn rebuild(flash: OnFlash<'_>, pages: usize, dump: bool) -> RebuiltMap {
+    let mut search = MapSearch::new(flash, pages);
+    search.read_new_owners();
     if dump {
         for (slot, lpn, number) in flash.in_memory() {
-            search.found(lpn, slot, number);
+            search.take_copy(lpn, slot, number);
         }
     }
     search.read_journal();
@@ -45,17 +45,17 @@ pub(crate) fn newest_on_flash(flash: OnFlash<'_>, pages: usize) -> Vec<u64> {
 /// In place of the number of what is known of a page: it is as the checkpoint has it.
 const AS_BEFORE: u64 = 0;
 
-struct Search<'a> {
+struct MapSearch<'a> {
     flash: OnFlash<'a>,
     /// The number of what is known of each page.
     numbers: Vec<u64>,
     /// When the checkpoint was made, and the first number that may be news to it.
     checkpoint: u64,
     from: u64,
-    rebuilt: Rebuilt,
+    rebuilt: RebuiltMap,
 }
 
-impl<'a> Search<'a> {
+impl<'a> MapSearch<'a> {
     /// What the checkpoint has, as far as it still is there.
     fn new(flash: OnFlash<'a>, pages: usize) -> Self {
         let mut slots = vec![Ppn::NONE; pages];
@@ -71,28 +71,29 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let rebuilt = Rebuilt { slots, lost, looked_through: Vec::new(), looked_up: BTreeSet::new() };
+        let rebuilt =
+            RebuiltMap { slots, lost, read_superblocks: Vec::new(), compared_superblocks: BTreeSet::new() };
         Self { flash, numbers: vec![AS_BEFORE; pages], checkpoint, from, rebuilt }
     }
 
     /// Reads the owners of the superblocks that have got data since the checkpoint.
-    fn look_through(&mut self) {
+    fn read_new_owners(&mut self) {
         let checkpoint = self.checkpoint;
         for superblock in self.flash.superblocks() {
             let Some(header) = self.flash.header(superblock) else { continue };
             if header.closed.is_some_and(|closed| closed < checkpoint) {
                 continue;
             }
-            self.rebuilt.looked_through.push(superblock);
+            self.rebuilt.read_superblocks.push(superblock);
             for (slot, lpn, number) in self.flash.spare_areas(superblock) {
-                self.found(lpn, slot, number);
+                self.take_copy(lpn, slot, number);
             }
         }
     }
 
     /// A copy of `lpn` is in `slot`.
-    fn found(&mut self, lpn: Lpn, slot: Ppn, number: u64) {
-        if self.rebuilt.slots[lpn.index()] != slot && self.is_news(lpn, number) {
+    fn take_copy(&mut self, lpn: Lpn, slot: Ppn, number: u64) {
+        if self.rebuilt.slots[lpn.index()] != slot && self.is_newer(lpn, number) {
             self.rebuilt.slots[lpn.index()] = slot;
             self.rebuilt.lost.remove(&lpn);
             self.numbers[lpn.index()] = number;
@@ -100,7 +101,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether event `number` came after all that is known of `lpn`.
-    fn is_news(&mut self, lpn: Lpn, number: u64) -> bool {
+    fn is_newer(&mut self, lpn: Lpn, number: u64) -> bool {
         if number < self.from {
             return false;
         }
@@ -116,7 +117,7 @@ impl<'a> Search<'a> {
         let superblock = self.flash.superblock_of(kept);
         let closed = self.flash.header(superblock).and_then(|header| header.closed);
         if closed.is_some_and(|closed| closed < self.checkpoint) {
-            self.rebuilt.looked_up.insert(superblock);
+            self.rebuilt.compared_superblocks.insert(superblock);
         }
         self.flash.number(kept).is_none_or(|kept| number > kept)
     }
@@ -125,14 +126,14 @@ impl<'a> Search<'a> {
     fn read_journal(&mut self) {
         for entry in self.flash.journal() {
             for (lpn, number) in entry.pages() {
-                if !self.is_news(lpn, number) {
+                if !self.is_newer(lpn, number) {
                     continue;
                 }
                 self.rebuilt.slots[lpn.index()] = Ppn::NONE;
                 self.numbers[lpn.index()] = number;
                 match entry.event {
-                    Event::Trimmed => self.rebuilt.lost.remove(&lpn),
-                    Event::Lost => self.rebuilt.lost.insert(lpn),
+                    PageEvent::Trimmed => self.rebuilt.lost.remove(&lpn),
+                    PageEvent::Lost => self.rebuilt.lost.insert(lpn),
                 };
             }
         }

@@ -1,8 +1,8 @@
 //! Small histories by hand, each with what must be found.
 
-use super::journal::{Event, Journal};
-use super::{GivenUp, Marks, Records, rebuild};
-use crate::layout::Layout;
+use super::journal::{MapJournal, PageEvent};
+use super::{FactoryMarks, FlashRecords, RetiredBlock, rebuild};
+use crate::layout::SlotLayout;
 use outlast_media::{DefectConfig, Geometry};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
@@ -21,10 +21,10 @@ const GEOMETRY: Geometry = Geometry {
 };
 
 /// Superblocks of eight slots, two to a program unit.
-fn flash(checkpoint_every: Option<Bytes>) -> (Layout, Records) {
-    let layout = Layout::new(&GEOMETRY, &FtlConfig::default(), &[DieId(0)], 1).unwrap();
-    let marks = Marks::new(&GEOMETRY, &layout, &DefectConfig::default(), 1);
-    let records = Records::new(&GEOMETRY, &layout, marks, checkpoint_every);
+fn flash(checkpoint_every: Option<Bytes>) -> (SlotLayout, FlashRecords) {
+    let layout = SlotLayout::new(&GEOMETRY, &FtlConfig::default(), &[DieId(0)], 1).unwrap();
+    let marks = FactoryMarks::new(&GEOMETRY, &layout, &DefectConfig::default(), 1);
+    let records = FlashRecords::new(&GEOMETRY, &layout, marks, checkpoint_every);
     (layout, records)
 }
 
@@ -32,7 +32,7 @@ const PAGES: usize = 8;
 const ONE: Lpn = Lpn(1);
 
 /// Where page 1 is, and whether its data is lost.
-fn found(layout: &Layout, records: &Records, dump: bool) -> (u32, bool) {
+fn found(layout: &SlotLayout, records: &FlashRecords, dump: bool) -> (u32, bool) {
     let rebuilt = rebuild(records.on_flash(layout), PAGES, dump);
     (rebuilt.slots[ONE.index()].0, rebuilt.lost.contains(&ONE))
 }
@@ -124,14 +124,15 @@ fn an_old_copy_that_a_trim_overtook_before_the_checkpoint_stays_trimmed() {
 #[test]
 fn after_a_checkpoint_only_what_came_later_is_looked_at() {
     let (layout, mut records) = flash(Some(Bytes::kib(8)));
-    let looked_through = |records: &Records| rebuild(records.on_flash(&layout), PAGES, false).looked_through;
+    let read_superblocks =
+        |records: &FlashRecords| rebuild(records.on_flash(&layout), PAGES, false).read_superblocks;
     records.opened(SuperblockId(0), Stream(0));
     records.put(&layout, Ppn(0), ONE);
     records.programmed(Pu(0));
     records.closed(SuperblockId(0));
-    assert_eq!(looked_through(&records), [SuperblockId(0)]);
+    assert_eq!(read_superblocks(&records), [SuperblockId(0)]);
     records.tidy(&layout, PAGES);
-    assert_eq!(looked_through(&records), []);
+    assert_eq!(read_superblocks(&records), []);
     assert_eq!(found(&layout, &records, false), (0, false));
     // Its place is taken by another page: the checkpoint does not count there any more.
     records.trimmed(ONE);
@@ -139,15 +140,15 @@ fn after_a_checkpoint_only_what_came_later_is_looked_at() {
     records.opened(SuperblockId(0), Stream(0));
     records.put(&layout, Ppn(0), Lpn(2));
     records.programmed(Pu(0));
-    assert_eq!(looked_through(&records), [SuperblockId(0)]);
+    assert_eq!(read_superblocks(&records), [SuperblockId(0)]);
     assert_eq!(found(&layout, &records, false), NOWHERE);
 }
 
 #[test]
 fn neighbours_that_are_trimmed_one_after_the_other_share_an_entry() {
-    let mut journal = Journal::default();
+    let mut journal = MapJournal::default();
     for (page, at) in [(3, 1), (4, 2), (5, 3), (7, 4), (8, 6)] {
-        journal.note(Event::Trimmed, Lpn(page), at);
+        journal.append(PageEvent::Trimmed, Lpn(page), at);
     }
     let spans: Vec<_> =
         journal.entries().iter().map(|entry| (entry.first.0, entry.count, entry.at)).collect();
@@ -182,12 +183,12 @@ fn a_journal_that_has_grown_keeps_what_is_needed() {
 #[test]
 fn blocks_that_were_given_up_are_bad_and_others_are_in_their_place() {
     let config = FtlConfig { spare_blocks: 1, ..FtlConfig::default() };
-    let layout = Layout::new(&GEOMETRY, &config, &[DieId(0)], 1).unwrap();
-    let marks = Marks::new(&GEOMETRY, &layout, &DefectConfig::default(), 1);
+    let layout = SlotLayout::new(&GEOMETRY, &config, &[DieId(0)], 1).unwrap();
+    let marks = FactoryMarks::new(&GEOMETRY, &layout, &DefectConfig::default(), 1);
     let superblock = SuperblockId(1);
     let given_up = [
-        GivenUp { superblock, block: BlockIndex(4 + 1), by: Some(BlockId(3)) },
-        GivenUp { superblock, block: BlockIndex(4 + 3), by: None },
+        RetiredBlock { superblock, block: BlockIndex(4 + 1), by: Some(BlockId(3)) },
+        RetiredBlock { superblock, block: BlockIndex(4 + 3), by: None },
     ];
     for (count, bad) in [(0, vec![]), (1, vec![5]), (2, vec![5, 7])] {
         let (blocks, table) = marks.rebuild(&given_up[..count]);

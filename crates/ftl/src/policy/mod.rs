@@ -3,10 +3,10 @@
 //! [`OwnChoice`](outlast_decisions::SuperblockPolicy).
 
 mod by_figures;
-mod own;
+mod user;
 
 pub(crate) use by_figures::ByFigures;
-pub(crate) use own::{Deciders, Own, choose};
+pub(crate) use user::{FtlPolicies, SuperblockUserPolicy, choose};
 
 use outlast_decisions::{RandomDraws, SuperblockChoice, SuperblockColumns};
 use outlast_settings::ftl::VictimPolicy;

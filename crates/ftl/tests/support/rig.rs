@@ -1,7 +1,7 @@
 //! A translation layer with parity, and what surrounds it: queues of lanes, programs that fail, losses of power.
 
 use super::kind::{Kind, UNIT};
-use outlast_ftl::{Cause, Ftl};
+use outlast_ftl::{Ftl, StreamCause};
 use outlast_media::Unit;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
@@ -92,7 +92,7 @@ impl Rig {
 
     pub(crate) fn write(&mut self, hint: u8, lpn: Lpn) {
         if self.ftl.needs_gc() {
-            self.collect(Cause::Gc, 1.0);
+            self.collect(StreamCause::Gc, 1.0);
         }
         let stream = self.ftl.streams().host(hint / 3, hint % self.ftl.streams().classes());
         if !self.ftl.can_append(stream) {
@@ -217,7 +217,7 @@ impl Rig {
     /// As much of the mapping table is flushed as finds room, if a flush is due or `called` for.
     pub(crate) fn flush_map(&mut self, called: bool) {
         if called {
-            self.ftl.call_map_flush();
+            self.ftl.request_map_flush();
         }
         while let Some((stream, pu)) = self.ftl.flush_map() {
             self.queue_full(stream, pu);

@@ -2,7 +2,7 @@
 
 use super::{Core, Due, WaitingWrite};
 use crate::host::HostRequestId;
-use crate::op::{Task, UnitWork};
+use crate::op::{InternalTask, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{LatencyCause, Outcome};
 use outlast_settings::drive::WriteCache;
@@ -17,7 +17,7 @@ impl Core {
     /// Whether [`Ssd::admit_waiting`] would change nothing, as things are, and something waits.
     #[inline]
     pub(crate) fn admits_nothing(&self) -> bool {
-        self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
+        self.buffer.would_wait_on(self.tasks.runs(InternalTask::Gc))
             && !self.tasks.is_pinned()
             && self.buffer.first_waiting().is_some_and(|first| self.ftl.can_append(first.stream))
     }
@@ -25,7 +25,7 @@ impl Core {
     /// Whether [`Ssd::collect`] would change nothing, as things are.
     #[inline]
     pub(crate) fn collects_nothing(&self) -> bool {
-        self.tasks.runs(Task::Gc) || !self.ftl.needs_gc()
+        self.tasks.runs(InternalTask::Gc) || !self.ftl.needs_gc()
     }
 }
 
@@ -118,7 +118,7 @@ impl Ssd {
     #[inline(never)]
     fn take_token(&mut self, now: Nanos, core: CoreId) {
         let Core { buffer, tasks, .. } = &mut self.cores[core];
-        buffer.pacer_mut().take_token(now, tasks.runs(Task::Gc));
+        buffer.pacer_mut().take_token(now, tasks.runs(InternalTask::Gc));
         if buffer.pacer_mut().has_caught_up(now) {
             self.let_waiting_go();
         }
@@ -237,7 +237,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         state.forget_read(work.lpn);
         let slot = state.ftl.append(stream, work.lpn);
-        state.buffer.enter(state.tasks.runs(Task::Gc));
+        state.buffer.enter(state.tasks.runs(InternalTask::Gc));
         if let Some(unit) = unit {
             state.ftl.store(slot.ppn, unit);
         }

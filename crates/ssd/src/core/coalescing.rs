@@ -1,7 +1,7 @@
 //! What fits into the buffer, and writes that coalesce there: they take the place of older data, and full program units are held back for that.
 
 use super::WaitingWrite;
-use crate::op::{Task, UnitWork};
+use crate::op::{InternalTask, UnitWork};
 use crate::ssd::Ssd;
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
@@ -54,7 +54,7 @@ impl Ssd {
     /// A write finds no room. A superblock can be collected when all of it is on flash: where no other can, nothing is held back.
     pub(super) fn give_up_held(&mut self, now: Nanos, core: CoreId) {
         self.collect(now, core);
-        if !self.cores[core].tasks.runs(Task::Gc) {
+        if !self.cores[core].tasks.runs(InternalTask::Gc) {
             self.program_held(now, core);
         }
     }

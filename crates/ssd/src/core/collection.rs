@@ -3,7 +3,7 @@
 use super::tasks::Next;
 use super::{Core, Due};
 use crate::health::Reason;
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use crate::ssd::Ssd;
 use outlast_settings::drive::WriteCache;
 use outlast_units::{BlockIndex, CoreId, LaneIndex, Nanos, PuWithin, Stream, SuperblockId};
@@ -25,7 +25,7 @@ impl Ssd {
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
             let Core { ftl, buffer, .. } = &mut self.cores[core];
             buffer.collects(now, ftl, victim);
-            self.start_relocation(now, core, Task::Gc, victim, Reason::Space, None);
+            self.start_relocation(now, core, InternalTask::Gc, victim, Reason::Space, None);
         }
     }
 
@@ -33,7 +33,7 @@ impl Ssd {
         &mut self,
         now: Nanos,
         core: CoreId,
-        task: Task,
+        task: InternalTask,
         superblock: SuperblockId,
         reason: Reason,
         block: Option<BlockIndex>,
@@ -46,15 +46,15 @@ impl Ssd {
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
         let class = ftl.superblock(superblock).class();
         let stream = match task {
-            Task::Gc => ftl.streams().gc(class),
-            Task::WearLeveling => ftl.streams().wear_leveling(class),
-            Task::Scrub => ftl.streams().scrub(class),
+            InternalTask::Gc => ftl.streams().gc(class),
+            InternalTask::WearLeveling => ftl.streams().wear_leveling(class),
+            InternalTask::Scrub => ftl.streams().scrub(class),
         };
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
         let has_reads = tasks.begin(task, ftl, superblock, stream, &part, valid);
         for (local, &die) in dies.iter_indexed() {
             if tasks.has_reads(task, local) {
-                self.flash.want_reads(die, task);
+                self.flash.add_task_reads(die, task);
             }
         }
         for local in dies.indices() {
@@ -69,10 +69,10 @@ impl Ssd {
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "a unit of program unit {} is lost that was not read", op.pu);
         let core = op.core;
-        self.flash.internal_ended(now);
+        self.flash.end_internal(now);
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
-        let joins_host = state.buffer.pacer().credit().is_mixed() && op.task == Task::Gc;
+        let joins_host = state.buffer.pacer().credit().is_mixed() && op.task == InternalTask::Gc;
         let all_can_go = lost == 0 && !self.fallible;
         let mut mask = op.mask;
         while mask != 0 {
@@ -84,11 +84,11 @@ impl Ssd {
             };
             let state = &mut self.cores[core];
             let relocated = state.ftl.relocate_units(stream, op.pu, run);
-            mask = mask & !run | relocated.rest;
+            mask = mask & !run | relocated.remaining;
             // Written or trimmed by the host since the read began.
             state.tasks.leave(relocated.stale);
             if joins_host {
-                let moved = (run & !relocated.rest).count_ones() - relocated.stale;
+                let moved = (run & !relocated.remaining).count_ones() - relocated.stale;
                 state.tasks.leave(moved);
                 state.buffer.take_in(moved);
             }
@@ -103,7 +103,7 @@ impl Ssd {
             }
         }
         let is_moved = self.cores[core].tasks.read_ended(op.task);
-        if op.task == Task::Gc {
+        if op.task == InternalTask::Gc {
             self.grant_credit(now, core, u32::from(op.units));
             if self.cores[core].buffer.any_waits()
                 && !(self.is_settled() && self.cores[core].admits_nothing())
@@ -139,10 +139,10 @@ impl Ssd {
     }
 
     /// Sees what becomes of the victim of `task`.
-    pub(crate) fn look_at_victim(&mut self, now: Nanos, core: CoreId, task: Task) {
+    pub(crate) fn look_at_victim(&mut self, now: Nanos, core: CoreId, task: InternalTask) {
         let protected = self.write_cache() == WriteCache::Protected;
         let Core { tasks, ftl, buffer, .. } = &mut self.cores[core];
-        if task == Task::Gc && buffer.pacer().credit().shares_gain() && tasks.is_moved(task) {
+        if task == InternalTask::Gc && buffer.pacer().credit().shares_gain() && tasks.is_moved(task) {
             let (before, mut work) = (tasks.work(), tasks.work());
             buffer.victim_moved(now, ftl, &mut work);
             tasks.set_work(work);
@@ -163,7 +163,7 @@ impl Ssd {
             }
             Next::GivenUp(superblock, stream) => {
                 ftl.give_up_relocation(superblock, stream);
-                if task == Task::Scrub {
+                if task == InternalTask::Scrub {
                     self.block_moved(now, core);
                     self.scrub_given_up(now, core, superblock);
                     self.call_housekeeping(now);
@@ -180,7 +180,7 @@ impl Ssd {
                 }
             }
             Next::AwaitsFlash => {
-                if task == Task::Scrub && self.redundancy.is_lacking() {
+                if task == InternalTask::Scrub && self.redundancy.is_lacking() {
                     self.go_on_rebuilding(now, core);
                 }
                 self.look_at_redundancy(now, core);
@@ -195,7 +195,7 @@ impl Ssd {
     /// Begins to erase the victims that have waited for their data to be on flash, where it is.
     pub(crate) fn look_at_formers(&mut self, now: Nanos, core: CoreId) {
         self.cores[core].tasks.take_pinned();
-        for task in Task::ALL {
+        for task in InternalTask::ALL {
             let Core { tasks, ftl, .. } = &mut self.cores[core];
             match tasks.look_at_former(task, ftl) {
                 Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
@@ -209,7 +209,7 @@ impl Ssd {
         &mut self,
         now: Nanos,
         core: CoreId,
-        task: Task,
+        task: InternalTask,
         superblock: SuperblockId,
         lane: LaneIndex,
     ) {
@@ -218,7 +218,13 @@ impl Ssd {
     }
 
     /// Has the blocks of victim `superblock` erased, on all lanes that it still has.
-    pub(crate) fn begin_erasing(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
+    pub(crate) fn begin_erasing(
+        &mut self,
+        now: Nanos,
+        core: CoreId,
+        task: InternalTask,
+        superblock: SuperblockId,
+    ) {
         self.cores[core].ftl.persist_trims_of(superblock);
         if self.cores[core].ftl.superblock(superblock).lanes().next().is_some() {
             let Core { tasks, ftl, .. } = &self.cores[core];
@@ -234,7 +240,7 @@ impl Ssd {
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = op.core;
-        self.flash.internal_ended(now);
+        self.flash.end_internal(now);
         if self.note_erase_failure(op) {
             self.note_failed_write(now, op);
         }
@@ -250,7 +256,7 @@ impl Ssd {
     }
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
-    fn victim_erased(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
+    fn victim_erased(&mut self, now: Nanos, core: CoreId, task: InternalTask, superblock: SuperblockId) {
         self.note_use(now, core, superblock);
         let state = &mut self.cores[core];
         state.tasks.erased(task, superblock);
@@ -272,7 +278,7 @@ impl Ssd {
         for due in [Due::Wear, Due::Collect, Due::Scrub, Due::Admit] {
             self.make_due_then(core, due);
         }
-        if self.cores[core].ftl.wants_map_flush() {
+        if self.cores[core].ftl.needs_map_flush() {
             self.make_due_then(core, Due::MapFlush);
         }
     }
@@ -281,10 +287,10 @@ impl Ssd {
     pub(crate) fn level_wear(&mut self, now: Nanos, core: CoreId) {
         self.show_cells(now, core);
         let state = &mut self.cores[core];
-        if !state.tasks.runs(Task::WearLeveling)
+        if !state.tasks.runs(InternalTask::WearLeveling)
             && let Some(cold) = state.ftl.choose_cold()
         {
-            self.start_relocation(now, core, Task::WearLeveling, cold, Reason::Wear, None);
+            self.start_relocation(now, core, InternalTask::WearLeveling, cold, Reason::Wear, None);
         }
     }
 }

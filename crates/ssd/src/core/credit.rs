@@ -1,7 +1,7 @@
 //! Credit: what collection does lets the host write.
 
 use super::Core;
-use crate::op::Task;
+use crate::op::InternalTask;
 use crate::ssd::Ssd;
 use outlast_units::{CoreId, Nanos};
 
@@ -10,7 +10,7 @@ impl Ssd {
     #[inline]
     pub(super) fn grant_credit(&mut self, now: Nanos, core: CoreId, units: u32) {
         let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
-        if tasks.runs(Task::Gc) {
+        if tasks.runs(InternalTask::Gc) {
             let mut work = tasks.work();
             buffer.collected(now, ftl, &mut work, units, || tasks.coming(ftl));
             tasks.set_work(work);

@@ -1,7 +1,7 @@
 //! What is to be looked at on a flash core, and in which order.
 
-use crate::op::Task;
-use outlast_flash::Ask;
+use crate::op::InternalTask;
+use outlast_flash::TaskReadQuery;
 use outlast_units::{CoreId, DieId};
 
 /// Something that an event may have made due on a flash core; in the order in which it is looked at.
@@ -41,11 +41,11 @@ impl Due {
 
     /// That the victim of `task` is looked at.
     #[inline]
-    pub(crate) fn victim(task: Task) -> Self {
+    pub(crate) fn victim(task: InternalTask) -> Self {
         match task {
-            Task::Gc => Self::GcVictim,
-            Task::WearLeveling => Self::WearVictim,
-            Task::Scrub => Self::ScrubVictim,
+            InternalTask::Gc => Self::GcVictim,
+            InternalTask::WearLeveling => Self::WearVictim,
+            InternalTask::Scrub => Self::ScrubVictim,
         }
     }
 
@@ -137,7 +137,7 @@ pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
     cores: Turns<CoreId>,
     /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
-    asks: Turns<(DieId, Ask)>,
+    asks: Turns<(DieId, TaskReadQuery)>,
     /// How many cores and asks there are, and one more while dies that wait to start an internal operation may go on: one look tells
     /// whether anything is due.
     pending: u32,
@@ -204,14 +204,14 @@ impl Unsettled {
     }
 
     /// Die `die` has asked for something that turned out to be stale.
-    pub(crate) fn add_ask(&mut self, die: DieId, ask: Ask) {
+    pub(crate) fn add_ask(&mut self, die: DieId, ask: TaskReadQuery) {
         self.pending += 1;
         self.asks.push((die, ask));
     }
 
     /// The next die that looks again, when nothing is due on any core.
     #[inline]
-    pub(crate) fn take_ask(&mut self) -> Option<(DieId, Ask)> {
+    pub(crate) fn take_ask(&mut self) -> Option<(DieId, TaskReadQuery)> {
         let first = self.asks.first()?;
         self.pending -= 1;
         self.asks.pass();

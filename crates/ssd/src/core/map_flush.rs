@@ -1,7 +1,7 @@
 //! Flushes of the mapping table: when they are due, and that only so many programs of one are under way at a time.
 
 use super::{Core, Due};
-use crate::op::Task;
+use crate::op::InternalTask;
 use crate::ssd::Ssd;
 use outlast_units::{CoreId, Nanos, Ppn, Pu};
 
@@ -57,7 +57,7 @@ impl MapTimer {
 impl Core {
     /// Whether a flush of the mapping table is not to begin yet: collection runs, and gains for the host what the last flush has taken.
     fn puts_off_map_flush(&self) -> bool {
-        self.tasks.runs(Task::Gc) && self.ftl.owes_host_writes()
+        self.tasks.runs(InternalTask::Gc) && self.ftl.awaits_host_writes()
     }
 }
 
@@ -66,7 +66,7 @@ impl Ssd {
     pub(crate) fn call_map_flushes(&mut self, now: Nanos) -> Nanos {
         if self.map_timer.next() != Nanos::MAX && self.map_timer.take(now) {
             for core in self.cores.indices() {
-                self.cores[core].ftl.call_map_flush();
+                self.cores[core].ftl.request_map_flush();
                 self.make_due(core, Due::MapFlush);
             }
         }
@@ -77,7 +77,7 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn look_at_maps(&mut self, core: CoreId) {
         let state = &self.cores[core];
-        if !state.maps.any_in_flight() && state.ftl.wants_map_flush() {
+        if !state.maps.any_in_flight() && state.ftl.needs_map_flush() {
             self.make_due(core, Due::MapFlush);
         }
     }
@@ -93,7 +93,7 @@ impl Ssd {
             begun = true;
         }
         // Superblocks may have been opened, or none may be left to be opened.
-        if begun || self.cores[core].ftl.wants_map_flush() {
+        if begun || self.cores[core].ftl.needs_map_flush() {
             self.make_due(core, Due::Collect);
         }
         if awaited_room && !self.cores[core].ftl.map_awaits_room() {
@@ -116,7 +116,7 @@ impl Ssd {
         let stream = state.ftl.superblock(state.ftl.layout().place(pu).superblock).stream();
         if Some(stream) == state.ftl.streams().map() {
             state.maps.in_flight -= 1;
-            if state.ftl.wants_map_flush() {
+            if state.ftl.needs_map_flush() {
                 self.make_due(core, Due::MapFlush);
             }
         }

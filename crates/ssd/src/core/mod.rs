@@ -26,7 +26,7 @@ pub(crate) use victim::Part;
 
 use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
-use outlast_flash::Demand;
+use outlast_flash::CoreDemand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
 use outlast_persist::Extents;
@@ -71,8 +71,8 @@ impl Core {
 
     /// What the core demands of its dies.
     #[inline]
-    pub(crate) fn demand(&self) -> Demand {
-        Demand {
+    pub(crate) fn demand(&self) -> CoreDemand {
+        CoreDemand {
             urgent: self.buffer.is_blocked(),
             background: self.tasks.background_runs(),
             writes_wait: self.buffer.any_waits(),

@@ -1,10 +1,10 @@
 //! Program units on their way to flash: which queue they go through, who waits for them, what follows when they are there.
 
 use super::Due;
-use crate::op::{Op, OpKind, Purpose, Task};
+use crate::op::{InternalTask, Op, OpKind, Purpose};
 use crate::ssd::Ssd;
-use outlast_flash::Queue;
-use outlast_ftl::Cause;
+use outlast_flash::DieQueue;
+use outlast_ftl::StreamCause;
 use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Nanos, Pu, Stream};
 
@@ -24,8 +24,8 @@ impl Ssd {
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32, epoch: u32) {
         debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
         self.host.flushes.count_in(epoch);
-        let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
-        self.submit_program(now, core, Queue::Programs, purpose, units);
+        let purpose = Purpose::program(OpKind::HostProgram, InternalTask::Gc, pu, epoch);
+        self.submit_program(now, core, DieQueue::Programs, purpose, units);
     }
 
     /// A host program has ended: its units leave the buffer.
@@ -86,15 +86,26 @@ impl Ssd {
     /// Programs `pu` of `stream`, through the queue that is the stream's.
     pub(crate) fn program_in(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32) {
         match self.cores[core].ftl.streams().cause(stream) {
-            Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
-            Cause::Map => self.program_map(now, core, pu),
-            Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
-            Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, units),
-            Cause::Scrub | Cause::Reencode => self.program_relocated(now, core, Task::Scrub, pu, units),
+            StreamCause::Host | StreamCause::Partial => self.program_host(now, core, pu, units),
+            StreamCause::Map => self.program_map(now, core, pu),
+            StreamCause::Gc => self.program_relocated(now, core, InternalTask::Gc, pu, units),
+            StreamCause::WearLeveling => {
+                self.program_relocated(now, core, InternalTask::WearLeveling, pu, units)
+            }
+            StreamCause::Scrub | StreamCause::Reencode => {
+                self.program_relocated(now, core, InternalTask::Scrub, pu, units)
+            }
         }
     }
 
-    pub(crate) fn program_relocated(&mut self, now: Nanos, core: CoreId, task: Task, pu: Pu, units: u32) {
+    pub(crate) fn program_relocated(
+        &mut self,
+        now: Nanos,
+        core: CoreId,
+        task: InternalTask,
+        pu: Pu,
+        units: u32,
+    ) {
         let epoch = self.cores[core].tasks.epoch(task);
         self.program_relocated_in(now, core, task, pu, units, epoch);
     }
@@ -105,7 +116,7 @@ impl Ssd {
         &mut self,
         now: Nanos,
         core: CoreId,
-        task: Task,
+        task: InternalTask,
         pu: Pu,
         units: u32,
         epoch: u32,
@@ -113,13 +124,13 @@ impl Ssd {
         debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
         self.cores[core].tasks.program_begins(task, epoch);
         let purpose = Purpose::program(OpKind::RelocationProgram, task, pu, epoch);
-        self.submit_program(now, core, Queue::Internal(task), purpose, units);
+        self.submit_program(now, core, DieQueue::Internal(task), purpose, units);
     }
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
         let core = op.core;
-        self.flash.internal_ended(now);
+        self.flash.end_internal(now);
         let state = &mut self.cores[core];
         state.tasks.leave(u32::from(op.units));
         state.tasks.program_ended(op.task, op.epoch, op.pu);

@@ -15,12 +15,12 @@ use crate::core::{Core, Due};
 use crate::counters::PowerCuts;
 use crate::events::DriveSource;
 use crate::ledger::Ledger;
-use crate::op::{OpKind, Purpose, Task};
+use crate::op::{InternalTask, OpKind, Purpose};
 use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
-use outlast_flash::{Outstanding, Queue};
-use outlast_ftl::{Aftermath, Cause};
+use outlast_flash::{DieQueue, OutstandingProgram};
+use outlast_ftl::{PowerAftermath, StreamCause};
 use outlast_media::Tear;
 use outlast_settings::drive::WriteCache;
 use outlast_settings::ftl::PartialPlace;
@@ -56,7 +56,7 @@ impl Ssd {
         self.power_cuts.cuts += 1;
         let tear = self.schedule.take_tear();
         self.shutdowns.power_failed();
-        let outstanding = self.flash.cut(off);
+        let outstanding = self.flash.cut_power(off);
         self.events.cut();
         self.reads = Slab::default();
         self.host.requests.clear();
@@ -105,7 +105,7 @@ impl Ssd {
 
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
     /// those that had not begun follow.
-    fn issue_again(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
+    fn issue_again(&mut self, now: Nanos, outstanding: &[OutstandingProgram<Purpose>]) {
         let epoch = self.host.flushes.open_epoch();
         for core in self.cores.indices() {
             let state = &mut self.cores[core];
@@ -117,7 +117,7 @@ impl Ssd {
             }
             for stream in state.ftl.streams().all() {
                 let begun = state.ftl.stream(stream).begun_units();
-                if state.ftl.streams().cause(stream) == Cause::Host {
+                if state.ftl.streams().cause(stream) == StreamCause::Host {
                     host += begun;
                 } else {
                     relocated += begun;
@@ -130,15 +130,15 @@ impl Ssd {
             state.buffer.hold(host);
             state.tasks.hold(relocated);
         }
-        for &Outstanding { die, op, .. } in outstanding {
+        for &OutstandingProgram { die, op, .. } in outstanding {
             let (queue, cookie) = match (op.tag.kind, op.tag.task) {
                 (OpKind::HostProgram, _) => {
                     self.host.flushes.count_in(epoch);
-                    (Queue::Programs, epoch)
+                    (DieQueue::Programs, epoch)
                 }
                 (_, task) => {
                     self.cores[self.places[die].core].tasks.program_begins(task, 0);
-                    (Queue::Internal(task), 0)
+                    (DieQueue::Internal(task), 0)
                 }
             };
             self.flash.enqueue(now, die, queue, op.with_tag(Purpose { cookie, ..op.tag }));
@@ -149,7 +149,7 @@ impl Ssd {
     fn lose_buffers(
         &mut self,
         now: Nanos,
-        outstanding: &[Outstanding<Purpose>],
+        outstanding: &[OutstandingProgram<Purpose>],
         tear: Tear,
     ) -> Vec<(CoreId, Pu)> {
         let mut read_again = Vec::new();
@@ -166,7 +166,7 @@ impl Ssd {
             state.tasks.hold(0);
             state.maps.forget();
             let buffered = state.ftl.figures().buffered_units;
-            let Aftermath { lost, sealed, fill, mut read, scanned } =
+            let PowerAftermath { lost, sealed, fill, mut read, scanned } =
                 state.ftl.lose_buffer(&started, &queued);
             assert!(lost <= buffered, "core {core}: {lost} units are lost of {buffered} in the buffer");
             let filled = fill.len() as u64 * u64::from(state.ftl.layout().units_per_pu());
@@ -236,7 +236,7 @@ impl Ssd {
         for stream in self.cores[core].ftl.streams().all() {
             self.program_parity(now, core, stream);
         }
-        for task in Task::ALL {
+        for task in InternalTask::ALL {
             let Core { tasks, ftl, .. } = &mut self.cores[core];
             for superblock in tasks.erase_again(task, ftl) {
                 self.begin_erasing(now, core, task, superblock);

@@ -7,7 +7,7 @@
 
 use crate::core::{Core, Due};
 use crate::health::{RedundancyLoss, Scrub};
-use crate::op::Task;
+use crate::op::InternalTask;
 use crate::ssd::Ssd;
 use outlast_ftl::Ftl;
 use outlast_units::{CoreId, LocalDie, Nanos, Stream};
@@ -128,7 +128,7 @@ impl Ssd {
             let ftl = &mut self.cores[core].ftl;
             let units = ftl.stream(stream).begun_units();
             if let Some(pu) = ftl.pad(stream) {
-                self.program_relocated(now, core, Task::Scrub, pu, units);
+                self.program_relocated(now, core, InternalTask::Scrub, pu, units);
                 self.program_parity(now, core, stream);
             }
         }
@@ -205,7 +205,7 @@ impl Ssd {
             let class = ftl.superblock(superblock).class();
             ftl.can_relocate(superblock, ftl.streams().scrub(class))
         };
-        let waits = core.scrub.as_ref().is_none_or(Scrub::waits) && !core.tasks.runs(Task::Scrub);
+        let waits = core.scrub.as_ref().is_none_or(Scrub::waits) && !core.tasks.runs(InternalTask::Scrub);
         !ftl.may_scrub() || (waits && !ftl.degraded().any(finds))
     }
 }

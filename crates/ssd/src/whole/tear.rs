@@ -3,7 +3,7 @@
 use crate::op::{Op, OpKind, Purpose};
 use crate::read::broken_units;
 use crate::ssd::Ssd;
-use outlast_flash::Outstanding;
+use outlast_flash::OutstandingProgram;
 use outlast_media::Tear;
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{CoreId, Nanos, Pu};
@@ -26,7 +26,7 @@ impl Ssd {
         &mut self,
         now: Nanos,
         core: CoreId,
-        outstanding: &[Outstanding<Purpose>],
+        outstanding: &[OutstandingProgram<Purpose>],
         tear: Tear,
     ) -> Vec<Pu> {
         let mut taken = Vec::new();

@@ -3,7 +3,7 @@
 use crate::core::Due;
 use crate::health::Look;
 use crate::ssd::Ssd;
-use outlast_ftl::Cause;
+use outlast_ftl::StreamCause;
 use outlast_units::{CoreId, Nanos, Stream};
 
 impl Ssd {
@@ -21,7 +21,7 @@ impl Ssd {
     pub(crate) fn note_covered(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let state = &mut self.cores[core];
         // Partial parity of all streams lies in superblocks of one stream of its own.
-        let of_all = state.ftl.streams().cause(stream) == Cause::Partial;
+        let of_all = state.ftl.streams().cause(stream) == StreamCause::Partial;
         for stream in state.ftl.streams().all().filter(|&other| of_all || other == stream) {
             state.covers.note_covered(now, stream, state.ftl.stream(stream).exposed());
         }

@@ -2,16 +2,16 @@
 
 use crate::core::{Core, Cores, Due, NextRead, WaitingWrite};
 use crate::host::HostRequestId;
-use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
+use crate::op::{InternalTask, Op, OpKind, Purpose, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
-use outlast_flash::{Answer, Ask, Demand, Event, Next, Place, Queue};
+use outlast_flash::{BlockRow, CoreDemand, DieEvent, DieQueue, DieStep, TaskReadAnswer, TaskReadQuery};
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, Lpn, Nanos, Pu};
 
 /// What the cores demand of their dies.
 #[inline]
-fn demands(cores: &Cores) -> impl Fn(CoreId) -> Demand {
+fn demands(cores: &Cores) -> impl Fn(CoreId) -> CoreDemand {
     |core| cores[core].demand()
 }
 
@@ -30,31 +30,31 @@ impl Ssd {
         let joins = |tag: &Purpose| {
             tag.pu == pu && tag.kind == OpKind::HostRead && !tag.has_record && tag.request() == work.request
         };
-        if kind == OpKind::HostRead && self.flash.join(die, unit, joins) {
+        if kind == OpKind::HostRead && self.flash.join_read(die, unit, joins) {
             return;
         }
-        let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, core, pu) };
+        let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, InternalTask::Gc, core, pu) };
         let tag = self.tag_of(&op);
         let next = {
-            let read = outlast_flash::Op::read(place, op.mask, tag);
-            self.flash.submit(now, die, Queue::Reads, read, demands(&self.cores))
+            let read = outlast_flash::FlashOp::read(place, op.mask, tag);
+            self.flash.submit(now, die, DieQueue::Reads, read, demands(&self.cores))
         };
         self.follow(now, die, next);
     }
 
     /// Puts a read into the queue of its die.
     pub(crate) fn queue_read(&mut self, now: Nanos, op: Op) {
-        self.submit(now, Queue::Reads, &op);
+        self.submit(now, DieQueue::Reads, &op);
     }
 
     /// Puts an operation of an internal task into the queue of its die.
     pub(crate) fn queue_internal(&mut self, now: Nanos, op: &Op) {
-        self.submit(now, Queue::Internal(op.task), op);
+        self.submit(now, DieQueue::Internal(op.task), op);
     }
 
     /// Submits `op` to the die of its program unit.
     #[inline]
-    pub(crate) fn submit(&mut self, now: Nanos, queue: Queue, op: &Op) {
+    pub(crate) fn submit(&mut self, now: Nanos, queue: DieQueue, op: &Op) {
         let (die, submitted) = self.resolved(op);
         let next = self.flash.submit(now, die, queue, submitted, demands(&self.cores));
         self.follow(now, die, next);
@@ -67,27 +67,27 @@ impl Ssd {
         &mut self,
         now: Nanos,
         core: CoreId,
-        queue: Queue,
+        queue: DieQueue,
         purpose: Purpose,
         units: u32,
     ) {
         let (die, place) = place_of_pu(self.cores[core].ftl.layout(), purpose.pu);
-        let program = outlast_flash::Op::program(place, units, purpose);
+        let program = outlast_flash::FlashOp::program(place, units, purpose);
         let next = self.flash.submit(now, die, queue, program, demands(&self.cores));
         self.follow(now, die, next);
     }
 
     /// `op` as the flash room takes it, and its die.
     #[inline]
-    pub(crate) fn resolved(&mut self, op: &Op) -> (DieId, outlast_flash::Op<Purpose>) {
+    pub(crate) fn resolved(&mut self, op: &Op) -> (DieId, outlast_flash::FlashOp<Purpose>) {
         let (die, place) = place_of_pu(self.cores[op.core].ftl.layout(), op.pu);
         let tag = self.tag_of(op);
         let submitted = match op.kind {
             OpKind::HostProgram | OpKind::RelocationProgram => {
-                outlast_flash::Op::program(place, u32::from(op.units), tag)
+                outlast_flash::FlashOp::program(place, u32::from(op.units), tag)
             }
-            OpKind::Erase => outlast_flash::Op::erase(place.block, tag),
-            _ => outlast_flash::Op::read(place, op.wanted(), tag),
+            OpKind::Erase => outlast_flash::FlashOp::erase(place.block, tag),
+            _ => outlast_flash::FlashOp::read(place, op.wanted(), tag),
         };
         (die, submitted)
     }
@@ -106,10 +106,10 @@ impl Ssd {
     pub(crate) fn end_gathering(&mut self, now: Nanos) {
         let dies = self.flash.end_gathering();
         for &die in &dies {
-            let next = self.flash.look_up(now, die, demands(&self.cores));
+            let next = self.flash.start_or_suspend(now, die, demands(&self.cores));
             self.follow(now, die, next);
         }
-        self.flash.gathered(dies);
+        self.flash.return_gathered(dies);
     }
 
     /// Starts work on a die if it is idle.
@@ -129,7 +129,7 @@ impl Ssd {
     /// Where nothing else is due none can come to wait before.
     #[inline]
     pub(crate) fn let_waiting_go(&mut self) {
-        if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thought() {
+        if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thinking_slot() {
             self.unsettled.add_leave();
         }
     }
@@ -137,7 +137,7 @@ impl Ssd {
     /// The slot of an internal operation is free for the next.
     #[inline(never)]
     pub(crate) fn slot_has_thought(&mut self, now: Nanos) {
-        self.flash.has_thought(now);
+        self.flash.end_thinking(now);
         self.let_waiting_go();
     }
 
@@ -146,38 +146,38 @@ impl Ssd {
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
         let (internal, waiting) = (self.flash.internal_operations(), self.flash.dies_waiting());
         if self.unsettled.take_leave(internal, waiting)
-            && let Some(die) = self.flash.next_waiting()
+            && let Some(die) = self.flash.take_waiting_die()
         {
             self.wake(now, die);
         }
     }
 
     /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
-    pub(crate) fn answer_again(&mut self, now: Nanos, die: DieId, ask: Ask) {
-        let next = self.flash.answer(now, die, ask, Answer::Again, demands(&self.cores));
+    pub(crate) fn answer_again(&mut self, now: Nanos, die: DieId, ask: TaskReadQuery) {
+        let next = self.flash.answer(now, die, ask, TaskReadAnswer::Again, demands(&self.cores));
         self.follow(now, die, next);
     }
 
     /// Deals with what a die came to, and answers what it asks.
     #[inline]
-    fn follow(&mut self, now: Nanos, die: DieId, next: Next) {
-        if !matches!(next, Next::Nothing) {
+    fn follow(&mut self, now: Nanos, die: DieId, next: DieStep) {
+        if !matches!(next, DieStep::Nothing) {
             self.follow_on(now, die, next);
         }
     }
 
     #[inline(never)]
-    fn follow_on(&mut self, now: Nanos, die: DieId, mut next: Next) {
+    fn follow_on(&mut self, now: Nanos, die: DieId, mut next: DieStep) {
         loop {
             match next {
-                Next::Nothing => return,
-                Next::Sensing(pages) => return self.sensing(now, die, pages),
-                Next::SensingBeside(pages) => {
+                DieStep::Nothing => return,
+                DieStep::Sensing(pages) => return self.sensing(now, die, pages),
+                DieStep::SensingBeside(pages) => {
                     self.sensing_beside(now, die, pages);
                     next = self.flash.wake(now, die, demands(&self.cores));
                 }
-                Next::Looks => next = self.flash.wake(now, die, demands(&self.cores)),
-                Next::Asks(ask) => next = self.answer(now, die, ask),
+                DieStep::PlaneFree => next = self.flash.wake(now, die, demands(&self.cores)),
+                DieStep::Asks(ask) => next = self.answer(now, die, ask),
             }
         }
     }
@@ -202,27 +202,27 @@ impl Ssd {
     }
 
     /// What a task wants to read next from an idle die.
-    fn answer(&mut self, now: Nanos, die: DieId, ask: Ask) -> Next {
+    fn answer(&mut self, now: Nanos, die: DieId, ask: TaskReadQuery) -> DieStep {
         let DiePlace { core, local } = self.places[die];
         let Core { tasks, ftl, cpu, buffer, .. } = &mut self.cores[core];
         let may_start = ask.may_start()
-            && !(ask.task() == Task::Gc && buffer.holds_up())
+            && !(ask.task() == InternalTask::Gc && buffer.holds_up())
             && !(buffer.takes_tokens() && buffer.holds_back(now, ask.task()).is_some());
         let answer = match tasks.next_read(ask.task(), local, ftl, may_start) {
-            NextRead::None => Answer::Nothing,
+            NextRead::None => TaskReadAnswer::Nothing,
             NextRead::Later => {
                 if buffer.takes_tokens()
                     && let Some(until) = buffer.holds_back(now, ask.task())
                 {
                     self.call_housekeeping(until);
                 }
-                Answer::Later
+                TaskReadAnswer::Later
             }
             NextRead::Stale => {
                 // Answered when it is known what becomes of the victim.
                 self.make_due(core, Due::victim(ask.task()));
                 self.unsettled.add_ask(die, ask);
-                return Next::Nothing;
+                return DieStep::Nothing;
             }
             NextRead::Read { pu, mask } => {
                 let cost = self.config.controller.relocation_cost;
@@ -230,8 +230,9 @@ impl Ssd {
                     cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
                 let (_, place) = place_of_pu(ftl.layout(), pu);
-                let read = outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task(), pu));
-                return self.flash.give(now, die, ask, read);
+                let read =
+                    outlast_flash::FlashOp::read(place, mask, Purpose::relocation_read(ask.task(), pu));
+                return self.flash.give_read(now, die, ask, read);
             }
         };
         self.flash.answer(now, die, ask, answer, demands(&self.cores))
@@ -256,14 +257,14 @@ impl Ssd {
     fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
         let ended = if PLAIN {
             if !self.flash.is_about_to_end(die) {
-                let next = self.flash.go_on(now, die);
+                let next = self.flash.advance_phase(now, die);
                 return self.follow(now, die, next);
             }
             self.flash.take_ended(now, die)
         } else {
-            match self.flash.event(now, die) {
-                Event::Goes(next) => return self.follow(now, die, next),
-                Event::Ended(op) => op,
+            match self.flash.handle_event(now, die) {
+                DieEvent::Continues(next) => return self.follow(now, die, next),
+                DieEvent::Ended(op) => op,
             }
         };
         let tag = ended.tag;
@@ -277,8 +278,8 @@ impl Ssd {
         let op = if tag.has_record {
             if self.reads[tag.cookie].failing != 0 {
                 if let Some(known) = self.failure_known(now, tag.cookie) {
-                    let held = outlast_flash::Op::read(ended.place(), ended.mask(), tag);
-                    return self.flash.hold(now, die, held, known);
+                    let held = outlast_flash::FlashOp::read(ended.place(), ended.mask(), tag);
+                    return self.flash.hold_read(now, die, held, known);
                 }
                 if self.reread(now, tag.cookie) {
                     return self.sense_again(now, die, ended.place(), tag);
@@ -315,8 +316,8 @@ impl Ssd {
 
     /// The die of the read of `tag` at `place`, which has a record, senses again what is missing.
     #[inline(never)]
-    fn sense_again(&mut self, now: Nanos, die: DieId, place: Place, tag: Purpose) {
-        let again = outlast_flash::Op::read(place, self.reads[tag.cookie].failing, tag);
+    fn sense_again(&mut self, now: Nanos, die: DieId, place: BlockRow, tag: Purpose) {
+        let again = outlast_flash::FlashOp::read(place, self.reads[tag.cookie].failing, tag);
         let next = self.flash.sense_again(now, die, again);
         self.follow(now, die, next);
     }
@@ -324,7 +325,7 @@ impl Ssd {
     /// A read for `work` has ended, and `is_over` says whether it has given all that was wanted.
     #[inline(never)]
     fn note_way(&mut self, now: Nanos, work: &mut UnitWork, is_over: bool) {
-        if let (Some(ledger), Some(way)) = (&mut self.ledger, self.flash.way()) {
+        if let (Some(ledger), Some(way)) = (&mut self.ledger, self.flash.read_account()) {
             ledger.has_read(now, work, way, is_over);
         }
     }
@@ -429,7 +430,7 @@ impl Ssd {
     pub(crate) fn programs_in_flight(
         &self,
         core: CoreId,
-    ) -> impl Iterator<Item = &outlast_flash::Op<Purpose>> {
+    ) -> impl Iterator<Item = &outlast_flash::FlashOp<Purpose>> {
         let programs = self.flash.programs();
         programs.filter(move |&(die, _)| self.places[die].core == core).map(|(_, op)| op)
     }

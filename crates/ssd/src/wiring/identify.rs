@@ -2,13 +2,13 @@
 
 use crate::core::CoreWork;
 use crate::host::HostRequestId;
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use crate::read::broken_units;
 use crate::repair::{ListStep, Search, rebuilds};
 use crate::ssd::Ssd;
 use outlast_decisions::SuperblockState;
 use outlast_device::{Command, LbaRun, Tag};
-use outlast_ftl::{Axis, ListRead, Member};
+use outlast_ftl::{CodeAxis, LineMember, ListRead};
 use outlast_settings::drive::{Identifier, Migration, WriteCache};
 use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, Pu};
 
@@ -81,7 +81,7 @@ impl Ssd {
         let (core, _) = self.core_of_die(die);
         let units = self.cores[core].ftl.layout().units_per_pu();
         let mask = u64::MAX >> (64 - units);
-        let op = Op::new(OpKind::ListRead, Task::Gc, core, read.pu);
+        let op = Op::new(OpKind::ListRead, InternalTask::Gc, core, read.pu);
         self.queue_read(now, Op { mask, units: units as u16, lists_of: Some(die), ..op });
     }
 
@@ -264,18 +264,18 @@ impl Ssd {
     /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
     fn stripe_gives(&self, core: CoreId, pu: Pu) -> bool {
         let ftl = &self.cores[core].ftl;
-        let is_there = |member: &Member| match member {
-            Member::Empty | Member::Buffered(_) => true,
-            Member::OnFlash(pu) => !self.is_out_of_reach(core, *pu),
-            Member::Gone => false,
+        let is_there = |member: &LineMember| match member {
+            LineMember::Empty | LineMember::Buffered(_) => true,
+            LineMember::OnFlash(pu) => !self.is_out_of_reach(core, *pu),
+            LineMember::Gone => false,
         };
-        let gives = |axis: Axis| {
+        let gives = |axis: CodeAxis| {
             let needed = ftl.parity().line_needs(pu, axis);
             needed.is_some_and(|needed| {
                 ftl.parity().line_of(pu, axis).filter(is_there).count() as u32 >= needed
             })
         };
-        Axis::ALL.into_iter().any(gives)
+        CodeAxis::ALL.into_iter().any(gives)
     }
 
     /// Power has failed: reads under way are forgotten, and those who wait for them.

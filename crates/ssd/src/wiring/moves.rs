@@ -5,7 +5,7 @@
 
 use crate::core::{Due, WaitingWrite};
 use crate::host::Then;
-use crate::op::{Op, OpKind, Task, UnitWork};
+use crate::op::{InternalTask, Op, OpKind, UnitWork};
 use crate::repair::NextMove;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op as HostOp, Outcome, Tag};
@@ -61,13 +61,13 @@ impl Ssd {
         }
         let (pu, unit) = ftl.layout().pu_of(slot);
         // Any task but collection has its operations among those of the background.
-        let op = Op::new(OpKind::MoveRead, Task::Scrub, victim, pu);
+        let op = Op::new(OpKind::MoveRead, InternalTask::Scrub, victim, pu);
         self.queue_internal(now, &Op { units: 1, mask: 1 << unit, work, ..op });
     }
 
     /// The data of a unit to be moved is in the controller, or is lost.
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
-        self.flash.internal_ended(now);
+        self.flash.end_internal(now);
         if lost {
             self.host.requests.fail(op.work.request, Outcome::MediumError);
             self.finish_parts(now, op.work.request, 1);

@@ -6,7 +6,7 @@ use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
 use crate::repair::Watch;
 use crate::ssd::Ssd;
 use outlast_device::{LatencyCause, Outcome};
-use outlast_ftl::{Axis, Ftl, Member};
+use outlast_ftl::{CodeAxis, Ftl, LineMember};
 use outlast_media::Faults;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, Lpn, Nanos, Ppn, Pu};
@@ -23,11 +23,11 @@ impl Lines for CoreLines<'_> {
         self.ftl.layout().first_slot_of(pu)
     }
 
-    fn needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
+    fn needs(&self, pu: Pu, axis: CodeAxis) -> Option<u32> {
         self.ftl.parity().line_needs(pu, axis)
     }
 
-    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
+    fn members(&self, pu: Pu, axis: CodeAxis) -> impl Iterator<Item = LineMember> {
         self.ftl.parity().line_of(pu, axis)
     }
 
@@ -103,7 +103,7 @@ impl Ssd {
         }
         if op.recovery == NIL {
             op.recovery = 0;
-            self.cores[op.core].ftl.note_uncorrectable(op.pu, op.failing.count_ones());
+            self.cores[op.core].ftl.count_uncorrectable(op.pu, op.failing.count_ones());
             if op.kind == OpKind::RelocationRead {
                 self.cores[op.core].tasks.recovery_begins(u32::from(op.units));
             }
@@ -164,7 +164,7 @@ impl Ssd {
     }
 
     /// Where bytes are kept: what the line gave must be what was written, and is what the host gets.
-    fn take_rebuilt(&mut self, op: &Op, axis: Axis, lpn: Option<Lpn>, unit: u32, members: &[Pu]) {
+    fn take_rebuilt(&mut self, op: &Op, axis: CodeAxis, lpn: Option<Lpn>, unit: u32, members: &[Pu]) {
         let core = op.core;
         let ftl = &self.cores[core].ftl;
         let slot = ftl.layout().first_slot_of(op.pu) + unit;

@@ -3,7 +3,7 @@
 use super::scrub_view::{CoreView, expected_errors};
 use crate::core::Core;
 use crate::health::{Decision, Reason, Scrub};
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use crate::ssd::Ssd;
 use outlast_units::{CoreId, Nanos, Pu, SuperblockId};
 
@@ -89,13 +89,13 @@ impl Ssd {
     /// Starts moving a flagged superblock, if there is one and scrubbing may go on.
     #[inline(never)]
     pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: CoreId) {
-        if self.cores[core].tasks.runs(Task::Scrub) {
+        if self.cores[core].tasks.runs(InternalTask::Scrub) {
             return;
         }
         let chosen = self.scrubbing(now, core, |scrub, view| scrub.choose(view)).flatten();
         let Some((superblock, reason, block)) = chosen else { return };
         assert!(!matches!(reason, Reason::Space | Reason::Wear), "scrubbing moves for {}", reason.name());
-        self.start_relocation(now, core, Task::Scrub, superblock, reason, block);
+        self.start_relocation(now, core, InternalTask::Scrub, superblock, reason, block);
     }
 
     /// Not all of `superblock` has found room where scrubbing moves it.
@@ -118,7 +118,8 @@ impl Ssd {
         let units = layout.units_per_pu();
         debug_assert!(!self.cores[core].ftl.is_dead_lane(pu), "nothing answers on a dead die");
         let mask = u64::MAX >> (64 - units);
-        let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu) };
+        let op =
+            Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, InternalTask::Scrub, core, pu) };
         self.queue_internal(now, &op);
     }
 
@@ -126,7 +127,7 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
         assert!(op.kind == OpKind::PatrolRead, "a read of {:?} is no patrol", op.kind);
-        self.flash.internal_ended(now);
+        self.flash.end_internal(now);
         let core = op.core;
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
         self.scrubbing(now, core, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));

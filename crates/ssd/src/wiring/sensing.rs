@@ -4,7 +4,7 @@ use crate::core::Core;
 use crate::op::{Op, Purpose, Rung};
 use crate::read::{Attempt, Reliability, Sensed, faulty_units};
 use crate::ssd::Ssd;
-use outlast_flash::OpId;
+use outlast_flash::FlashOpId;
 use outlast_units::{CoreId, DieId, Nanos};
 
 impl Ssd {
@@ -13,7 +13,7 @@ impl Ssd {
     ///
     /// Not inlined: reads of drives whose flash never errs should not pay for its registers.
     #[inline(never)]
-    pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: OpId) {
+    pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: FlashOpId) {
         let operation = self.flash.op(op);
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
         let index = self.places[die].core;
@@ -47,7 +47,7 @@ impl Ssd {
 
     /// Keeps what a sensing of the read `op` came to in its record, which it may have none of yet.
     #[inline(never)]
-    fn keep(&mut self, op: OpId, core: CoreId, Sensed { failing, step }: Sensed) {
+    fn keep(&mut self, op: FlashOpId, core: CoreId, Sensed { failing, step }: Sensed) {
         let operation = self.flash.op(op);
         let tag = operation.tag;
         if tag.has_record {

@@ -1,10 +1,10 @@
 //! What a die comes to, what it asks, and what it may be answered.
 
-use crate::op::Task;
+use crate::op::InternalTask;
 
 /// What a flash core demands of its dies. Asked of the caller whenever an idle die looks for work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Demand {
+pub struct CoreDemand {
     /// Collection goes before host programs, and every so often before reads.
     pub urgent: bool,
     /// A background task is under way: every so often it goes before everything else.
@@ -19,7 +19,7 @@ pub struct Demand {
 /// wait until every store before them is in the cache.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub enum Next {
+pub enum DieStep {
     /// It needs nothing: it is at work, or at rest.
     Nothing,
     /// It has begun to sense the units of a [read](crate::Flash::sensed), which lie on so many pages.
@@ -27,38 +27,38 @@ pub enum Next {
     /// The same of a die that may work on several reads at once: to be [woken](crate::Flash::wake), as it may begin another.
     SensingBeside(u32),
     /// A plane of it is free, while it still works on reads: to be [woken](crate::Flash::wake).
-    Looks,
+    PlaneFree,
     /// It has to know what a task wants to read before it can choose: [give](crate::Flash::give) it the read, or
     /// [answer](crate::Flash::answer).
-    Asks(Ask),
+    Asks(TaskReadQuery),
 }
 
 /// A die, idle, asks for the next read that a task wants of it.
 ///
-/// One word, as [`Next`] has it.
+/// One word, as [`DieStep`] has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Ask(u32);
+pub struct TaskReadQuery(u32);
 
-impl Ask {
+impl TaskReadQuery {
     const TASK: u32 = 0b11;
     const MAY_START: u32 = 1 << 2;
     const POINT: u32 = 3;
 
     #[inline]
-    pub(crate) fn new(task: Task, may_start: bool, point: Point) -> Self {
+    pub(crate) fn new(task: InternalTask, may_start: bool, point: TurnReason) -> Self {
         let point = match point {
-            Point::Overdue(_) => 0,
-            Point::Urgent => 1,
-            Point::Collection => 2,
-            Point::Background => 3,
+            TurnReason::Overdue(_) => 0,
+            TurnReason::Urgent => 1,
+            TurnReason::Collection => 2,
+            TurnReason::Background => 3,
         };
         Self(task as u32 | (u32::from(may_start) * Self::MAY_START) | (point << Self::POINT))
     }
 
     /// The task.
     #[inline]
-    pub fn task(self) -> Task {
-        Task::ALL[(self.0 & Self::TASK) as usize]
+    pub fn task(self) -> InternalTask {
+        InternalTask::ALL[(self.0 & Self::TASK) as usize]
     }
 
     /// Whether one more internal operation may start; else there is no read to be [given](crate::Flash::give).
@@ -69,19 +69,19 @@ impl Ask {
 
     /// Why the die has asked; `demand` is what its core demands now.
     #[inline]
-    pub(crate) fn point(self, demand: Demand) -> Point {
+    pub(crate) fn point(self, demand: CoreDemand) -> TurnReason {
         match self.0 >> Self::POINT {
-            0 => Point::Overdue(demand.urgent),
-            1 => Point::Urgent,
-            2 => Point::Collection,
-            _ => Point::Background,
+            0 => TurnReason::Overdue(demand.urgent),
+            1 => TurnReason::Urgent,
+            2 => TurnReason::Collection,
+            _ => TurnReason::Background,
         }
     }
 }
 
-/// The answer to [`Next::Asks`] where the die is not [given](crate::Flash::give) a read.
+/// The answer to [`DieStep::Asks`] where the die is not [given](crate::Flash::give) a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum TaskReadAnswer {
     /// The task wants nothing more of this die.
     Nothing,
     /// It does, but not now: the die waits until an internal operation has ended.
@@ -92,7 +92,7 @@ pub enum Answer {
 
 /// For which of its reasons a die has turned to internal work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Point {
+pub(crate) enum TurnReason {
     /// A background task has waited for its turn; this is what the core demands if there is nothing for the die to do for it.
     Overdue(bool),
     /// Collection is urgent, and no read waits, or reads have gone before it often enough.
@@ -109,11 +109,16 @@ mod tests {
 
     #[test]
     fn an_ask_gives_back_what_it_was_made_of() {
-        let demand = Demand { urgent: true, ..Demand::default() };
-        for task in Task::ALL {
+        let demand = CoreDemand { urgent: true, ..CoreDemand::default() };
+        for task in InternalTask::ALL {
             for may_start in [false, true] {
-                for point in [Point::Overdue(true), Point::Urgent, Point::Collection, Point::Background] {
-                    let ask = Ask::new(task, may_start, point);
+                for point in [
+                    TurnReason::Overdue(true),
+                    TurnReason::Urgent,
+                    TurnReason::Collection,
+                    TurnReason::Background,
+                ] {
+                    let ask = TaskReadQuery::new(task, may_start, point);
                     assert_eq!((ask.task(), ask.may_start(), ask.point(demand)), (task, may_start, point));
                 }
             }

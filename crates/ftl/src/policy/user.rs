@@ -11,10 +11,10 @@ use outlast_units::SuperblockId;
 
 /// The user's policies on one flash core.
 #[derive(Clone, Debug)]
-pub(crate) struct Deciders {
-    pub(crate) gc: Option<Own>,
-    pub(crate) wear: Option<Own>,
-    pub(crate) scrub: Option<Own>,
+pub(crate) struct FtlPolicies {
+    pub(crate) gc: Option<SuperblockUserPolicy>,
+    pub(crate) wear: Option<SuperblockUserPolicy>,
+    pub(crate) scrub: Option<SuperblockUserPolicy>,
     pub(crate) code: Option<UserPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
     pub(crate) pacing: Option<UserPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
     /// What the settings say about codes where no policy of the user's does.
@@ -26,16 +26,16 @@ pub(crate) struct Deciders {
 }
 
 /// The user's policy for one decision about superblocks on one flash core.
-pub(crate) type Own = UserPolicy<dyn SuperblockChoice>;
+pub(crate) type SuperblockUserPolicy = UserPolicy<dyn SuperblockChoice>;
 
-impl Deciders {
+impl FtlPolicies {
     pub(crate) fn new(own: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
         Self {
-            gc: begun("policies.gc", own.gc.as_ref()),
-            wear: begun("policies.wear_leveling", own.wear_leveling.as_ref()),
-            scrub: begun("policies.scrub", own.scrub.as_ref()),
-            code: begun("policies.code", own.code.as_ref()),
-            pacing: begun("policies.pacing", own.pacing.as_ref()),
+            gc: load_policy("policies.gc", own.gc.as_ref()),
+            wear: load_policy("policies.wear_leveling", own.wear_leveling.as_ref()),
+            scrub: load_policy("policies.scrub", own.scrub.as_ref()),
+            code: load_policy("policies.code", own.code.as_ref()),
+            pacing: load_policy("policies.pacing", own.pacing.as_ref()),
             by_figures: ByFigures::new(protection),
             shares: Vec::new(),
             cells: None,
@@ -53,11 +53,11 @@ impl Deciders {
         self.code.is_some() || self.by_figures.chooses(class)
     }
 
-    fn about_superblocks(&self) -> impl Iterator<Item = &Own> {
+    fn about_superblocks(&self) -> impl Iterator<Item = &SuperblockUserPolicy> {
         [&self.gc, &self.wear, &self.scrub].into_iter().flatten()
     }
 
-    pub(crate) fn see_cells(&self) -> bool {
+    pub(crate) fn need_cells(&self) -> bool {
         self.about_superblocks().filter_map(UserPolicy::policy).any(SuperblockChoice::sees_cells)
     }
 
@@ -74,24 +74,24 @@ impl Deciders {
     }
 }
 
-fn begun<P: ?Sized>(setting: &'static str, own: Option<&LoadedPolicy<P>>) -> Option<UserPolicy<P>> {
+fn load_policy<P: ?Sized>(setting: &'static str, own: Option<&LoadedPolicy<P>>) -> Option<UserPolicy<P>> {
     own.map(|own| UserPolicy::new(setting, own))
 }
 
 /// The choice of `own`; `must`: space that can be gained has to be gained now. `None`, too, once it has failed.
 pub(crate) fn choose(
-    own: &mut Own,
+    own: &mut SuperblockUserPolicy,
     view: &SuperblockColumns<'_>,
     draws: &mut RandomDraws<'_>,
     must: bool,
 ) -> Option<SuperblockId> {
     own.ask(|policy| {
-        let choice = policy.choose(view, draws).and_then(|choice| checked(choice, view, must));
+        let choice = policy.choose(view, draws).and_then(|choice| check_choice(choice, view, must));
         choice.map_err(|error| format!("{error}; {}", state_of(view)))
     })?
 }
 
-fn checked(
+fn check_choice(
     choice: Option<SuperblockId>,
     view: &SuperblockColumns<'_>,
     must: bool,

@@ -1,12 +1,12 @@
 //! What dies spend their time on, and what reads have waited for: kept where somebody asks for it, and nowhere else.
 
 use crate::flash::Flash;
-use crate::op::{Kind, Queue};
+use crate::op::{DieQueue, FlashOpKind};
 use outlast_units::{DieId, IndexVec, Nanos};
 
 /// What a die does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
+pub enum DieActivity {
     /// Nothing.
     Rest = 0,
     /// It senses pages that somebody waits for.
@@ -23,19 +23,19 @@ pub enum Activity {
     Channel = 6,
 }
 
-impl Activity {
+impl DieActivity {
     /// Number of activities.
     pub const COUNT: usize = 7;
 }
 
 /// A time for each activity.
-pub type ByActivity = [Nanos; Activity::COUNT];
+pub type ActivityTimes = [Nanos; DieActivity::COUNT];
 
 /// What a read went through from its submission until it was handed back. Each moment counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct ReadAccount {
     /// What its die did while it waited.
-    pub waited: ByActivity,
+    pub waited: ActivityTimes,
     /// Its pages were sensed.
     pub sensing: Nanos,
     /// Its data was on the channel, or waited for it.
@@ -44,7 +44,7 @@ pub struct Way {
     pub again: Nanos,
 }
 
-impl Way {
+impl ReadAccount {
     /// All of it.
     pub fn total(&self) -> Nanos {
         self.waited.iter().fold(self.sensing + self.channel + self.again, |sum, &part| sum + part)
@@ -53,20 +53,20 @@ impl Way {
 
 /// The account of a die.
 #[derive(Clone, Copy, Debug)]
-struct DieClock {
+struct DieAccount {
     /// Up to `since`.
-    spent: ByActivity,
+    spent: ActivityTimes,
     since: Nanos,
     /// What it does since then, until `turns`; what then, until `ends`; and what from then on.
-    does: Activity,
+    does: DieActivity,
     turns: Nanos,
-    then: Activity,
+    then: DieActivity,
     ends: Nanos,
-    last: Activity,
+    last: DieActivity,
 }
 
-impl DieClock {
-    fn at(&self, now: Nanos) -> ByActivity {
+impl DieAccount {
+    fn at(&self, now: Nanos) -> ActivityTimes {
         debug_assert!(now >= self.since, "the account of a die goes back from {} to {now}", self.since);
         let turn = self.turns.clamp(self.since, now);
         let end = self.ends.clamp(turn, now);
@@ -78,24 +78,24 @@ impl DieClock {
     }
 
     /// From `now` on it does `does`, and from `turns` on `then`.
-    fn set(&mut self, now: Nanos, does: Activity, turns: Nanos, then: Activity) {
+    fn set(&mut self, now: Nanos, does: DieActivity, turns: Nanos, then: DieActivity) {
         *self = Self { spent: self.at(now), since: now, does, turns, then, ends: Nanos::MAX, last: then };
     }
 
     /// From `from` on it does `last` instead of what it is about to do.
-    fn set_end(&mut self, from: Nanos, last: Activity) {
+    fn set_end(&mut self, from: Nanos, last: DieActivity) {
         (self.ends, self.last) = (from, last);
     }
 }
 
 /// The account of an operation.
 #[derive(Clone, Copy, Debug)]
-struct OpClock {
+struct FlashOpAccount {
     /// What its die does for it.
-    activity: Activity,
+    activity: DieActivity,
     /// The die's account when it was queued.
-    queued: ByActivity,
-    way: Way,
+    queued: ActivityTimes,
+    parts: ReadAccount,
     since: Nanos,
     /// Whether it is sensed again.
     again: bool,
@@ -103,28 +103,28 @@ struct OpClock {
 
 /// The accounts of all dies and of the operations in the room, by number.
 #[derive(Clone, Debug)]
-pub(crate) struct Clocks {
-    dies: IndexVec<DieId, DieClock>,
-    ops: Vec<OpClock>,
+pub(crate) struct FlashAccounts {
+    dies: IndexVec<DieId, DieAccount>,
+    ops: Vec<FlashOpAccount>,
     /// Of the read that ended last.
-    last: OpClock,
+    last: FlashOpAccount,
 }
 
-const AT_REST: DieClock = DieClock {
-    spent: [Nanos::ZERO; Activity::COUNT],
+const AT_REST: DieAccount = DieAccount {
+    spent: [Nanos::ZERO; DieActivity::COUNT],
     since: Nanos::ZERO,
-    does: Activity::Rest,
+    does: DieActivity::Rest,
     turns: Nanos::ZERO,
-    then: Activity::Rest,
+    then: DieActivity::Rest,
     ends: Nanos::MAX,
-    last: Activity::Rest,
+    last: DieActivity::Rest,
 };
 
-const UNKNOWN: OpClock = OpClock {
-    activity: Activity::Rest,
-    queued: [Nanos::ZERO; Activity::COUNT],
-    way: Way {
-        waited: [Nanos::ZERO; Activity::COUNT],
+const UNKNOWN: FlashOpAccount = FlashOpAccount {
+    activity: DieActivity::Rest,
+    queued: [Nanos::ZERO; DieActivity::COUNT],
+    parts: ReadAccount {
+        waited: [Nanos::ZERO; DieActivity::COUNT],
         sensing: Nanos::ZERO,
         channel: Nanos::ZERO,
         again: Nanos::ZERO,
@@ -133,8 +133,8 @@ const UNKNOWN: OpClock = OpClock {
     again: false,
 };
 
-impl Clocks {
-    fn of(&mut self, op: u32) -> &mut OpClock {
+impl FlashAccounts {
+    fn account_of(&mut self, op: u32) -> &mut FlashOpAccount {
         let index = op as usize;
         if index >= self.ops.len() {
             self.ops.resize(index + 1, UNKNOWN);
@@ -143,119 +143,126 @@ impl Clocks {
     }
 
     /// Operation `op` is in the room, and goes through `queue` of `die`; a read waits for the die from now on.
-    pub(crate) fn enters(&mut self, now: Nanos, die: DieId, op: u32, kind: Kind, queue: Queue) {
+    pub(crate) fn add_op(&mut self, now: Nanos, die: DieId, op: u32, kind: FlashOpKind, queue: DieQueue) {
         let activity = match (kind, queue) {
-            (Kind::Erase, _) => Activity::Erase,
-            (_, Queue::Internal(_)) => Activity::Internal,
-            (Kind::Read, _) => Activity::Read,
-            (Kind::Program, _) => Activity::Program,
+            (FlashOpKind::Erase, _) => DieActivity::Erase,
+            (_, DieQueue::Internal(_)) => DieActivity::Internal,
+            (FlashOpKind::Read, _) => DieActivity::Read,
+            (FlashOpKind::Program, _) => DieActivity::Program,
         };
-        let queued = if queue == Queue::Reads { self.dies[die].at(now) } else { UNKNOWN.queued };
-        *self.of(op) = OpClock { activity, queued, ..UNKNOWN };
+        let queued = if queue == DieQueue::Reads { self.dies[die].at(now) } else { UNKNOWN.queued };
+        *self.account_of(op) = FlashOpAccount { activity, queued, ..UNKNOWN };
     }
 
     /// Read `op`, which is the one that ended last, goes on: it is sensed again.
-    pub(crate) fn goes_on(&mut self, op: u32) {
-        *self.of(op) = OpClock { again: true, ..self.last };
+    pub(crate) fn resume_read(&mut self, op: u32) {
+        *self.account_of(op) = FlashOpAccount { again: true, ..self.last };
     }
 
     /// `die` waits until it is known what the data of read `op` is worth, which is the one that ended last.
-    pub(crate) fn holds(&mut self, now: Nanos, die: DieId, op: u32) {
-        self.goes_on(op);
-        let activity = self.of(op).activity;
+    pub(crate) fn hold_read(&mut self, now: Nanos, die: DieId, op: u32) {
+        self.resume_read(op);
+        let activity = self.account_of(op).activity;
         self.dies[die].set(now, activity, now, activity);
     }
 
     /// `die` begins to sense for read `op`.
-    pub(crate) fn senses(&mut self, now: Nanos, die: DieId, op: u32) {
+    pub(crate) fn begin_sensing(&mut self, now: Nanos, die: DieId, op: u32) {
         let spent = self.dies[die].at(now);
-        let own = self.of(op);
+        let own = self.account_of(op);
         if own.again {
-            own.way.again += now - own.since;
+            own.parts.again += now - own.since;
         }
         own.since = now;
-        if !own.again && own.activity == Activity::Read {
-            own.way.waited = std::array::from_fn(|part| spent[part] - own.queued[part]);
+        if !own.again && own.activity == DieActivity::Read {
+            own.parts.waited = std::array::from_fn(|part| spent[part] - own.queued[part]);
         }
         let activity = own.activity;
         self.dies[die].set(now, activity, now, activity);
     }
 
     /// What read `op` has sensed is on its way over the channel.
-    pub(crate) fn sends(&mut self, now: Nanos, die: DieId, op: u32) {
-        let own = self.of(op);
-        let part = if own.again { &mut own.way.again } else { &mut own.way.sensing };
+    pub(crate) fn begin_transfer(&mut self, now: Nanos, die: DieId, op: u32) {
+        let own = self.account_of(op);
+        let part = if own.again { &mut own.parts.again } else { &mut own.parts.sensing };
         *part += now - own.since;
         own.since = now;
-        self.dies[die].set(now, Activity::Channel, now, Activity::Channel);
+        self.dies[die].set(now, DieActivity::Channel, now, DieActivity::Channel);
     }
 
     /// `die` is done with operation `op`, the data of a read is out.
-    pub(crate) fn ends(&mut self, now: Nanos, die: DieId, op: u32, kind: Kind) {
-        if kind == Kind::Read {
-            let own = self.of(op);
-            let part = if own.again { &mut own.way.again } else { &mut own.way.channel };
+    pub(crate) fn end_op(&mut self, now: Nanos, die: DieId, op: u32, kind: FlashOpKind) {
+        if kind == FlashOpKind::Read {
+            let own = self.account_of(op);
+            let part = if own.again { &mut own.parts.again } else { &mut own.parts.channel };
             *part += now - own.since;
             own.since = now;
             self.last = *own;
         }
-        self.rests(now, die);
+        self.rest_die(now, die);
     }
 
     /// `die` takes in what operation `op` needs until `start`; then its array works for it.
-    pub(crate) fn works(&mut self, now: Nanos, die: DieId, op: u32, before: Activity, start: Nanos) {
-        let activity = self.of(op).activity;
+    pub(crate) fn begin_array_work(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        op: u32,
+        before: DieActivity,
+        start: Nanos,
+    ) {
+        let activity = self.account_of(op).activity;
         self.dies[die].set(now, before, start, activity);
     }
 
     /// What `die` turns to comes later by `span`.
-    pub(crate) fn put_off(&mut self, die: DieId, span: Nanos) {
+    pub(crate) fn delay_array_work(&mut self, die: DieId, span: Nanos) {
         self.dies[die].turns += span;
     }
 
     /// From `from` on, which is not before its array has begun, `die` suspends what it does.
-    pub(crate) fn suspends(&mut self, die: DieId, from: Nanos) {
-        self.dies[die].set_end(from, Activity::Suspend);
+    pub(crate) fn begin_suspend(&mut self, die: DieId, from: Nanos) {
+        self.dies[die].set_end(from, DieActivity::Suspend);
     }
 
     /// `die` goes on with other reads.
-    pub(crate) fn reads_on(&mut self, now: Nanos, die: DieId) {
-        self.dies[die].set(now, Activity::Read, now, Activity::Read);
+    pub(crate) fn continue_reads(&mut self, now: Nanos, die: DieId) {
+        self.dies[die].set(now, DieActivity::Read, now, DieActivity::Read);
     }
 
     /// `die` does nothing from now on.
-    pub(crate) fn rests(&mut self, now: Nanos, die: DieId) {
-        self.dies[die].set(now, Activity::Rest, now, Activity::Rest);
+    pub(crate) fn rest_die(&mut self, now: Nanos, die: DieId) {
+        self.dies[die].set(now, DieActivity::Rest, now, DieActivity::Rest);
     }
 }
 
 impl<T: Copy> Flash<T> {
-    /// From now on it is kept what dies spend their time on, see [`Flash::way`]. To be asked for while nothing is under way.
-    pub fn keep_clocks(&mut self) {
+    /// From now on it is kept what dies spend their time on, see [`Flash::read_account`]. To be asked for while nothing is under way.
+    pub fn keep_accounts(&mut self) {
         debug_assert!(self.all_idle(), "accounts begin while operations are under way");
         let dies = self.dies.iter().map(|_| AT_REST).collect();
         self.plain = false;
-        self.clocks = Some(Box::new(Clocks { dies, ops: Vec::new(), last: UNKNOWN }));
+        self.accounts = Some(Box::new(FlashAccounts { dies, ops: Vec::new(), last: UNKNOWN }));
     }
 
     /// Where accounts are kept, they note `what`. Else this is one comparison.
     #[inline]
-    pub(crate) fn note(&mut self, what: impl FnOnce(&mut Clocks)) {
-        if self.clocks.is_some() {
-            self.note_that(what);
+    pub(crate) fn update_accounts(&mut self, what: impl FnOnce(&mut FlashAccounts)) {
+        if self.accounts.is_some() {
+            self.update_kept_accounts(what);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn note_that(&mut self, what: impl FnOnce(&mut Clocks)) {
-        if let Some(clocks) = &mut self.clocks {
-            what(clocks);
+    fn update_kept_accounts(&mut self, what: impl FnOnce(&mut FlashAccounts)) {
+        if let Some(accounts) = &mut self.accounts {
+            what(accounts);
         }
     }
 
     /// What the read that has just been handed back went through, where that is kept.
-    pub fn way(&self) -> Option<&Way> {
-        self.clocks.as_deref().map(|clocks| &clocks.last.way)
+    pub fn read_account(&self) -> Option<&ReadAccount> {
+        self.accounts.as_deref().map(|accounts| &accounts.last.parts)
     }
 }
