@@ -1,25 +1,25 @@
-//! What dies spend their time on, and what reads have waited for: kept where somebody asks for it, and nowhere else.
+//! Accounts of time: of each die by activity, of each read by part. Kept only after [`Flash::keep_accounts`].
 
 use crate::flash::Flash;
 use crate::op::{DieQueue, FlashOpKind};
 use outlast_units::{DieId, IndexVec, Nanos};
 
-/// What a die does.
+/// Activity of a die, for its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DieActivity {
-    /// Nothing.
+    /// Idle.
     Rest = 0,
-    /// It senses pages that somebody waits for.
+    /// Senses pages for a read in its queue of reads: of the host, or of whatever waits for the data.
     Read = 1,
-    /// It programs data of the host.
+    /// Programs data of the host.
     Program = 2,
-    /// It erases.
+    /// Erases.
     Erase = 3,
-    /// It senses or programs for an internal task.
+    /// Senses or programs for an internal task.
     Internal = 4,
-    /// It suspends an operation, or resumes it.
+    /// Suspends an operation, or resumes it.
     Suspend = 5,
-    /// It moves data over the channel, or waits for that.
+    /// Moves data over the channel, or waits for the channel.
     Channel = 6,
 }
 
@@ -31,33 +31,34 @@ impl DieActivity {
 /// A time for each activity.
 pub type ActivityTimes = [Nanos; DieActivity::COUNT];
 
-/// What a read went through from its submission until it was handed back. Each moment counts once.
+/// Account of a read from its submission until it is handed back, by part. Each moment counts in one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadAccount {
-    /// What its die did while it waited.
+    /// Time that the read waited for its die, by what the die did meanwhile.
     pub waited: ActivityTimes,
-    /// Its pages were sensed.
+    /// Time that its pages were sensed.
     pub sensing: Nanos,
-    /// Its data was on the channel, or waited for it.
+    /// Time that its data was on the channel, or waited for the channel.
     pub channel: Nanos,
-    /// It was sensed and sent again.
-    pub again: Nanos,
+    /// Time of further rounds: sensed and sent again.
+    pub rereads: Nanos,
 }
 
 impl ReadAccount {
-    /// All of it.
+    /// Sum of all parts.
     pub fn total(&self) -> Nanos {
-        self.waited.iter().fold(self.sensing + self.channel + self.again, |sum, &part| sum + part)
+        self.waited.iter().fold(self.sensing + self.channel + self.rereads, |sum, &part| sum + part)
     }
 }
 
 /// The account of a die.
 #[derive(Clone, Copy, Debug)]
 struct DieAccount {
-    /// Up to `since`.
+    /// Time spent up to `since`.
     spent: ActivityTimes,
     since: Nanos,
-    /// What it does since then, until `turns`; what then, until `ends`; and what from then on.
+    /// Activity from `since` until `turns`, from then until `ends`, and from then on. Three, because what follows is known when an operation starts
+    /// or is suspended: an account needs no update in between.
     does: DieActivity,
     turns: Nanos,
     then: DieActivity,
@@ -77,12 +78,12 @@ impl DieAccount {
         spent
     }
 
-    /// From `now` on it does `does`, and from `turns` on `then`.
+    /// Sets the activity to `does` from `now` on, and to `then` from `turns` on.
     fn set(&mut self, now: Nanos, does: DieActivity, turns: Nanos, then: DieActivity) {
         *self = Self { spent: self.at(now), since: now, does, turns, then, ends: Nanos::MAX, last: then };
     }
 
-    /// From `from` on it does `last` instead of what it is about to do.
+    /// Replaces the activity from `from` on by `last`.
     fn set_end(&mut self, from: Nanos, last: DieActivity) {
         (self.ends, self.last) = (from, last);
     }
@@ -91,14 +92,14 @@ impl DieAccount {
 /// The account of an operation.
 #[derive(Clone, Copy, Debug)]
 struct FlashOpAccount {
-    /// What its die does for it.
+    /// Activity of its die while it works for the operation.
     activity: DieActivity,
-    /// The die's account when it was queued.
+    /// Copy of the die's account when the operation was queued: the difference at its start is what the die did meanwhile.
     queued: ActivityTimes,
     parts: ReadAccount,
     since: Nanos,
-    /// Whether it is sensed again.
-    again: bool,
+    /// True once the read has ended and is to be sensed again.
+    ended_before: bool,
 }
 
 /// The accounts of all dies and of the operations in the room, by number.
@@ -106,7 +107,7 @@ struct FlashOpAccount {
 pub(crate) struct FlashAccounts {
     dies: IndexVec<DieId, DieAccount>,
     ops: Vec<FlashOpAccount>,
-    /// Of the read that ended last.
+    /// Account of the read that ended last.
     last: FlashOpAccount,
 }
 
@@ -127,14 +128,15 @@ const UNKNOWN: FlashOpAccount = FlashOpAccount {
         waited: [Nanos::ZERO; DieActivity::COUNT],
         sensing: Nanos::ZERO,
         channel: Nanos::ZERO,
-        again: Nanos::ZERO,
+        rereads: Nanos::ZERO,
     },
     since: Nanos::ZERO,
-    again: false,
+    ended_before: false,
 };
 
 impl FlashAccounts {
     fn account_of(&mut self, op: u32) -> &mut FlashOpAccount {
+        // Operations are numbered by their slots in a slab, so that numbers stay small.
         let index = op as usize;
         if index >= self.ops.len() {
             self.ops.resize(index + 1, UNKNOWN);
@@ -142,7 +144,7 @@ impl FlashAccounts {
         &mut self.ops[index]
     }
 
-    /// Operation `op` is in the room, and goes through `queue` of `die`; a read waits for the die from now on.
+    /// Opens the account of operation `op`, which is in `queue` of `die`; a read waits for the die from now on.
     pub(crate) fn add_op(&mut self, now: Nanos, die: DieId, op: u32, kind: FlashOpKind, queue: DieQueue) {
         let activity = match (kind, queue) {
             (FlashOpKind::Erase, _) => DieActivity::Erase,
@@ -154,55 +156,56 @@ impl FlashAccounts {
         *self.account_of(op) = FlashOpAccount { activity, queued, ..UNKNOWN };
     }
 
-    /// Read `op`, which is the one that ended last, goes on: it is sensed again.
+    /// Continues the account of the read that ended last, under its new number `op`: it is sensed again.
     pub(crate) fn resume_read(&mut self, op: u32) {
-        *self.account_of(op) = FlashOpAccount { again: true, ..self.last };
+        *self.account_of(op) = FlashOpAccount { ended_before: true, ..self.last };
     }
 
-    /// `die` waits until it is known what the data of read `op` is worth, which is the one that ended last.
+    /// Keeps `die` at the activity of the read that ended last, now numbered `op`, while its data is decoded.
     pub(crate) fn hold_read(&mut self, now: Nanos, die: DieId, op: u32) {
         self.resume_read(op);
         let activity = self.account_of(op).activity;
         self.dies[die].set(now, activity, now, activity);
     }
 
-    /// `die` begins to sense for read `op`.
+    /// Ends the wait of read `op`: `die` begins to sense for it.
     pub(crate) fn begin_sensing(&mut self, now: Nanos, die: DieId, op: u32) {
         let spent = self.dies[die].at(now);
-        let own = self.account_of(op);
-        if own.again {
-            own.parts.again += now - own.since;
+        let account = self.account_of(op);
+        if account.ended_before {
+            account.parts.rereads += now - account.since;
         }
-        own.since = now;
-        if !own.again && own.activity == DieActivity::Read {
-            own.parts.waited = std::array::from_fn(|part| spent[part] - own.queued[part]);
+        account.since = now;
+        if !account.ended_before && account.activity == DieActivity::Read {
+            account.parts.waited = std::array::from_fn(|part| spent[part] - account.queued[part]);
         }
-        let activity = own.activity;
+        let activity = account.activity;
         self.dies[die].set(now, activity, now, activity);
     }
 
-    /// What read `op` has sensed is on its way over the channel.
+    /// Ends the sensing of read `op`: its data is on the channel, or waits for it.
     pub(crate) fn begin_transfer(&mut self, now: Nanos, die: DieId, op: u32) {
-        let own = self.account_of(op);
-        let part = if own.again { &mut own.parts.again } else { &mut own.parts.sensing };
-        *part += now - own.since;
-        own.since = now;
+        let account = self.account_of(op);
+        let part = if account.ended_before { &mut account.parts.rereads } else { &mut account.parts.sensing };
+        *part += now - account.since;
+        account.since = now;
         self.dies[die].set(now, DieActivity::Channel, now, DieActivity::Channel);
     }
 
-    /// `die` is done with operation `op`, the data of a read is out.
+    /// Closes the account of operation `op`, whose die `die` is done: the data of a read is out.
     pub(crate) fn end_op(&mut self, now: Nanos, die: DieId, op: u32, kind: FlashOpKind) {
         if kind == FlashOpKind::Read {
-            let own = self.account_of(op);
-            let part = if own.again { &mut own.parts.again } else { &mut own.parts.channel };
-            *part += now - own.since;
-            own.since = now;
-            self.last = *own;
+            let account = self.account_of(op);
+            let part =
+                if account.ended_before { &mut account.parts.rereads } else { &mut account.parts.channel };
+            *part += now - account.since;
+            account.since = now;
+            self.last = *account;
         }
         self.rest_die(now, die);
     }
 
-    /// `die` takes in what operation `op` needs until `start`; then its array works for it.
+    /// Sets `die` to `before` until `start`, when its array begins to work for operation `op`.
     pub(crate) fn begin_array_work(
         &mut self,
         now: Nanos,
@@ -215,29 +218,29 @@ impl FlashAccounts {
         self.dies[die].set(now, before, start, activity);
     }
 
-    /// What `die` turns to comes later by `span`.
+    /// Delays the next activity of `die` by `span`.
     pub(crate) fn delay_array_work(&mut self, die: DieId, span: Nanos) {
         self.dies[die].turns += span;
     }
 
-    /// From `from` on, which is not before its array has begun, `die` suspends what it does.
+    /// Sets `die` to suspending from `from` on, which is not before its array has begun.
     pub(crate) fn begin_suspend(&mut self, die: DieId, from: Nanos) {
         self.dies[die].set_end(from, DieActivity::Suspend);
     }
 
-    /// `die` goes on with other reads.
+    /// Sets `die` to reading: it works on other reads still.
     pub(crate) fn continue_reads(&mut self, now: Nanos, die: DieId) {
         self.dies[die].set(now, DieActivity::Read, now, DieActivity::Read);
     }
 
-    /// `die` does nothing from now on.
+    /// Sets `die` to rest.
     pub(crate) fn rest_die(&mut self, now: Nanos, die: DieId) {
         self.dies[die].set(now, DieActivity::Rest, now, DieActivity::Rest);
     }
 }
 
 impl<T: Copy> Flash<T> {
-    /// From now on it is kept what dies spend their time on, see [`Flash::read_account`]. To be asked for while nothing is under way.
+    /// Begins to keep accounts of dies and reads ([`Flash::read_account`]). To be called while nothing is under way.
     pub fn keep_accounts(&mut self) {
         debug_assert!(self.all_idle(), "accounts begin while operations are under way");
         let dies = self.dies.iter().map(|_| AT_REST).collect();
@@ -245,23 +248,23 @@ impl<T: Copy> Flash<T> {
         self.accounts = Some(Box::new(FlashAccounts { dies, ops: Vec::new(), last: UNKNOWN }));
     }
 
-    /// Where accounts are kept, they note `what`. Else this is one comparison.
+    /// Applies `update` to the accounts, if they are kept. Else this is one comparison.
     #[inline]
-    pub(crate) fn update_accounts(&mut self, what: impl FnOnce(&mut FlashAccounts)) {
+    pub(crate) fn update_accounts(&mut self, update: impl FnOnce(&mut FlashAccounts)) {
         if self.accounts.is_some() {
-            self.update_kept_accounts(what);
+            self.update_kept_accounts(update);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn update_kept_accounts(&mut self, what: impl FnOnce(&mut FlashAccounts)) {
+    fn update_kept_accounts(&mut self, update: impl FnOnce(&mut FlashAccounts)) {
         if let Some(accounts) = &mut self.accounts {
-            what(accounts);
+            update(accounts);
         }
     }
 
-    /// What the read that has just been handed back went through, where that is kept.
+    /// Account of the read that has just been handed back; `None` unless accounts are kept.
     pub fn read_account(&self) -> Option<&ReadAccount> {
         self.accounts.as_deref().map(|accounts| &accounts.last.parts)
     }

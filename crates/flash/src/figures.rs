@@ -1,4 +1,4 @@
-//! What the room counts.
+//! Figures: time that dies and channels were busy, and suspensions.
 
 use crate::die::PerArrayWork;
 use crate::flash::Flash;
@@ -15,8 +15,8 @@ impl<T: Copy> Flash<T> {
         self.dies.iter().map(|die| share(die.busy_until(now), span)).collect()
     }
 
-    /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset. Not counted
-    /// is the time in which data comes in, an operation is suspended or goes on after that.
+    /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset. Time in which data
+    /// comes in, or an operation is being suspended or resumed, does not count.
     pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<PerArrayWork<f64>> {
         let per_span = |nanos: i64| nanos as f64 / span.0.max(1) as f64;
         let of = |die: DieId| {
@@ -26,8 +26,9 @@ impl<T: Copy> Flash<T> {
         self.dies.indices().map(of).collect()
     }
 
-    /// What the array of `die` has worked until `now`, the part under way included.
+    /// Time that the array of `die` has worked until `now`, the part under way included.
     pub(crate) fn worked_until(&self, die: DieId, now: Nanos) -> PerArrayWork<i64> {
+        // A copy: the part under way is counted for good when it ends.
         let mut state = self.dies[die].clone();
         if state.is_array_at_work() {
             state.count_work(self.ops[state.current].kind, now);
@@ -35,12 +36,12 @@ impl<T: Copy> Flash<T> {
         state.worked
     }
 
-    /// How long each die has been busy since the last reset.
+    /// Time that each die was busy since the last reset.
     pub fn die_busy(&self, now: Nanos) -> Vec<Nanos> {
         self.dies.iter().map(|die| die.busy_until(now)).collect()
     }
 
-    /// How long each channel has been busy since the last reset.
+    /// Time that each channel was busy since the last reset.
     pub fn channel_busy(&self, now: Nanos) -> Vec<Nanos> {
         self.channels.iter().map(|channel| channel.busy_until(now)).collect()
     }
@@ -58,7 +59,7 @@ impl<T: Copy> Flash<T> {
         }
         for die in self.dies.indices() {
             self.dies[die].worked = PerArrayWork::default();
-            // What has been done of the part under way is counted with its end.
+            // The part under way is counted whole when it ends: less what was done of it before the reset, it gives the time since.
             let PerArrayWork { programs, erases } = self.worked_until(die, now);
             let state = &mut self.dies[die];
             state.worked = PerArrayWork { programs: -programs, erases: -erases };

@@ -1,4 +1,4 @@
-//! The room: what it is built from, submission, events.
+//! The room: its construction, submission of operations, events of dies.
 
 use crate::accounts::FlashAccounts;
 use crate::channel::FlashChannel;
@@ -14,11 +14,10 @@ use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
 use std::collections::VecDeque;
 
-/// Dies, channels, and the events of a drive.
+/// Dies and channels of a drive, with the operations that wait for them or are under way.
 ///
-/// **Priorities** on a die: reads, then host programs, then garbage collection, then background tasks. When collection is
-/// [urgent](Demand), it goes before host programs, and every so often before reads, so that it cannot starve. Channels serve
-/// first come, first served.
+/// **Priorities** on a die: reads, then host programs, then garbage collection, then background tasks. When collection is [urgent](CoreDemand), it
+/// goes before host programs, and once in nine operations before reads, so that it cannot starve. Channels serve first come, first served.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Flash<T> {
     #[persist(each)]
@@ -31,12 +30,12 @@ pub struct Flash<T> {
     pub(crate) timing: TimingTable,
     #[persist(skip)]
     pub(crate) unit: ProgramUnit,
-    /// How long command cycles and the data of a whole program unit hold the channel.
+    /// Time that command cycles and the data of a whole program unit take on the channel.
     #[persist(skip)]
     pub(crate) program_transfer: Nanos,
     #[persist(skip)]
     pub(crate) suspend: Option<Suspend>,
-    /// Whether reads that were left waiting when an operation began or went on suspend it.
+    /// True if reads that were left waiting when an operation began or went on suspend it.
     #[persist(skip)]
     pub(crate) suspends_for_waiting: bool,
     #[persist(skip)]
@@ -50,36 +49,36 @@ pub struct Flash<T> {
     pub(crate) thinking: ThinkingSlots,
     /// Dies that have internal work and wait until one more internal operation may start.
     pub(crate) waiting: VecDeque<DieId>,
-    /// Whether the reads of a command are being queued, before any die looks at them; and the dies that have some.
+    /// True if the reads of a command are being queued, before any die looks at them; and the dies that have some.
     pub(crate) gathering: bool,
     pub(crate) gathered: Vec<DieId>,
     pub(crate) suspends: u64,
-    /// Data to be programmed that lets what has been read go first, by channel; empty where none does.
+    /// Transfers of data to be programmed that let data of reads go first, by channel; empty where the channel serves first come, first served.
     pub(crate) transfer_queues: Vec<TransferQueue>,
-    /// The reads that each die works on, where that may be several; else empty.
+    /// Reads that each die works on, where they may be several; else empty.
     pub(crate) pipes: Vec<ReadPipe>,
-    /// How they go beside each other.
+    /// Rules by which they overlap.
     #[persist(skip)]
     pub(crate) piping: PipeRules,
-    /// What dies spend their time on; absent where nobody asks.
+    /// Accounts of dies and reads; absent unless [`Flash::keep_accounts`] was called.
     #[persist(skip)]
     pub(crate) accounts: Option<Box<FlashAccounts>>,
-    /// Whether there are none of the extras: `transfer_queues`, `pipes`, `accounts`, `suspends_for_waiting`. Functions whose parameter `PLAIN` is true do
-    /// without: on the way of every operation one comparison stands for all of them.
+    /// True if there are none of the extras: `transfer_queues`, `pipes`, `accounts`, `suspends_for_waiting`. Functions with `PLAIN` true are compiled
+    /// without them: one comparison at the entry stands for all (decision 0071).
     #[persist(skip)]
     pub(crate) plain: bool,
 }
 
-/// What the room is built from.
+/// Settings that [`Flash::new`] builds the room from.
 #[derive(Clone, Debug)]
 pub struct FlashSetup<'a> {
     /// The drive's dies and channels.
     pub geometry: &'a Geometry,
-    /// How long operations take.
+    /// Times of operations.
     pub timing: &'a Timing,
     /// User bytes of a unit.
     pub unit_size: Bytes,
-    /// How the units of a program unit lie on its pages.
+    /// Shape of a program unit: its pages, and the units on them.
     pub program_unit: ProgramUnit,
     /// Page rows that are programmed together.
     pub one_shot: u32,
@@ -91,22 +90,22 @@ pub struct FlashSetup<'a> {
     pub background_every: u8,
     /// Internal operations that may be under way at once; as many as there are dies where nothing is said.
     pub internal_operations: Option<u32>,
-    /// How long after an internal operation the next may take its place.
+    /// Time after an internal operation until the next may take its place.
     pub think_time: Nanos,
 }
 
-/// What an event on a die came to.
+/// Result of an event on a die.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub enum DieEvent<T> {
-    /// The die is still at work on the same operation, or reads while another is suspended.
+    /// No operation has ended: the die works on in another phase, or has begun to read while one is suspended.
     Continues(DieStep),
     /// An operation has ended and its die is free: see the order of calls in the crate's documentation.
     Ended(FlashOp<T>),
 }
 
 impl<T: Copy> Flash<T> {
-    /// From now on, on a die that is never idle, one in `every` operations is one of a background task.
+    /// Sets that on a die that is never idle one in `every` operations is of a background task.
     pub fn set_background_every(&mut self, every: u8) {
         debug_assert!(every != 0, "a background task has its turn every so often");
         self.background_every = every;
@@ -123,7 +122,8 @@ impl<T: Copy> Flash<T> {
         let timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units, setup.one_shot)?;
         let lets_reads_go = setup.timing.channel == ChannelOrder::ReadsFirst;
         let piping = PipeRules::new(setup.timing);
-        let suspends_for_waiting = setup.timing.suspend.is_some_and(|own| own.least_progress.is_some());
+        let suspends_for_waiting =
+            setup.timing.suspend.is_some_and(|suspend| suspend.least_progress.is_some());
         Ok(Self {
             dies: cores.iter_indexed().map(die).collect(),
             channels: IndexVec::filled(FlashChannel::default(), usize::from(geometry.channels)),
@@ -166,30 +166,30 @@ impl<T: Copy> Flash<T> {
         self.events.horizon()
     }
 
-    /// When the earliest event is due; [`Nanos::MAX`] when there is none.
+    /// Time of the earliest event; [`Nanos::MAX`] when there is none.
     #[inline]
     pub fn next_event(&self) -> Nanos {
         self.events.next()
     }
 
-    /// Whose the earliest event is.
+    /// Source of the earliest event.
     #[inline]
     pub fn next_source(&self) -> FlashSource {
         self.events.next_source()
     }
 
-    /// Whether die `die` does nothing.
+    /// True if die `die` is idle.
     #[inline]
     pub fn is_idle(&self, die: DieId) -> bool {
         self.dies[die].phase == DiePhase::Idle
     }
 
-    /// Whether a read of `die` may have just ended.
+    /// True if a read of `die` may have just ended.
     fn is_free(&self, die: DieId) -> bool {
         matches!(self.dies[die].phase, DiePhase::Idle | DiePhase::Reading)
     }
 
-    /// Whether no die does anything.
+    /// True if all dies are idle.
     pub fn all_idle(&self) -> bool {
         self.dies.iter().all(|die| die.phase == DiePhase::Idle)
     }
@@ -211,14 +211,14 @@ impl<T: Copy> Flash<T> {
         FlashOpId(state.current)
     }
 
-    /// As [`Flash::op`], to change its tag.
+    /// Tag of an operation that has been submitted and not handed back, to be changed.
     #[inline]
     pub fn tag_mut(&mut self, op: FlashOpId) -> &mut T {
         &mut self.ops[op.0].tag
     }
 
-    /// Queues `op` on `die`, of whose core `demands` tells what it demands, and which takes it up at once if it is idle; a read may
-    /// interrupt what the die does. Reads of a command that is being gathered are queued only.
+    /// Queues `op` on `die`, which takes it up at once if it is idle; a read may suspend what the die does. `demands` gives the demands of a core.
+    /// Reads of a command that is being gathered are queued only.
     #[allow(
         clippy::inline_always,
         reason = "called with an operation in memory, its fields just written one by one, copying it waits until all stores before are in \
@@ -255,7 +255,7 @@ impl<T: Copy> Flash<T> {
         self.begin_submitted::<false>(now, die, op, queue, demands)
     }
 
-    /// Operation `op` is in `queue`.
+    /// Has `die` respond to operation `op`, which is in `queue`.
     #[allow(clippy::inline_always, reason = "as Flash::submit")]
     #[inline(always)]
     fn begin_submitted<const PLAIN: bool>(
@@ -280,7 +280,7 @@ impl<T: Copy> Flash<T> {
         DieStep::Nothing
     }
 
-    /// Queues `op`; the die does not look at it before it is next woken.
+    /// Queues `op`; the die does not take it up before it is next woken.
     pub fn enqueue(&mut self, now: Nanos, die: DieId, queue: DieQueue, op: FlashOp<T>) -> u32 {
         let kind = op.kind;
         let op = self.ops.insert(op);
@@ -289,27 +289,27 @@ impl<T: Copy> Flash<T> {
         op
     }
 
-    /// Has a read that waits on `die`, and of which `is_same` says that it is of the same program unit and for the same command, sense
-    /// `unit`, too; false where there is none. While a command is being gathered all of its reads are looked at, else the last of the
-    /// queue.
+    /// Adds `unit` to a read that waits on `die` and that `is_same` accepts as of the same program unit and command; false if there is none. While a
+    /// command is being gathered all of its reads are compared, else the last in the queue.
     #[inline]
     pub fn join_read(&mut self, die: DieId, unit: u32, is_same: impl Fn(&T) -> bool) -> bool {
         let state = &self.dies[die];
-        // What a command being gathered has queued on a die stands at the end of the queue.
+        // Reads of the command being gathered are at the end of the queue, so the first of them is where the search begins.
         let first = if self.gathering { state.gathered } else { state.reads.last() };
         let fits = |op: &FlashOp<T>| op.mask >> unit & 1 == 0 && is_same(&op.tag);
         OpList::find_from(&mut self.ops, first, fits).map(|op| op.add_unit(unit)).is_some()
     }
 
-    /// From now on reads are queued only, so that an idle die, too, senses a page once for all units that one command wants of it.
+    /// Begins to gather the reads of a command: they are queued only, so that an idle die, too, senses a page once for all units that the command
+    /// needs of it.
     #[inline]
     pub fn begin_gathering(&mut self) {
         debug_assert!(!self.gathering && self.gathered.is_empty(), "two commands gathered at once");
         self.gathering = true;
     }
 
-    /// All reads of a command have been queued. Returns the dies that have some, each of which is to [look](Flash::look_up) at its
-    /// queue, in this order; the list is to be given back with [`Flash::return_gathered`].
+    /// Ends the gathering of a command. Returns the dies that have reads of it, each of which is to [start or suspend](Flash::start_or_suspend), in
+    /// this order; the list is to be given back with [`Flash::return_gathered`].
     pub fn end_gathering(&mut self) -> Vec<DieId> {
         debug_assert!(self.gathering, "no command is being gathered");
         self.gathering = false;
@@ -320,13 +320,13 @@ impl<T: Copy> Flash<T> {
         dies
     }
 
-    /// Gives back what [`Flash::end_gathering`] returned, to be used again.
+    /// Takes back the list that [`Flash::end_gathering`] returned, for its memory.
     pub fn return_gathered(&mut self, mut dies: Vec<DieId>) {
         dies.clear();
         self.gathered = dies;
     }
 
-    /// A read waits: an idle die takes it up, a busy one may interrupt what it does.
+    /// Has `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it.
     #[inline]
     pub fn start_or_suspend(
         &mut self,
@@ -353,13 +353,13 @@ impl<T: Copy> Flash<T> {
         DieStep::Nothing
     }
 
-    /// Has `die` take up what comes next, if it is idle; or one more read, if it works on reads and may begin another beside them.
+    /// Has `die` take up its next operation, if it is idle; or one more read, if it works on reads and may begin another beside them.
     #[inline]
     pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> CoreDemand) -> DieStep {
         self.wake_of::<false>(now, die, demands)
     }
 
-    /// As [`Flash::wake`]; where `PLAIN`, in a room that [is](Flash::is_plain).
+    /// As [`Flash::wake`], with `PLAIN` in a room that [is plain](Flash::is_plain).
     #[inline]
     pub fn wake_of<const PLAIN: bool>(
         &mut self,
@@ -374,14 +374,14 @@ impl<T: Copy> Flash<T> {
         }
     }
 
-    /// Whether there are none of the extras that let reads go beside each other or first, that suspend for reads that were left waiting, or that
+    /// True if there are none of the extras that let reads go beside each other or first, that suspend for reads that were left waiting, or that
     /// keep account.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// Does what is due on `die`.
+    /// Handles the event that is due on `die`.
     pub fn handle_event(&mut self, now: Nanos, die: DieId) -> DieEvent<T> {
         if self.dies[die].phase == DiePhase::Reading {
             return self.handle_pipe_event(now, die);
@@ -395,19 +395,20 @@ impl<T: Copy> Flash<T> {
         DieEvent::Ended(op)
     }
 
-    /// Whether what is due on `die`, which does not work on several reads at once, is the end of an operation.
+    /// True if what is due on `die`, which does not work on several reads at once, is the end of an operation.
     #[inline]
     pub fn is_about_to_end(&self, die: DieId) -> bool {
         matches!(self.dies[die].phase, DiePhase::ReadTransfer | DiePhase::Array)
     }
 
-    /// As [`Flash::handle_event`] in a room that [is plain](Flash::is_plain), where no operation is about to end.
+    /// Begins the next phase of the operation on `die`, in a room that [is plain](Flash::is_plain), where none is about to end. As
+    /// [`Flash::handle_event`], without its checks.
     #[inline]
     pub fn advance_phase(&mut self, now: Nanos, die: DieId) -> DieStep {
         self.advance_phase_of::<true>(now, die)
     }
 
-    /// The operation that [is about to end](Flash::is_about_to_end) on `die`, of a room that [is plain](Flash::is_plain): the die is free.
+    /// Takes the operation that [is about to end](Flash::is_about_to_end) on `die`, in a room that [is plain](Flash::is_plain): the die is free.
     #[inline]
     pub fn take_ended(&mut self, now: Nanos, die: DieId) -> FlashOp<T> {
         let state = &mut self.dies[die];
@@ -444,7 +445,7 @@ impl<T: Copy> Flash<T> {
         DieStep::Nothing
     }
 
-    /// The data of read `op`, which has just ended, is not what was wanted: the die, still free, senses it again before anything else.
+    /// Senses read `op`, which has just ended with bad data, again, before the die, still free, does anything else.
     ///
     /// # Panics
     /// If the die has taken up something meanwhile.
@@ -459,8 +460,8 @@ impl<T: Copy> Flash<T> {
         self.start_read::<false>(now, die, op)
     }
 
-    /// The data of read `op`, which has just ended, is there, and its die, still free, does nothing before it is known at `until` what it is
-    /// worth; then the read ends again.
+    /// Holds the die of read `op`, which has just ended, until `until`, when its data has been decoded: the die, still free, does nothing before, and
+    /// then the read ends again.
     ///
     /// # Panics
     /// If the die has taken up something meanwhile.
@@ -478,7 +479,7 @@ impl<T: Copy> Flash<T> {
         self.events.set_die(die, until);
     }
 
-    /// Internal operations that are under way, or handed back and not done with, and those whose slot thinks.
+    /// Internal operations that are under way, or handed back and not yet [ended](Flash::end_internal), and slots that think.
     #[inline]
     pub fn internal_operations(&self) -> u32 {
         self.internal
@@ -490,7 +491,7 @@ impl<T: Copy> Flash<T> {
         self.waiting.len()
     }
 
-    /// The die that has waited longest to start an internal operation; it waits no more, and is to be [woken](Flash::wake).
+    /// Takes the die that has waited longest to start an internal operation; it is to be [woken](Flash::wake).
     #[inline]
     pub fn take_waiting_die(&mut self) -> Option<DieId> {
         let die = self.waiting.pop_front()?;
@@ -499,7 +500,7 @@ impl<T: Copy> Flash<T> {
         Some(die)
     }
 
-    /// Task `task` wants to read from `die`: it is asked when its turn comes, until it answers that it wants nothing more.
+    /// Announces reads of `task` on `die`: the task is asked when its turn comes, until it [answers](TaskReadAnswer::Nothing) that it has no more.
     #[inline]
     pub fn add_task_reads(&mut self, die: DieId, task: InternalTask) {
         self.dies[die].tasks |= 1 << task as u8;

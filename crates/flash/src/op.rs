@@ -3,7 +3,7 @@
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{BlockId, Row, count_few};
 
-/// What a die does for an operation.
+/// Kind of a flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum FlashOpKind {
     /// Senses units and sends them over the channel.
@@ -28,25 +28,25 @@ pub enum InternalTask {
 impl InternalTask {
     /// Number of tasks.
     pub const COUNT: usize = 3;
-    /// All of them.
+    /// All tasks, in order.
     pub const ALL: [Self; Self::COUNT] = [Self::Gc, Self::WearLeveling, Self::Scrub];
 }
 
-/// Where an operation waits for its die.
+/// Queue of a die in which an operation waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DieQueue {
-    /// Among the reads that somebody waits for.
+    /// Reads that the host, or a reconstruction for it, waits for.
     Reads,
-    /// Among the programs of host data.
+    /// Programs of host data.
     Programs,
-    /// Among what an internal task does; it counts as internal from its start until [`Flash::end_internal`](crate::Flash::internal_ended).
+    /// Operations of an internal task; each counts as internal from its start until [`Flash::end_internal`](crate::Flash::end_internal).
     Internal(InternalTask),
 }
 
-/// Where a program unit lies on its die.
+/// Place of a program unit on its die: a page row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRow {
-    /// The block, as the caller numbers those of a die: an erasure waits for the reads of its block.
+    /// The block, in the caller's numbering of a die's blocks: an erasure waits for the reads of its block.
     pub block: BlockId,
     /// The first page row of the program unit in its block.
     pub row: Row,
@@ -56,7 +56,7 @@ pub struct BlockRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct FlashOpId(pub(crate) u32);
 
-/// A flash operation. `T` is the caller's: what it is for.
+/// A flash operation. `T`, the caller's tag, says what it is for.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub struct FlashOp<T> {
     /// Units of the program unit that a read senses and sends, one bit each.
@@ -69,7 +69,7 @@ pub struct FlashOp<T> {
     /// Units that carry data.
     units: u8,
     pub(crate) kind: FlashOpKind,
-    /// What the caller calls it.
+    /// The caller's tag, which flash never looks at.
     pub tag: T,
 }
 
@@ -99,18 +99,18 @@ impl<T> FlashOp<T> {
         Self { mask, next: NIL, block: place.block, row: place.row.0 as u16, units: units as u8, kind, tag }
     }
 
-    /// The same operation, waiting nowhere, with another tag.
+    /// A copy with another tag, in no queue.
     #[must_use]
     pub fn with_tag(self, tag: T) -> Self {
         Self { next: NIL, tag, ..self }
     }
 
-    /// The operation that waits behind it.
+    /// Number of the next operation in its queue.
     pub(crate) fn next(&self) -> u32 {
         self.next
     }
 
-    /// What the die does.
+    /// Kind of the operation.
     #[inline]
     pub fn kind(&self) -> FlashOpKind {
         self.kind
@@ -128,7 +128,7 @@ impl<T> FlashOp<T> {
         u32::from(self.units)
     }
 
-    /// Where its program unit lies.
+    /// Place of its program unit.
     #[inline]
     pub fn place(&self) -> BlockRow {
         BlockRow { block: self.block, row: self.row() }
@@ -139,7 +139,7 @@ impl<T> FlashOp<T> {
         Row(u32::from(self.row))
     }
 
-    /// Has a read that waits sense one more unit.
+    /// Adds `unit` to the units that a waiting read senses.
     #[inline]
     pub(crate) fn add_unit(&mut self, unit: u32) {
         debug_assert!(
@@ -176,7 +176,7 @@ impl OpList {
         self.head
     }
 
-    /// The operation that came last; [`NIL`] where none waits.
+    /// The last operation; [`NIL`] if none waits.
     #[inline]
     pub(crate) fn last(self) -> u32 {
         if self.is_empty() { NIL } else { self.tail }
@@ -201,7 +201,7 @@ impl OpList {
         op
     }
 
-    /// As [`OpList::push`], before all that wait.
+    /// Puts `op` before all that wait.
     pub(crate) fn push_front<T>(&mut self, ops: &mut Slab<FlashOp<T>>, op: u32) {
         ops[op].next = std::mem::replace(&mut self.head, op);
         if ops[op].next == NIL {
@@ -209,7 +209,7 @@ impl OpList {
         }
     }
 
-    /// Takes out `op`, which waits behind `before` ([`NIL`]: in front).
+    /// Removes `op`, which waits behind `before` ([`NIL`]: in front).
     pub(crate) fn remove<T>(&mut self, ops: &mut Slab<FlashOp<T>>, before: u32, op: u32) {
         if before == NIL {
             self.pop(ops);
@@ -221,26 +221,26 @@ impl OpList {
         }
     }
 
-    /// Those that wait, first come first.
+    /// Operations that wait, first come first.
     pub(crate) fn iter<T>(self, ops: &Slab<FlashOp<T>>) -> impl Iterator<Item = u32> {
         std::iter::successors((!self.is_empty()).then_some(self.head), |&op| {
             Some(ops[op].next).filter(|&next| next != NIL)
         })
     }
 
-    /// The first operation from `from` on, in order, for which `wanted` says so.
+    /// The first operation from `from` on, in order, that `matches`.
     #[inline]
     pub(crate) fn find_from<T>(
         ops: &mut Slab<FlashOp<T>>,
         from: u32,
-        wanted: impl Fn(&FlashOp<T>) -> bool,
+        matches: impl Fn(&FlashOp<T>) -> bool,
     ) -> Option<&mut FlashOp<T>> {
         let mut at = from;
-        while let Some(own) = ops.slots().get(at as usize) {
-            if wanted(own) {
+        while let Some(op) = ops.slots().get(at as usize) {
+            if matches(op) {
                 return Some(&mut ops[at]);
             }
-            at = own.next;
+            at = op.next;
         }
         None
     }

@@ -1,7 +1,7 @@
 //! Reads that a die works on at once: on different planes, and leaving the die while the array senses others.
 //!
-//! Only where planes read by themselves or there is a cache register: else a die works on one read, and keeps nothing here. Reads begin
-//! beside others in the order in which they wait; one whose planes are not free lets others go first, but none that wants the same planes.
+//! Used only where planes read independently or there is a cache register: else a die works on one read, and keeps nothing here. Reads begin beside
+//! others in the order in which they wait; one whose planes are not free lets others go first, but none that needs the same planes (decision 0061).
 
 use crate::die::DiePhase;
 use crate::die_step::{CoreDemand, DieStep};
@@ -11,18 +11,18 @@ use outlast_media::{PlaneReads, Timing};
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, Nanos};
 
-/// Where a read stands.
+/// Stage of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 enum PipeStage {
     /// tR runs.
     Sensing,
-    /// It waits until the cache register is free.
+    /// Waits until the cache register is free.
     Sensed,
     /// tRCBSY runs.
     Caching,
     /// Data goes out over the channel.
     Sending,
-    /// It is to be known what its data is worth.
+    /// Data is out and being decoded.
     Held,
 }
 
@@ -33,7 +33,7 @@ struct PipeSlot {
     stage: PipeStage,
     /// The planes on which its pages lie, one bit each.
     planes: u64,
-    /// When it goes on to the next stage; [`Nanos::MAX`] where that depends on another.
+    /// When its next stage begins; [`Nanos::MAX`] if that depends on another read.
     until: Nanos,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct ReadPipe {
     slots: Vec<PipeSlot>,
 }
 
-/// How the reads of a die go beside each other.
+/// Rules by which reads of a die overlap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PipeRules {
     by_plane: bool,
@@ -55,7 +55,7 @@ impl PipeRules {
         Self { by_plane: timing.plane_reads == PlaneReads::Independent, cache: timing.cache_read }
     }
 
-    /// Whether a die may work on several reads at once.
+    /// True if a die may work on several reads at once.
     pub(crate) fn is_needed(self) -> bool {
         self.by_plane || self.cache.is_some()
     }
@@ -67,15 +67,15 @@ impl ReadPipe {
         self.slots.iter().map(|slot| slot.op)
     }
 
-    /// When the next of them goes on.
+    /// When the next stage of any of them begins.
     fn next(&self) -> Nanos {
         self.slots.iter().map(|slot| slot.until).min().unwrap_or(Nanos::MAX)
     }
 
-    /// The planes of those in one of the stages.
+    /// Planes of the reads in one of `stages`.
     fn planes_in(&self, stages: &[PipeStage]) -> u64 {
-        let own = self.slots.iter().filter(|slot| stages.contains(&slot.stage));
-        own.fold(0, |planes, slot| planes | slot.planes)
+        let in_stages = self.slots.iter().filter(|slot| stages.contains(&slot.stage));
+        in_stages.fold(0, |planes, slot| planes | slot.planes)
     }
 }
 
@@ -85,7 +85,7 @@ impl<T: Copy> Flash<T> {
         if self.piping.by_plane { self.unit.planes_of(self.ops[op].mask) } else { 1 }
     }
 
-    /// The planes of `die` that cannot begin to sense.
+    /// Planes of `die` that cannot begin to sense. With a cache register a plane can once its data has left for the cache.
     fn planes_taken(&self, die: DieId) -> u64 {
         let pipe = &self.pipes[die.index()];
         if self.piping.cache.is_some() {
@@ -95,12 +95,12 @@ impl<T: Copy> Flash<T> {
         }
     }
 
-    /// Whether read `op` would have to wait for another.
+    /// True if a plane that read `op` needs is taken.
     pub(crate) fn must_wait(&self, die: DieId, op: u32) -> bool {
         self.planes_taken(die) & self.planes_of(op) != 0
     }
 
-    /// `die` begins to sense for read `op`, which takes `sense`, `pages` pages.
+    /// Begins to sense the `pages` pages of read `op` on `die`, which takes `sense`.
     #[inline(never)]
     pub(crate) fn begin_in_pipe(
         &mut self,
@@ -117,7 +117,7 @@ impl<T: Copy> Flash<T> {
         DieStep::SensingBeside(pages)
     }
 
-    /// It is to be known at `until` what the data of read `op` of `die` is worth.
+    /// Holds read `op` of `die`, whose data is known to be good or not at `until`.
     pub(crate) fn hold_in_pipe(&mut self, now: Nanos, die: DieId, op: u32, until: Nanos) {
         self.update_accounts(move |accounts| accounts.hold_read(now, die, op));
         self.add_to_pipe(now, die, op, PipeStage::Held, until);
@@ -133,8 +133,7 @@ impl<T: Copy> Flash<T> {
         self.events.set_die(die, pipe.next());
     }
 
-    /// One more read that `die` begins beside those that it works on, unless something else has waited for its turn: then it first ends
-    /// these.
+    /// Begins one more read on `die` beside those that it works on, unless another operation has waited for its turn: then the die first ends these.
     pub(crate) fn begin_another_read(
         &mut self,
         now: Nanos,
@@ -168,7 +167,8 @@ impl<T: Copy> Flash<T> {
         self.start_read::<false>(now, die, op)
     }
 
-    /// The first read that waits for `die` and whose planes neither work nor are wanted by one before it; and the one before it.
+    /// The first waiting read of `die` whose planes are neither taken nor needed by a read that waits before it; preceded by the operation before it
+    /// in the queue ([`NIL`]: none), from which it is unlinked.
     fn first_startable(&self, die: DieId) -> Option<(u32, u32)> {
         let mut taken = self.planes_taken(die);
         let all = if self.piping.by_plane { u64::MAX >> (64 - self.unit.planes) } else { 1 };
@@ -187,7 +187,7 @@ impl<T: Copy> Flash<T> {
         None
     }
 
-    /// Does what is due of the reads that `die` works on.
+    /// Handles what is due of the reads that `die` works on.
     pub(crate) fn handle_pipe_event(&mut self, now: Nanos, die: DieId) -> DieEvent<T> {
         let pipe = &self.pipes[die.index()];
         let due = pipe.slots.iter().position(|slot| slot.until <= now);
@@ -195,6 +195,8 @@ impl<T: Copy> Flash<T> {
         let PipeSlot { op, stage, planes, .. } = pipe.slots[index];
         match (stage, self.piping.cache) {
             (PipeStage::Sensing, Some(cache)) => {
+                // The page leaves for the cache register if that of its planes is free; else it stays in the page register, and the
+                // planes can sense nothing.
                 let is_free = pipe.planes_in(&[PipeStage::Caching, PipeStage::Sending]) & planes == 0;
                 let (stage, until) =
                     if is_free { (PipeStage::Caching, now + cache) } else { (PipeStage::Sensed, Nanos::MAX) };
@@ -226,11 +228,12 @@ impl<T: Copy> Flash<T> {
         self.events.set_die(die, pipe.next());
     }
 
-    /// The data of a read is out, and the cache register of its planes free for the next.
+    /// Ends the read in slot `index`, whose data is out: the cache register of its planes is free for the next.
     fn finish_read(&mut self, now: Nanos, die: DieId, index: usize) -> DieEvent<T> {
         let slot = self.pipes[die.index()].slots.remove(index);
         if let Some(cache) = self.piping.cache {
             let pipe = &mut self.pipes[die.index()];
+            // Slots are in the order in which reads began: of several that need the cache register the first has it.
             for next in 0..pipe.slots.len() {
                 let taken = pipe.planes_in(&[PipeStage::Caching, PipeStage::Sending]);
                 let waits = &mut pipe.slots[next];

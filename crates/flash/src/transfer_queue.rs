@@ -1,4 +1,4 @@
-//! Data to be programmed that waits for its channel, and lets what has been read go first.
+//! Queue of transfers to dies on each channel, which lets data that has been read go first ([`ChannelOrder::ReadsFirst`]).
 
 use crate::die::DiePhase;
 use crate::flash::Flash;
@@ -7,24 +7,24 @@ use outlast_media::{ArrayWork, ChannelOrder};
 use outlast_units::{ChannelId, DieId, Nanos};
 use std::collections::VecDeque;
 
-/// Data to be programmed whose transfer is booked and has not begun.
+/// A booked transfer of data to be programmed that has not begun.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct QueuedTransfer {
     die: DieId,
     start: Nanos,
-    /// Reads that have gone before it.
+    /// Reads that have gone before it, at most [`ChannelOrder::MOST_READS`].
     passed: u8,
 }
 
-/// What waits for one channel, in the order in which it is booked. What reads have gone before often enough stands in front, as they go before
-/// all that may be passed, or before none.
+/// Transfers that wait for one channel, in the order of their bookings. Those that reads have passed often enough are in front: a read passes all
+/// that may be passed, so an earlier booking never has fewer passes than a later one.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct TransferQueue {
     waiting: VecDeque<QueuedTransfer>,
 }
 
 impl TransferQueue {
-    /// Those that have begun by `now` wait no more.
+    /// Removes transfers that have begun by `now`.
     fn begin(&mut self, now: Nanos) {
         while self.waiting.front().is_some_and(|first| first.start <= now) {
             self.waiting.pop_front();
@@ -60,41 +60,42 @@ impl<T: Copy> Flash<T> {
         end
     }
 
-    /// The transfer of data to be programmed on `die` is booked from `start` on.
+    /// Queues the transfer of data to be programmed on `die`, which is booked from `start` on.
     #[inline(never)]
     fn queue_program_transfer(&mut self, now: Nanos, die: DieId, channel: ChannelId, start: Nanos) {
-        let line = &mut self.transfer_queues[channel.index()];
-        line.begin(now);
-        line.waiting.push_back(QueuedTransfer { die, start, passed: 0 });
+        let queue = &mut self.transfer_queues[channel.index()];
+        queue.begin(now);
+        queue.waiting.push_back(QueuedTransfer { die, start, passed: 0 });
     }
 
-    /// A transfer of `span` that has been booked until `end` goes before the data that it may pass, which is put off by so much; returns its
+    /// Moves a read's transfer of `span`, booked until `end`, before the transfers that it may pass, which are delayed by `span`; returns its new
     /// end.
     #[inline(never)]
     fn pass_programs(&mut self, now: Nanos, channel: ChannelId, span: Nanos, end: Nanos) -> Nanos {
-        let line = &mut self.transfer_queues[channel.index()];
-        line.begin(now);
-        let behind = line.waiting.partition_point(|own| own.passed == ChannelOrder::MOST_READS);
-        let Some(first) = line.waiting.get(behind) else { return end };
+        let queue = &mut self.transfer_queues[channel.index()];
+        queue.begin(now);
+        // Sorted by passes, the most first ([`TransferQueue`]): a search by bisection finds the first that may be passed.
+        let behind = queue.waiting.partition_point(|transfer| transfer.passed == ChannelOrder::MOST_READS);
+        let Some(first) = queue.waiting.get(behind) else { return end };
         let end = first.start + span;
-        for index in behind..line.waiting.len() {
-            let own = &mut self.transfer_queues[channel.index()].waiting[index];
-            own.start += span;
-            own.passed += 1;
-            let die = own.die;
+        for index in behind..queue.waiting.len() {
+            let transfer = &mut self.transfer_queues[channel.index()].waiting[index];
+            transfer.start += span;
+            transfer.passed += 1;
+            let die = transfer.die;
             self.delay_program(die, span);
         }
         end
     }
 
-    /// The data that `die` is to program comes in later by `span`, and so does all that follows from it.
+    /// Delays the data that `die` is to program by `span`, and with it the array's work and the event of the die.
     fn delay_program(&mut self, die: DieId, span: Nanos) {
         let state = &mut self.dies[die];
         state.array_start += span;
         state.array_end += span;
         debug_assert!(self.ops[state.current].kind == FlashOpKind::Program, "die {die} waits for no data");
         let at = match (state.phase, &self.suspend) {
-            // Settled when a read came while the data was on its way.
+            // Its suspension was planned when a read came while the data was on its way.
             (DiePhase::Suspending, Some(suspend)) => {
                 let progress = suspend.least_progress.unwrap_or(Nanos::ZERO);
                 state.array_start + progress + suspend.latency_of(ArrayWork::Program)

@@ -1,4 +1,4 @@
-//! What an idle die does next.
+//! The choice of an idle die: which operation it takes up next.
 
 use crate::die::DiePhase;
 use crate::die_step::{CoreDemand, DieStep, TaskReadAnswer, TaskReadQuery, TurnReason};
@@ -6,11 +6,12 @@ use crate::flash::Flash;
 use crate::op::{DieQueue, FlashOp, FlashOpKind, InternalTask};
 use outlast_units::{CoreId, DieId, Nanos};
 
-/// While collection is urgent, so many host operations may go before one internal operation on a die.
+/// Host operations that may go before one internal operation on a die while collection is urgent: enough that reads hardly wait, few enough that
+/// space is collected (decision 0020).
 pub(crate) const HOST_IN_A_ROW: u8 = 8;
 
 impl<T: Copy> Flash<T> {
-    /// Picks what idle die `die` does next: by priority, see [`Flash`].
+    /// Starts the next operation of idle die `die` by priority, see [`Flash`].
     #[inline(never)]
     pub(crate) fn take_turn<const PLAIN: bool>(
         &mut self,
@@ -36,6 +37,7 @@ impl<T: Copy> Flash<T> {
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
         let state = &mut self.dies[die];
+        // Before all else: an operation that is suspended is never suspended again by another, and must end some time.
         if state.suspended.is_some() {
             return self.serve_reads_or_resume::<PLAIN>(now, die);
         }
@@ -49,12 +51,13 @@ impl<T: Copy> Flash<T> {
                     InternalTask::WearLeveling,
                 );
             }
+            // Counted only while a background task is under way: operations before it began give it no turn.
             state.since_background = state.since_background.saturating_add(1);
         }
         self.serve_host::<PLAIN>(now, die, demand.urgent, false)
     }
 
-    /// What a die does that has been interrupted in a program or erase: reads, a bounded number of them, then the rest of that.
+    /// Starts the next read on a die with a suspended operation, or resumes that operation if no read waits or its bound of reads is reached.
     pub(crate) fn serve_reads_or_resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
         let state = &mut self.dies[die];
         let Some(suspended) = &mut state.suspended else { unreachable!("die {die} has suspended nothing") };
@@ -67,8 +70,8 @@ impl<T: Copy> Flash<T> {
         self.start_read::<PLAIN>(now, die, op)
     }
 
-    /// What a die does that is neither interrupted nor owes a background task its turn. `urgent` says whether collection goes before host
-    /// programs, and every so often before reads; and `passed`, that it has been looked at for that reason and has nothing to do.
+    /// Starts an operation on a die that has none suspended and owes no background task its turn. `urgent`: collection goes before host programs, and
+    /// once in [`HOST_IN_A_ROW`] + 1 operations before reads; `passed`: collection was asked for that reason and has nothing to do.
     fn serve_host<const PLAIN: bool>(
         &mut self,
         now: Nanos,
@@ -105,6 +108,7 @@ impl<T: Copy> Flash<T> {
             self.clear_stale_event(die);
             return DieStep::Nothing;
         }
+        // Reached with `urgent` only if collection has been asked (`passed`): it is not asked twice.
         if urgent {
             return self.start_or_ask_task::<PLAIN>(
                 now,
@@ -124,18 +128,18 @@ impl<T: Copy> Flash<T> {
         self.start_program::<PLAIN>(now, die, op);
     }
 
-    /// Starts what waits in the queue of `task`, or asks for a read.
+    /// Starts the first operation in the queue of `task`, or asks the task for a read.
     fn start_or_ask_task<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
-        point: TurnReason,
+        reason: TurnReason,
         task: InternalTask,
     ) -> DieStep {
         let Some(op) = self.take_queued(die, task) else {
-            return self.ask_task::<PLAIN>(now, die, point, task);
+            return self.ask_task::<PLAIN>(now, die, reason, task);
         };
-        self.reset_passed_over(die, point);
+        self.reset_passed_over(die, reason);
         self.start::<PLAIN>(now, die, op)
     }
 
@@ -144,16 +148,16 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
-        point: TurnReason,
+        reason: TurnReason,
         task: InternalTask,
     ) -> DieStep {
         if self.dies[die].tasks >> task as u8 & 1 == 1 {
-            return DieStep::Asks(TaskReadQuery::new(task, self.internal < self.internal_max, point));
+            return DieStep::Asks(TaskReadQuery::new(task, self.internal < self.internal_max, reason));
         }
-        self.pass_over_task::<PLAIN>(now, die, point, task)
+        self.pass_over_task::<PLAIN>(now, die, reason, task)
     }
 
-    /// The answer to what die `die`, which has not been woken since, asked.
+    /// Takes the answer to `ask` of die `die`, which has not been woken since.
     pub fn answer(
         &mut self,
         now: Nanos,
@@ -193,23 +197,23 @@ impl<T: Copy> Flash<T> {
         answer: TaskReadAnswer,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        let (task, point) = (ask.task(), ask.point(demands(self.dies[die].core)));
+        let (task, reason) = (ask.task(), ask.reason(demands(self.dies[die].core)));
         match answer {
             TaskReadAnswer::Nothing => self.dies[die].tasks &= !(1 << task as u8),
             TaskReadAnswer::Later => self.wait_for_slot(die),
             TaskReadAnswer::Again => {
                 if self.dies[die].phase == DiePhase::Idle {
-                    return self.start_or_ask_task::<PLAIN>(now, die, point, task);
+                    return self.start_or_ask_task::<PLAIN>(now, die, reason, task);
                 }
-                // What was queued has woken it.
-                self.reset_passed_over(die, point);
+                // An operation that was queued meanwhile has woken it.
+                self.reset_passed_over(die, reason);
                 return DieStep::Nothing;
             }
         }
-        self.pass_over_task::<PLAIN>(now, die, point, task)
+        self.pass_over_task::<PLAIN>(now, die, reason, task)
     }
 
-    /// Gives die `die`, which has not been woken since, the read that it asked for.
+    /// Gives die `die`, which has not been woken since, the read that it asked for in `ask`.
     #[allow(clippy::inline_always, reason = "as Flash::submit")]
     #[inline(always)]
     pub fn give_read(&mut self, now: Nanos, die: DieId, ask: TaskReadQuery, read: FlashOp<T>) -> DieStep {
@@ -217,7 +221,7 @@ impl<T: Copy> Flash<T> {
         debug_assert!(self.dies[die].phase == DiePhase::Idle, "die {die} has not waited for the answer");
         let op = self.ops.insert(read);
         self.internal += 1;
-        self.reset_passed_over(die, ask.point(CoreDemand::default()));
+        self.reset_passed_over(die, ask.reason(CoreDemand::default()));
         if self.plain {
             self.start_read::<true>(now, die, op)
         } else {
@@ -225,7 +229,7 @@ impl<T: Copy> Flash<T> {
         }
     }
 
-    /// Read `op` of `task` begins, where there are extras.
+    /// Starts read `op` of `task` where there are extras.
     #[inline(never)]
     fn start_given_read(&mut self, now: Nanos, die: DieId, op: u32, task: InternalTask) -> DieStep {
         self.update_accounts(move |accounts| {
@@ -234,30 +238,31 @@ impl<T: Copy> Flash<T> {
         self.start_read::<false>(now, die, op)
     }
 
-    /// Internal work has begun.
+    /// Resets the count of operations that went before internal work, which has begun for reason `reason`.
     #[inline]
-    fn reset_passed_over(&mut self, die: DieId, point: TurnReason) {
+    fn reset_passed_over(&mut self, die: DieId, reason: TurnReason) {
         let state = &mut self.dies[die];
-        match point {
+        match reason {
             TurnReason::Overdue(_) => state.since_background = 0,
             TurnReason::Urgent | TurnReason::Collection => state.host_in_a_row = 0,
             TurnReason::Background => {}
         }
     }
 
-    /// Task `task` has nothing for the die now: what comes after it.
+    /// Continues the choice after task `task`, which has nothing for the die now.
     fn pass_over_task<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
-        point: TurnReason,
+        reason: TurnReason,
         task: InternalTask,
     ) -> DieStep {
-        match (point, task) {
+        match (reason, task) {
             (TurnReason::Overdue(_) | TurnReason::Background, InternalTask::WearLeveling) => {
-                self.ask_task::<PLAIN>(now, die, point, InternalTask::Scrub)
+                self.ask_task::<PLAIN>(now, die, reason, InternalTask::Scrub)
             }
             (TurnReason::Overdue(urgent), _) => {
+                // Nothing for a background task: the die does something else, and owes the turn still.
                 let state = &mut self.dies[die];
                 state.since_background = state.since_background.saturating_add(1);
                 self.serve_host::<PLAIN>(now, die, urgent, false)
@@ -302,13 +307,12 @@ impl<T: Copy> Flash<T> {
         Some(op)
     }
 
-    /// Whether a read waits for data of the block that `erase` is about to erase: translated before its data moved, it must still find
-    /// it.
+    /// True if a read waits for data of the block that `erase` erases: it was translated before its data moved, and must still find it.
     fn is_read_from(&self, die: DieId, erase: &FlashOp<T>) -> bool {
         self.dies[die].reads.iter(&self.ops).any(|read| self.ops[read].block == erase.block)
     }
 
-    /// The die waits until one more internal operation may start.
+    /// Lists the die among those that wait until one more internal operation may start.
     fn wait_for_slot(&mut self, die: DieId) {
         let state = &mut self.dies[die];
         if !state.waiting {

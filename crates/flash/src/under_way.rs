@@ -1,4 +1,4 @@
-//! What is under way, and what of it a loss of power leaves.
+//! Operations under way, the end of all of them by a loss of power, and checks of the room.
 
 use crate::die::{DiePhase, FlashDie};
 use crate::flash::Flash;
@@ -8,14 +8,14 @@ use crate::transfer_queue::TransferQueue;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{DieId, Nanos};
 
-/// A program that a loss of power found waiting or under way.
+/// A program that waited or was under way when power failed.
 #[derive(Clone, Copy, Debug)]
 pub struct OutstandingProgram<T> {
     /// The die.
     pub die: DieId,
     /// The operation.
     pub op: FlashOp<T>,
-    /// Whether the die had begun it.
+    /// True if the die had begun it.
     pub started: bool,
 }
 
@@ -49,8 +49,8 @@ impl<T: Copy> Flash<T> {
         [die.programs, die.collection, die.background].into_iter().flat_map(|list| list.iter(&self.ops))
     }
 
-    /// Power fails: no die does anything any more, nothing waits, and nothing but housekeeping is due. Returns the programs that this
-    /// concerns, those of each die in the order in which it had or would have begun them.
+    /// Cuts power: no die works, no operation waits, no event is due. Returns the programs that are lost thereby, those of each die in the order in
+    /// which it had or would have begun them.
     pub fn cut_power(&mut self, now: Nanos) -> Vec<OutstandingProgram<T>> {
         let mut outstanding = Vec::new();
         for (die, state) in self.dies.iter_indexed() {
@@ -82,21 +82,22 @@ impl<T: Copy> Flash<T> {
         outstanding
     }
 
-    /// Whether what was read leads from each die to operations that are there, each once, and of a kind that it may be at work on; and all times in
-    /// the tree are those of sources that there are. To be asked before anything else is.
+    /// Checks a room that was read from a snapshot: each operation is reached from one die, once, and is of a kind that the die may work on there;
+    /// the event tree has only sources that exist. To be called before any other method.
     ///
     /// # Errors
-    /// What does not fit, in one line.
+    /// The first contradiction, in one line.
     pub fn check_restored(&self) -> Result<(), String> {
         let mut seen = vec![false; self.ops.slots().len()];
         self.ops.free().iter().for_each(|&op| seen[op as usize] = true);
         let mut take = |die: DieId, op: u32, is_read: Option<bool>| -> Result<u32, String> {
             let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-            let own = self.ops.slots().get(op as usize).filter(|_| is_new);
-            let own =
-                own.filter(|own| is_read.is_none_or(|is_read| is_read == (own.kind == FlashOpKind::Read)));
-            let own = own.filter(|own| own.kind != FlashOpKind::Read || self.unit.has(own.mask));
-            own.map(FlashOp::next)
+            let reached = self.ops.slots().get(op as usize).filter(|_| is_new);
+            let reached =
+                reached.filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind == FlashOpKind::Read)));
+            let reached = reached.filter(|op| op.kind != FlashOpKind::Read || self.unit.has(op.mask));
+            reached
+                .map(FlashOp::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
         };
         if !self.pipes.is_empty() && self.pipes.len() != self.dies.len()
@@ -113,7 +114,9 @@ impl<T: Copy> Flash<T> {
             for op in begun_ops(die) {
                 take(id, op, Some(false))?;
             }
-            if die.phase == DiePhase::Suspending && die.suspended.is_none_or(|own| own.op != die.current) {
+            if die.phase == DiePhase::Suspending
+                && die.suspended.is_none_or(|suspended| suspended.op != die.current)
+            {
                 return Err(format!("die {id} waits for an operation that is not suspended"));
             }
             for op in self.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
@@ -181,8 +184,8 @@ impl<T: Copy> Flash<T> {
     }
 }
 
-/// What the array of a die does, and what it has been interrupted in. While an operation waits to be suspended it is both current
-/// and suspended; it counts once, as suspended.
+/// Operations that the array of a die has begun: the one it works on, and the suspended one. While an operation is about to be suspended it is both
+/// current and suspended; it counts once, as suspended.
 fn begun_ops(die: &FlashDie) -> impl Iterator<Item = u32> + use<> {
     let current = (die.phase == DiePhase::Array).then_some(die.current);
     current.into_iter().chain(die.suspended.map(|suspended| suspended.op))

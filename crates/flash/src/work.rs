@@ -1,4 +1,4 @@
-//! What a die does for an operation, and when it is interrupted.
+//! Starting operations, and suspending and resuming them.
 
 use crate::accounts::DieActivity;
 use crate::die::{DiePhase, SuspendedOp};
@@ -9,8 +9,8 @@ use outlast_media::ArrayWork;
 use outlast_units::{CoreId, DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
-    /// A read waits for a die whose array works: that is interrupted, if it may be, as soon as it may be. The die has to do with nothing
-    /// else until then, and reads that wait are not taken back, so that this is settled now.
+    /// Plans the suspension of the program or erase on `die`, for which a read waits, at the earliest moment allowed, if it is allowed and gains
+    /// time. The plan is made once: until that moment nothing else happens on the die, and a read that waits is never withdrawn (decision 0060).
     pub(crate) fn suspend_if_worthwhile(
         &mut self,
         now: Nanos,
@@ -28,7 +28,7 @@ impl<T: Copy> Flash<T> {
         if work == ArrayWork::Program && !suspend.while_writes_wait && demands(state.core).writes_wait {
             return;
         }
-        // Not worth it when the operation ends before the die could read.
+        // No gain if the operation ends before the die could read.
         if state.suspensions >= suspend.limit_of(work) || can_read >= state.array_end {
             return;
         }
@@ -37,15 +37,15 @@ impl<T: Copy> Flash<T> {
         state.suspended =
             Some(SuspendedOp { op: state.current, remaining, times, reads_left: suspend.reads });
         state.phase = DiePhase::Suspending;
-        // The array works until then.
+        // The array works until then; its event below is when the die can read.
         state.array_end = from;
         self.suspends += 1;
         self.update_accounts(move |accounts| accounts.begin_suspend(die, from));
         self.events.set_die(die, can_read);
     }
 
-    /// A die has taken up what comes next. Where a program or erase has to make progress before it may be suspended, reads that were left
-    /// waiting suspend it then; else only a read that comes does.
+    /// Suspends the operation that `die` has just begun or resumed for reads that were left waiting. Only where a program or erase must make progress
+    /// before it may be suspended: without that rule such reads would have gone first, and only a read that arrives later suspends.
     #[inline(never)]
     pub(crate) fn suspend_for_waiting_reads(
         &mut self,
@@ -59,12 +59,12 @@ impl<T: Copy> Flash<T> {
         }
     }
 
-    /// A suspended operation goes on.
+    /// Resumes the suspended operation of `die`.
     pub(crate) fn resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
         let resume = self.suspend.map_or(Nanos::ZERO, |suspend| suspend.resume_time());
         let state = &mut self.dies[die];
         let Some(suspended) = state.suspended.take() else { return };
-        // Where a read before it has ended, so has a span of work, and another begins.
+        // The reads before it ended the span in which the die was busy; this begins another.
         state.begin(now, suspended.op);
         state.suspensions = suspended.times;
         let start = now + resume;
@@ -92,6 +92,7 @@ impl<T: Copy> Flash<T> {
         let FlashOp { mask, .. } = self.ops[op];
         let first_row = self.ops[op].row().0;
         let (pages, mut rows) = self.unit.sensed(mask);
+        // One bit in `rows` for each page row of the program unit that holds a unit of the mask: rows are sensed one after another.
         let mut sense = self.timing.read(first_row + rows.trailing_zeros());
         rows &= rows - 1;
         while rows != 0 {

@@ -19,7 +19,7 @@ pub(crate) struct BlockTable {
 }
 
 impl BlockTable {
-    /// Whether all `superblocks` superblocks can be formed, given which blocks are bad, plane by plane. Needs no memory.
+    /// True if all `superblocks` superblocks can be formed, given which blocks are bad, plane by plane. Needs no memory.
     ///
     /// # Errors
     /// A plane with more bad blocks than spare ones.

@@ -140,18 +140,18 @@ impl CodeTable {
         self.known.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _)| config)
     }
 
-    /// Whether `superblock` has parity.
+    /// True if `superblock` has parity.
     #[inline]
     pub(crate) fn has_parity(&self, superblock: SuperblockId) -> bool {
         self.of[superblock] != NO_CODE
     }
 
-    /// Whether what `stream` writes gets parity.
+    /// True if what `stream` writes gets parity.
     pub(crate) fn is_protected(&self, stream: Stream) -> bool {
         self.of_stream[stream] != NO_CODE
     }
 
-    /// Whether `superblock`, opened by `stream`, has the code that the stream would open it with now.
+    /// True if `superblock`, opened by `stream`, has the code that the stream would open it with now.
     pub(crate) fn is_current(&self, superblock: SuperblockId, stream: Stream) -> bool {
         self.of[superblock] == self.of_stream[stream]
     }

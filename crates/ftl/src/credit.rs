@@ -20,13 +20,13 @@ pub const CREDIT_PER_UNIT: u64 = 1 << 16;
 pub struct HostCredit {
     #[persist(fixed)]
     paces: bool,
-    /// Whether the next victim is read while the last one is erased.
+    /// True if the next victim is read while the last one is erased.
     #[persist(fixed)]
     overlaps: bool,
-    /// Whether what collection moves goes among the host's data.
+    /// True if what collection moves goes among the host's data.
     #[persist(fixed)]
     is_mixed: bool,
-    /// Whether the room of the host's open superblocks is all that is shared out: neither marks nor room in superblocks that are still to come.
+    /// True if the room of the host's open superblocks is all that is shared out: neither marks nor room in superblocks that are still to come.
     #[persist(fixed)]
     is_smooth: bool,
     /// The same, whether or not a policy of the user's cuts it.
@@ -121,13 +121,13 @@ impl HostCredit {
         }
     }
 
-    /// Whether a host write may enter though collection runs. `has_room` says whether it leaves enough for what is being moved.
+    /// True if a host write may enter though collection runs. `has_room` says whether it leaves enough for what is being moved.
     #[inline]
     pub fn lets_in(&self, has_room: impl FnOnce() -> bool) -> bool {
         (!self.paces || self.has_one()) && (self.is_plain || has_room())
     }
 
-    /// Whether there is credit for a host write.
+    /// True if there is credit for a host write.
     #[inline]
     pub fn has_one(&self) -> bool {
         self.amount >= CREDIT_PER_UNIT
@@ -139,13 +139,13 @@ impl HostCredit {
         self.amount
     }
 
-    /// Whether no write enters without credit.
+    /// True if no write enters without credit.
     #[inline]
     pub fn paces(&self) -> bool {
         self.paces
     }
 
-    /// Whether the room of the host's open superblocks is all that is shared out.
+    /// True if the room of the host's open superblocks is all that is shared out.
     #[inline]
     pub fn is_smooth(&self) -> bool {
         self.is_smooth
@@ -157,13 +157,13 @@ impl HostCredit {
         self.is_plain
     }
 
-    /// Whether what collection moves goes among the host's data.
+    /// True if what collection moves goes among the host's data.
     #[inline]
     pub fn is_mixed(&self) -> bool {
         self.is_mixed
     }
 
-    /// Whether collection shares out what its victims gain: below a high mark, and where it takes room from the host's streams itself.
+    /// True if collection shares out what its victims gain: below a high mark, and where it takes room from the host's streams itself.
     #[inline]
     pub fn shares_gain(&self) -> bool {
         self.is_mixed || self.share.is_some()

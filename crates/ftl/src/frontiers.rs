@@ -79,18 +79,18 @@ impl WriteFrontier {
         self.next
     }
 
-    /// Whether no slot is left: the next unit opens a superblock.
+    /// True if no slot is left: the next unit opens a superblock.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.next == self.end
     }
 
-    /// Whether a superblock was ever opened, and all its data slots are taken.
+    /// True if a superblock was ever opened, and all its data slots are taken.
     pub(crate) fn has_filled(&self) -> bool {
         self.is_full() && self.end != Ppn(0)
     }
 
-    /// Whether data follows the program unit under way only here and there.
+    /// True if data follows the program unit under way only here and there.
     #[inline]
     pub(crate) fn is_broken(&self) -> bool {
         self.way != FrontierPath::Straight
@@ -215,12 +215,12 @@ impl WriteFrontier {
         self.lists = 0;
     }
 
-    /// Whether a relocation under way may have to open a superblock more for the stream.
+    /// True if a relocation under way may have to open a superblock more for the stream.
     pub(crate) fn is_promised(&self) -> bool {
         self.promised
     }
 
-    /// Whether a relocation under way may have to open a superblock more for the stream: then one that is free is promised to it.
+    /// True if a relocation under way may have to open a superblock more for the stream: then one that is free is promised to it.
     pub(crate) fn promise(&mut self, promised: bool) {
         self.promised = promised;
     }

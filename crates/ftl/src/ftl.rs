@@ -75,7 +75,7 @@ use std::sync::Arc;
 pub struct WrittenSlot {
     /// The slot.
     pub ppn: Ppn,
-    /// Whether it was the last of its program unit, which can now be programmed.
+    /// True if it was the last of its program unit, which can now be programmed.
     pub completes_pu: bool,
 }
 
@@ -87,21 +87,21 @@ pub struct FtlOptions {
     pub keep_bytes: bool,
     /// Parity.
     pub protection: Option<ProtectionConfig>,
-    /// Whether there is a stream for data moved by scrubbing.
+    /// True if there is a stream for data moved by scrubbing.
     pub scrub: bool,
     /// Whether, where there is none, one is kept in mind for what a failed die held ([`Ftl::begin_rebuild`]).
     pub rebuild: bool,
-    /// Whether the last page of every block is kept for the owners of another block's units ([`Ftl::list_reads`]).
+    /// True if the last page of every block is kept for the owners of another block's units ([`Ftl::list_reads`]).
     pub lists: bool,
-    /// Whether a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
+    /// True if a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
     /// then needs a superblock more: the next victim is begun before the last one is erased.
     pub erases_late: bool,
     /// Dies, numbered within the core, that are not there yet ([`Ftl::add_die`]).
     pub absent: Vec<LocalDie>,
-    /// Whether a unit that the host writes again before it is programmed takes the place that it has; then how many units in full program
+    /// True if a unit that the host writes again before it is programmed takes the place that it has; then how many units in full program
     /// units are held back for that at most.
     pub coalesce: Option<u32>,
-    /// Whether what flash would tell after a loss of power is recorded, and compared with the mapping.
+    /// True if what flash would tell after a loss of power is recorded, and compared with the mapping.
     pub mount: Option<MountOptions>,
     /// While the host has writes waiting, so many operations of a die come between two of wear levelling's, which writes without time heed; 0: none do, it goes at
     /// once.
@@ -173,7 +173,7 @@ pub struct Ftl {
     /// See [`FtlOptions::background_every`].
     #[persist(skip)]
     background_every: u8,
-    /// Whether there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
+    /// True if there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
     checks_before_write: bool,
     /// What flash tells of itself; absent where nobody asks.
     #[persist(each)]
@@ -184,7 +184,7 @@ pub struct Ftl {
     /// How a mount finds the mapping; absent where nothing is recorded for it.
     #[persist(skip)]
     mount: Option<MountOptions>,
-    /// Whether there are origins, records or pages of the mapping table: each unit that is written is noted.
+    /// True if there are origins, records or pages of the mapping table: each unit that is written is noted.
     tracks_writes: bool,
     physical: PhysicalBlocks,
     #[persist(each)]
@@ -286,7 +286,7 @@ impl Ftl {
         Ok(ftl)
     }
 
-    /// Whether `stream` can take another unit now.
+    /// True if `stream` can take another unit now.
     #[inline]
     pub fn can_append(&self, stream: Stream) -> bool {
         !self.frontiers[stream].is_full() || self.may_open(stream)

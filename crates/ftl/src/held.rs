@@ -42,7 +42,7 @@ impl HeldPus {
         Some(pu)
     }
 
-    /// Whether program unit `pu` is held back.
+    /// True if program unit `pu` is held back.
     #[inline]
     pub(crate) fn has(&self, pu: Pu) -> bool {
         self.marked.get(pu.0)

@@ -11,9 +11,9 @@ struct LaneGaps {
     opened: LaneSet,
     /// Given up since: nothing more is programmed there.
     since: LaneSet,
-    /// Whether no data is put into the superblock any more, though it is not full.
+    /// True if no data is put into the superblock any more, though it is not full.
     closed: bool,
-    /// Whether a loss of power took members of stripes that will not be programmed again.
+    /// True if a loss of power took members of stripes that will not be programmed again.
     cut: bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct LaneHealth {
     gaps: IndexVec<SuperblockId, Option<Box<LaneGaps>>>,
     /// Program units whose program operation failed after their stripe's parity was computed.
     failed: BTreeSet<Pu>,
-    /// Whether a program operation has ever failed, or power has.
+    /// True if a program operation has ever failed, or power has.
     had_failures: bool,
 }
 
@@ -51,7 +51,7 @@ impl LaneHealth {
         }
     }
 
-    /// Whether a lane is gone in all superblocks.
+    /// True if a lane is gone in all superblocks.
     #[inline]
     pub(crate) fn is_dead(&self, lane: LaneIndex) -> bool {
         self.dead.contains(lane)
@@ -107,7 +107,7 @@ impl LaneHealth {
         self.absent.remove(lane);
     }
 
-    /// Whether a lane of `superblock` has a bad block that nothing replaces.
+    /// True if a lane of `superblock` has a bad block that nothing replaces.
     #[inline]
     pub(crate) fn is_missing(&self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.missing_of(superblock).is_some_and(|missing| missing.contains(lane))
@@ -147,7 +147,7 @@ impl LaneHealth {
         self.live().filter(move |&lane| !self.is_missing(superblock, lane))
     }
 
-    /// Whether `superblock` misses no more than `tolerated` lanes of its own, and has one left.
+    /// True if `superblock` misses no more than `tolerated` lanes of its own, and has one left.
     pub(crate) fn is_usable(&self, superblock: SuperblockId, tolerated: u16) -> bool {
         self.missing_of(superblock).is_none_or(|missing| {
             missing.len() <= u32::from(tolerated) && self.erasable(superblock).next().is_some()
@@ -176,7 +176,7 @@ impl LaneHealth {
         self.gaps[superblock].as_ref().map(|gaps| &gaps.opened).filter(|opened| !opened.is_empty())
     }
 
-    /// Whether nothing more is programmed on a lane of `superblock`, which had it when it was opened.
+    /// True if nothing more is programmed on a lane of `superblock`, which had it when it was opened.
     pub(crate) fn is_given_up(&self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.since.contains(lane))
     }
@@ -208,7 +208,7 @@ impl LaneHealth {
         }
     }
 
-    /// Whether that is so, though it is not full.
+    /// True if that is so, though it is not full.
     #[inline]
     pub(crate) fn is_closed(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.closed)
@@ -222,13 +222,13 @@ impl LaneHealth {
         }
     }
 
-    /// Whether one did.
+    /// True if one did.
     #[inline]
     pub(crate) fn is_cut(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.cut)
     }
 
-    /// Whether not all program units of `superblock` are on flash when none is to come any more.
+    /// True if not all program units of `superblock` are on flash when none is to come any more.
     #[inline]
     pub(crate) fn is_irregular(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].is_some()
@@ -239,7 +239,7 @@ impl LaneHealth {
         self.failed.insert(pu);
     }
 
-    /// Whether it did.
+    /// True if it did.
     pub(crate) fn has_failed(&self, pu: Pu) -> bool {
         !self.failed.is_empty() && self.failed.contains(&pu)
     }
@@ -257,12 +257,12 @@ impl LaneHealth {
         self.had_failures = true;
     }
 
-    /// Whether that ever happened.
+    /// True if that ever happened.
     pub(crate) fn has_had_failures(&self) -> bool {
         self.had_failures
     }
 
-    /// Whether any lane is gone, in all superblocks or in one.
+    /// True if any lane is gone, in all superblocks or in one.
     pub(crate) fn lacks_any(&self) -> bool {
         !self.dead.is_empty() || !self.missing.is_empty()
     }

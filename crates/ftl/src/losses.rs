@@ -37,7 +37,7 @@ impl LostData {
         self.stale.insert(slot);
     }
 
-    /// Whether the copy in `slot` was lost when it was stale.
+    /// True if the copy in `slot` was lost when it was stale.
     #[inline]
     pub(crate) fn is_lost_stale(&self, slot: Ppn) -> bool {
         !self.stale.is_empty() && self.stale.contains(&slot)

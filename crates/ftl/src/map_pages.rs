@@ -28,7 +28,7 @@ pub(crate) struct MapPages {
     dirty_count: u32,
     /// The page that a flush looks at next.
     next: u32,
-    /// Whether another flush begins when none is under way.
+    /// True if another flush begins when none is under way.
     is_due: bool,
     /// Units that the host had written when a flush was last due by that.
     since: u64,
@@ -119,7 +119,7 @@ impl MapPages {
         }
     }
 
-    /// Whether page `page` is dirty.
+    /// True if page `page` is dirty.
     pub(crate) fn is_dirty(&self, page: u32) -> bool {
         self.dirty.get(page)
     }
@@ -129,18 +129,18 @@ impl MapPages {
         self.is_due = true;
     }
 
-    /// Whether a flush is to begin where the host has written `clock` units.
+    /// True if a flush is to begin where the host has written `clock` units.
     #[inline]
     pub(crate) fn is_due(&self, clock: u64) -> bool {
         self.is_due || clock - self.since >= self.every
     }
 
-    /// Whether the next flush, where the host has written `clock` units, would follow the last one without any in between.
+    /// True if the next flush, where the host has written `clock` units, would follow the last one without any in between.
     pub(crate) fn would_repeat(&self, clock: u64) -> bool {
         !self.is_flushing() && clock == self.began
     }
 
-    /// Whether a flush is under way.
+    /// True if a flush is under way.
     #[inline]
     pub(crate) fn is_flushing(&self) -> bool {
         self.next != AT_REST

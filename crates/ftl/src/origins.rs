@@ -118,7 +118,7 @@ impl UnitOrigins {
         }
     }
 
-    /// Whether a unit in the buffer goes back to `superblock`.
+    /// True if a unit in the buffer goes back to `superblock`.
     #[inline]
     pub(crate) fn is_pinned(&self, superblock: SuperblockId) -> bool {
         self.pins[superblock] != 0
@@ -165,7 +165,7 @@ impl UnitOrigins {
         at
     }
 
-    /// Whether the unit in `slot` is new, if a failed program operation has brought it there.
+    /// True if the unit in `slot` is new, if a failed program operation has brought it there.
     pub(crate) fn is_new_elsewhere(&self, slot: Ppn) -> Option<bool> {
         self.elsewhere.get(&slot).copied()
     }
@@ -224,7 +224,7 @@ impl UnitOrigins {
     }
 }
 
-/// Whether an origin is a copy of the data.
+/// True if an origin is a copy of the data.
 #[inline]
 pub(crate) fn is_copy(origin: Ppn) -> bool {
     origin.is_some() && origin != LOST

@@ -81,13 +81,13 @@ impl CoverTable {
         self.place
     }
 
-    /// Whether covers are programmed, within their stripes or into superblocks of their own.
+    /// True if covers are programmed, within their stripes or into superblocks of their own.
     #[inline]
     pub(crate) fn are_on_flash(&self) -> bool {
         matches!(self.place, Some(PartialPlace::Inline | PartialPlace::Blocks))
     }
 
-    /// Whether program unit `pu` holds partial parity within a stripe, or was left out by its stripe.
+    /// True if program unit `pu` holds partial parity within a stripe, or was left out by its stripe.
     #[inline]
     pub(crate) fn is_spent(&self, pu: Pu) -> bool {
         !self.spent.is_empty() && self.spent.get(pu.0)
@@ -123,7 +123,7 @@ impl CoverTable {
         self.covers.get((superblock, stripe))
     }
 
-    /// Whether a cover of the open stripe of `stream` is on its way.
+    /// True if a cover of the open stripe of `stream` is on its way.
     pub(crate) fn is_coming(&self, stream: Stream) -> bool {
         self.coming.iter().any(|coming| coming.stream == stream)
     }

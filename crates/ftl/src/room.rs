@@ -14,15 +14,15 @@ pub(crate) struct CoreRoom {
     /// Collection begins when so many superblocks are free, or fewer, and goes on until so many are.
     start_free: u32,
     stop_free: u32,
-    /// Whether collection has begun and is to go on.
+    /// True if collection has begun and is to go on.
     collects: bool,
-    /// Whether power has failed since the space held back for relocation was last whole.
+    /// True if power has failed since the space held back for relocation was last whole.
     may_lack_reserve: bool,
     /// A victim's data had no place to go: superblocks held back for relocation have worn out.
     stuck: bool,
     /// Too few superblocks are left to take writes for ever; whoever changes that tells.
     worn_out: bool,
-    /// Whether the streams that scrubbing has only once a die has failed are in use.
+    /// True if the streams that scrubbing has only once a die has failed are in use.
     rebuilds: bool,
 }
 
@@ -58,7 +58,7 @@ impl CoreRoom {
         self.held_back
     }
 
-    /// Whether a victim is erased only when its data is on flash.
+    /// True if a victim is erased only when its data is on flash.
     pub(crate) fn erases_late(&self) -> bool {
         self.erases_late
     }
@@ -81,7 +81,7 @@ impl CoreRoom {
         (self.start_free, self.stop_free) = (start, stop);
     }
 
-    /// Whether the streams that scrubbing has only once a die has failed are in use.
+    /// True if the streams that scrubbing has only once a die has failed are in use.
     pub(crate) fn rebuilds(&self) -> bool {
         self.rebuilds
     }
@@ -94,7 +94,7 @@ impl CoreRoom {
         self.rebuilds = rebuilds;
     }
 
-    /// Whether space must be collected where `free` superblocks are free.
+    /// True if space must be collected where `free` superblocks are free.
     #[inline]
     pub(crate) fn needs_gc(&self, free: u32) -> bool {
         free <= self.start_free || (self.collects && free < self.stop_free)
@@ -110,7 +110,7 @@ impl CoreRoom {
         self.collects &= free < self.stop_free;
     }
 
-    /// Whether the high mark is above the least that ends a collection.
+    /// True if the high mark is above the least that ends a collection.
     #[inline]
     pub(crate) fn has_marks(&self) -> bool {
         self.stop_free > self.start_free + 1

@@ -176,7 +176,7 @@ impl StreamTable {
         self.relocated(StreamCause::Gc, class).unwrap_or_else(|| self.host(0, class))
     }
 
-    /// Whether what garbage collection moves goes among the host's data.
+    /// True if what garbage collection moves goes among the host's data.
     #[inline]
     pub fn are_mixed(&self) -> bool {
         self.apart.len() != self.tasks.len()
@@ -200,12 +200,12 @@ impl StreamTable {
         kept.or_else(rebuild).expect("scrubbing is on")
     }
 
-    /// Whether scrubbing has streams only once a die has failed ([`Ftl::begin_rebuild`](crate::Ftl::begin_rebuild)).
+    /// True if scrubbing has streams only once a die has failed ([`Ftl::begin_rebuild`](crate::Ftl::begin_rebuild)).
     pub(crate) fn scrub_on_failure(&self) -> bool {
         self.rebuild.is_some()
     }
 
-    /// Whether `stream` is one of those.
+    /// True if `stream` is one of those.
     pub(crate) fn is_for_rebuild(&self, stream: Stream) -> bool {
         self.rebuild.is_some_and(|first| stream >= first)
     }

@@ -172,7 +172,7 @@ impl SuperblockTable {
         self.to_come[superblock]
     }
 
-    /// Whether program unit `pu`, numbered over the core, has been programmed.
+    /// True if program unit `pu`, numbered over the core, has been programmed.
     #[inline]
     pub(crate) fn is_programmed(&self, pu: Pu) -> bool {
         self.programmed.get(pu.0)

@@ -9,7 +9,7 @@ use outlast_tables::prefetch;
 use outlast_units::{IndexVec, Lpn, Ppn};
 
 /// What the translation layer asks of its mapping. [`FlatMap`] keeps all of it in memory; a map that is paged on demand, or one whose
-/// zones are numbered as superblocks are, stands here instead: [`MappingInUse`](crate::ftl::Map) names the one in use.
+/// zones are numbered as superblocks are, stands here instead: [`MappingInUse`](crate::ftl::MappingInUse) names the one in use.
 ///
 /// A slot is *valid* if its logical page leads to it. What a slot held before that is *stale*; its owner stays known until the slot
 /// is written again, since a loss of power may make it valid once more.
@@ -23,7 +23,7 @@ pub(crate) trait PageMapping {
     /// Which of the `count` slots from `first` on, at most 64, are valid: one bit each, the first one lowest.
     fn valid_in(&self, first: Ppn, count: u32) -> u64;
 
-    /// Whether a slot is valid.
+    /// True if a slot is valid.
     fn is_valid(&self, slot: Ppn) -> bool {
         self.valid_in(slot, 1) != 0
     }

@@ -48,7 +48,7 @@ impl Story {
         }
         self.parts[Cause::Sensing] += way.sensing.0;
         self.parts[Cause::Channel] += way.channel.0;
-        self.parts[Cause::Rereads] += way.again.0;
+        self.parts[Cause::Rereads] += way.rereads.0;
         self.until = now;
     }
 }

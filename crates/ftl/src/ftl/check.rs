@@ -72,7 +72,7 @@ impl Ftl {
         self.check_parity()
     }
 
-    /// Whether each slot that holds a page has bytes, where those are kept, and they are that page's.
+    /// True if each slot that holds a page has bytes, where those are kept, and they are that page's.
     ///
     /// # Errors
     /// The first slot that has none or others.
@@ -88,7 +88,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Whether `programs`, which are under way, are of rows that have not been programmed, each once.
+    /// True if `programs`, which are under way, are of rows that have not been programmed, each once.
     ///
     /// # Errors
     /// The first that does not.

@@ -61,7 +61,7 @@ impl Ftl {
         choose(scrub.as_mut()?, &view, &mut RandomDraws { choices: 1, rng: &mut self.rng }, false)
     }
 
-    /// Whether a policy of the user's says how much the host may write while a victim is moved.
+    /// True if a policy of the user's says how much the host may write while a victim is moved.
     #[inline]
     pub fn is_paced_by_policy(&self) -> bool {
         self.policies.pacing.is_some()
@@ -90,7 +90,7 @@ impl Ftl {
         self.policies.pacing.as_mut().and_then(|policy| policy.decide(&question, check)).unwrap_or(1.0)
     }
 
-    /// Whether a policy of the user's asks to see what the cells have gone through: then [`Ftl::show_cells`] before each question.
+    /// True if a policy of the user's asks to see what the cells have gone through: then [`Ftl::show_cells`] before each question.
     #[inline]
     pub fn policies_need_cells(&self) -> bool {
         self.policies.need_cells()
@@ -103,7 +103,7 @@ impl Ftl {
         self.policies.cells = Some(cells);
     }
 
-    /// Whether [`Ftl::policy_failure`] has something to say.
+    /// True if [`Ftl::policy_failure`] has something to say.
     pub fn has_policy_failed(&self) -> bool {
         self.policies.have_failed()
     }
@@ -113,13 +113,13 @@ impl Ftl {
         self.policies.failure()
     }
 
-    /// Whether classes, or superblocks of one class, have different codes.
+    /// True if classes, or superblocks of one class, have different codes.
     #[inline]
     fn is_mixed(&self) -> bool {
         self.codes.count() > 1 || self.streams.classes() > 1
     }
 
-    /// Whether some stream's superblocks hold more than those that its data moves to: where only moved data has parity.
+    /// True if some stream's superblocks hold more than those that its data moves to: where only moved data has parity.
     fn is_unequal(&self) -> bool {
         let moves_to = |stream| self.streams.gc(self.streams.class(stream));
         self.data_streams().any(|stream| self.data_units(stream) > self.data_units(moves_to(stream)))

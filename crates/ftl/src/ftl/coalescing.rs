@@ -7,7 +7,7 @@ use outlast_media::Unit;
 use outlast_units::{Lpn, Ppn, Pu};
 
 impl Ftl {
-    /// Whether a unit that is written again before it is programmed takes the place that it has.
+    /// True if a unit that is written again before it is programmed takes the place that it has.
     #[inline]
     pub fn coalesces(&self) -> bool {
         self.held.is_some()

@@ -133,19 +133,19 @@ impl Ftl {
         true
     }
 
-    /// Whether the data of a logical page has been lost.
+    /// True if the data of a logical page has been lost.
     #[inline]
     pub fn is_lost(&self, lpn: Lpn) -> bool {
         self.losses.is_lost(lpn)
     }
 
-    /// Whether the block of program unit `pu` takes no more data before it has been erased.
+    /// True if the block of program unit `pu` takes no more data before it has been erased.
     pub fn is_given_up(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         self.is_skipped(superblock, within)
     }
 
-    /// Whether nothing can be programmed or erased on the lane of program unit `pu`.
+    /// True if nothing can be programmed or erased on the lane of program unit `pu`.
     pub fn is_dead_lane(&self, pu: Pu) -> bool {
         self.lanes.is_dead(self.lane_position(self.within_superblock(pu).1))
     }

@@ -87,7 +87,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Whether it is kept what superblocks have gone through ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::count_uncorrectable`]).
+    /// True if it is kept what superblocks have gone through ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::count_uncorrectable`]).
     #[inline]
     pub fn keeps_uses(&self) -> bool {
         self.uses.is_some()
@@ -175,7 +175,7 @@ impl Ftl {
         }
     }
 
-    /// Whether `superblock` is sealed and its code is not the one that its stream has now. Codes that are chosen superblock by superblock are never
+    /// True if `superblock` is sealed and its code is not the one that its stream has now. Codes that are chosen superblock by superblock are never
     /// outdated: nobody knows what the user's policy would choose now, and rules would choose the same, as figures change only with an erasure.
     #[inline]
     pub(super) fn is_outdated(&self, superblock: SuperblockId) -> bool {

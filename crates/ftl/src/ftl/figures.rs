@@ -137,7 +137,7 @@ impl Ftl {
         }
     }
 
-    /// Whether each block takes no more data, in the order of [`Blocks::all_cycles`]: it is bad, or its die or plane has failed.
+    /// True if each block takes no more data, in the order of [`Blocks::all_cycles`]: it is bad, or its die or plane has failed.
     pub fn all_bad(&self) -> impl Iterator<Item = bool> {
         let blocks = self.physical.blocks();
         let mut failed =

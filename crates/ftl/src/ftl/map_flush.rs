@@ -16,19 +16,19 @@ impl Ftl {
         }
     }
 
-    /// Whether a flush of the mapping table is under way, or is to begin.
+    /// True if a flush of the mapping table is under way, or is to begin.
     #[inline]
     pub fn needs_map_flush(&self) -> bool {
         self.maps.as_ref().is_some_and(|maps| maps.is_flushing() || maps.is_due(self.counts.clock()))
     }
 
-    /// Whether the next flush of the mapping table would follow the last one, and the host has written nothing in between.
+    /// True if the next flush of the mapping table would follow the last one, and the host has written nothing in between.
     #[inline]
     pub fn awaits_host_writes(&self) -> bool {
         self.maps.as_ref().is_some_and(|maps| maps.would_repeat(self.counts.clock()))
     }
 
-    /// Whether a flush of the mapping table waits for a superblock: it has the next one, before the host, which could otherwise take every one.
+    /// True if a flush of the mapping table waits for a superblock: it has the next one, before the host, which could otherwise take every one.
     pub fn map_awaits_room(&self) -> bool {
         self.maps.is_some()
             && self.streams.map().is_some_and(|stream| self.frontiers[stream].is_full())
@@ -132,7 +132,7 @@ impl Ftl {
         }
     }
 
-    /// Whether `lpn` is a page of the mapping table, not the host's.
+    /// True if `lpn` is a page of the mapping table, not the host's.
     #[inline]
     pub fn is_map_page(&self, lpn: Lpn) -> bool {
         self.maps.as_ref().is_some_and(|maps| maps.page_of(lpn).is_some())

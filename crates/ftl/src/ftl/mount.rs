@@ -11,7 +11,7 @@ use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId};
 pub struct MountOptions {
     /// Bytes programmed between two checkpoints of the mapping; absent: none is made.
     pub checkpoint_every: Option<Bytes>,
-    /// Whether a superblock that is full keeps the owners of its units in one list; else the spare areas of all its pages are read.
+    /// True if a superblock that is full keeps the owners of its units in one list; else the spare areas of all its pages are read.
     pub lists: bool,
 }
 

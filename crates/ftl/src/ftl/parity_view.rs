@@ -80,7 +80,7 @@ impl<'a> ParityView<'a> {
         })
     }
 
-    /// Whether the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
+    /// True if the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
     /// cannot be read.
     ///
     /// # Panics

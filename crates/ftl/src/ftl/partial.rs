@@ -20,7 +20,7 @@ impl Ftl {
         self.partials.exposed(stream)
     }
 
-    /// Whether the open stripe of `stream` is to be covered while it is not full. That of the mapping table, which is in memory as well, never is.
+    /// True if the open stripe of `stream` is to be covered while it is not full. That of the mapping table, which is in memory as well, never is.
     pub(super) fn takes_cover(&self, stream: Stream) -> bool {
         let across = || self.open_stripe(stream).is_some();
         match self.partials.place() {
@@ -47,7 +47,7 @@ impl Ftl {
         }
     }
 
-    /// Whether there is room for partial parity that has superblocks of its own.
+    /// True if there is room for partial parity that has superblocks of its own.
     pub fn can_cover(&self) -> bool {
         self.streams.partial().is_none_or(|stream| self.may_open(stream))
     }
@@ -148,7 +148,7 @@ impl Ftl {
             .map(|pu| self.lane_position(pu))
     }
 
-    /// Whether the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, one after another would be filled in vain.
+    /// True if the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, one after another would be filled in vain.
     fn fits_new_log(&self, wanted: StripeId, rows: u32) -> bool {
         let mut taken = vec![0; self.layout.lanes().len()];
         for (superblock, stripe) in self.covers_but(wanted).map(|(_, stripe)| stripe).chain([wanted]) {
@@ -255,7 +255,7 @@ impl Ftl {
         self.settle_log();
     }
 
-    /// Whether the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
+    /// True if the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
     /// cannot be read.
     ///
     /// # Panics

@@ -66,7 +66,7 @@ impl Ftl {
         self.map.owner(slot)
     }
 
-    /// Whether a slot's program unit is on flash, not still in the buffer.
+    /// True if a slot's program unit is on flash, not still in the buffer.
     #[inline]
     pub fn is_programmed(&self, slot: Ppn) -> bool {
         self.superblocks.to_come(self.layout.superblock_of(slot)) == 0 || {

@@ -57,7 +57,7 @@ impl Ftl {
         self.checks_before_write = self.held.is_some() || self.maps.is_some();
     }
 
-    /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
+    /// True if all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
     #[inline]
     pub(super) fn may_erase(&self, superblock: SuperblockId) -> bool {
         self.origins.as_ref().is_none_or(|origins| !origins.is_pinned(superblock))
@@ -150,7 +150,7 @@ impl Ftl {
         }
     }
 
-    /// Whether program unit `pu` has been programmed, or has failed on the way, since its blocks were erased.
+    /// True if program unit `pu` has been programmed, or has failed on the way, since its blocks were erased.
     pub(super) fn is_used_up(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         let (row, lane) = self.layout.row_and_lane(within);
@@ -178,7 +178,7 @@ impl Ftl {
         (self.superblocks.state(superblock) == SuperblockState::Open && is_own).then_some(stream)
     }
 
-    /// Whether the parity of the stripe of program unit `pu` has been handed out.
+    /// True if the parity of the stripe of program unit `pu` has been handed out.
     pub(super) fn is_stripe_complete(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         self.code_of(superblock).is_some_and(|code| {
@@ -387,7 +387,7 @@ impl Ftl {
         settled
     }
 
-    /// Whether the parity within blocks of the group of `stripe` has been handed out.
+    /// True if the parity within blocks of the group of `stripe` has been handed out.
     fn is_group_complete(&self, superblock: SuperblockId, stripe: u32) -> bool {
         let Some(code) = self.code_of(superblock).filter(|code| code.block_code().is_some()) else {
             return false;
@@ -437,7 +437,7 @@ impl Ftl {
         self.seek_data(stream, from);
     }
 
-    /// Whether program unit `pu_within` of an open superblock can still be programmed with data.
+    /// True if program unit `pu_within` of an open superblock can still be programmed with data.
     pub(super) fn takes_data(&self, superblock: SuperblockId, pu_within: PuWithin) -> bool {
         let pu = self.layout.pu_at(superblock, pu_within);
         self.role(superblock, pu_within) == PuRole::Data
@@ -500,7 +500,7 @@ impl Ftl {
         (valid < self.data_units(stream) && self.can_relocate(least, stream)).then_some(least)
     }
 
-    /// Whether a superblock is being emptied or erased.
+    /// True if a superblock is being emptied or erased.
     pub(super) fn is_collecting(&self) -> bool {
         self.superblocks.in_state(SuperblockState::Collecting).next().is_some()
     }

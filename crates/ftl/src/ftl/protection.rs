@@ -56,7 +56,7 @@ impl Ftl {
         }
     }
 
-    /// Whether the data of `superblock` has parity, or will when its stripes are full.
+    /// True if the data of `superblock` has parity, or will when its stripes are full.
     #[inline]
     pub(super) fn has_parity(&self, superblock: SuperblockId) -> bool {
         self.codes.has_parity(superblock)

@@ -157,7 +157,7 @@ impl Ftl {
         }
     }
 
-    /// Whether there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
+    /// True if there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
     /// to another.
     pub fn can_relocate(&self, superblock: SuperblockId, stream: Stream) -> bool {
         let free = self.free_superblocks().saturating_sub(self.frontiers.promised_beside(stream));
@@ -196,7 +196,7 @@ impl Ftl {
         self.end_relocation(superblock);
     }
 
-    /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
+    /// True if too few superblocks are left to take writes for ever: the core serves reads only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
         self.room.is_read_only()

@@ -6,12 +6,12 @@ use outlast_media::{ConfigError, Geometry};
 use outlast_units::{LocalDie, Lpn, Pu, Stream, SuperblockId};
 
 impl Ftl {
-    /// Whether collection, once begun, goes on beyond the least that ends it.
+    /// True if collection, once begun, goes on beyond the least that ends it.
     pub fn has_marks(&self) -> bool {
         self.room.has_marks()
     }
 
-    /// Whether space must be collected: few superblocks are free.
+    /// True if space must be collected: few superblocks are free.
     #[inline]
     pub fn needs_gc(&self) -> bool {
         // A victim that is erased beside the next one is as good as free.
@@ -19,7 +19,7 @@ impl Ftl {
         self.room.needs_gc(self.free_superblocks() + coming)
     }
 
-    /// Whether a slot of `stream` is left beside `units` units that are still to be moved there, for which one free superblock is held back.
+    /// True if a slot of `stream` is left beside `units` units that are still to be moved there, for which one free superblock is held back.
     pub fn leaves_room(&self, stream: Stream, units: u32) -> bool {
         let of_others = self.frontiers.promised_beside(stream).max(self.reserve() - 1);
         let free = self.free_superblocks().saturating_sub(of_others);
@@ -27,7 +27,7 @@ impl Ftl {
         room > u64::from(units)
     }
 
-    /// Whether `stream` can take a unit that relocation moves.
+    /// True if `stream` can take a unit that relocation moves.
     pub fn can_take_moved(&self, stream: Stream) -> bool {
         !self.frontiers[stream].is_full() || self.may_open_for_moved(stream)
     }
@@ -52,7 +52,7 @@ impl Ftl {
         self.streams.tasks() + u32::from(self.room.rebuilds())
     }
 
-    /// Whether `stream` takes superblocks: all do but those for what a failed die held, until one has failed.
+    /// True if `stream` takes superblocks: all do but those for what a failed die held, until one has failed.
     pub(super) fn is_in_use(&self, stream: Stream) -> bool {
         self.room.rebuilds() || !self.streams.is_for_rebuild(stream)
     }
@@ -63,7 +63,7 @@ impl Ftl {
         self.frontiers.len() - if resting { u32::from(self.streams.classes()) } else { 0 }
     }
 
-    /// Whether scrubbing may move data: not where it has streams only once a die has failed, and none has or room is short.
+    /// True if scrubbing may move data: not where it has streams only once a die has failed, and none has or room is short.
     pub fn may_scrub(&self) -> bool {
         !self.streams.scrub_on_failure() || self.room.rebuilds()
     }
@@ -134,7 +134,7 @@ impl Ftl {
         self.room.set_worn_out(lacks);
     }
 
-    /// Whether too few superblocks are left to take writes for ever.
+    /// True if too few superblocks are left to take writes for ever.
     pub(super) fn lacks_superblocks(&self) -> bool {
         self.is_damaged()
             && self.layout.superblocks() - self.superblocks.retired() < self.superblocks_needed()
@@ -190,7 +190,7 @@ impl Ftl {
         lanes * self.units_per_lane() * u64::from(self.layout.superblocks())
     }
 
-    /// Whether all of a die has failed.
+    /// True if all of a die has failed.
     pub fn is_dead_die(&self, local_die: LocalDie) -> bool {
         self.layout.lanes_of_die(local_die).iter().all(|&lane| self.lanes.is_dead(lane))
     }
@@ -208,7 +208,7 @@ impl Ftl {
         u64::from(self.lanes.missing_count()) * self.units_per_lane()
     }
 
-    /// Whether the data of a page is gone as far as this core can tell without trying: lost, or on a lane that has failed and without
+    /// True if the data of a page is gone as far as this core can tell without trying: lost, or on a lane that has failed and without
     /// parity.
     pub fn is_gone(&self, lpn: Lpn) -> bool {
         let slot = self.lookup(lpn);

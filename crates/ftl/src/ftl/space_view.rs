@@ -86,7 +86,7 @@ impl SpaceView<'_> {
         (self.ftl.physical_units() * lanes).checked_div(left).unwrap_or(0)
     }
 
-    /// Whether `units` units of the host could be taken for ever if die `without` were not there either.
+    /// True if `units` units of the host could be taken for ever if die `without` were not there either.
     pub fn could_hold(self, units: u64, without: Option<LocalDie>) -> bool {
         let mut dead = self.dead_lanes();
         for &lane in without.map_or(&[][..], |die| self.ftl.layout.lanes_of_die(die)) {

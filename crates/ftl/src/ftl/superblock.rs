@@ -8,7 +8,7 @@ use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, Ppn, Stream, SuperblockId};
 
 impl Ftl {
-    /// Whether `stream` may open a superblock.
+    /// True if `stream` may open a superblock.
     pub(super) fn may_open(&self, stream: Stream) -> bool {
         let relocates = !matches!(
             self.streams.cause(stream),
@@ -33,7 +33,7 @@ impl Ftl {
         free > promised && free + self.superblocks.coming() > self.reserve() + promised
     }
 
-    /// Whether `stream` may open a superblock for what relocation moves: any that is free, be it held back.
+    /// True if `stream` may open a superblock for what relocation moves: any that is free, be it held back.
     pub(super) fn may_open_for_moved(&self, stream: Stream) -> bool {
         self.free_superblocks() != 0 && self.codes.data_units(stream) != 0
     }

@@ -57,25 +57,25 @@ impl<'a> SuperblockView<'a> {
         self.ftl.counts.clock() - self.ftl.superblocks.sealed_at(self.id)
     }
 
-    /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
+    /// True if all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
     #[inline]
     pub fn may_be_erased(self) -> bool {
         self.ftl.may_erase(self.id)
     }
 
-    /// Whether the data of `superblock` has parity, or will when its stripes are full.
+    /// True if the data of `superblock` has parity, or will when its stripes are full.
     #[inline]
     pub fn has_parity(self) -> bool {
         self.ftl.has_parity(self.id)
     }
 
-    /// Whether `superblock` is sealed and its code is not the one that its stream has now.
+    /// True if `superblock` is sealed and its code is not the one that its stream has now.
     #[inline]
     pub fn is_outdated(self) -> bool {
         self.ftl.is_outdated(self.id)
     }
 
-    /// Whether `superblock` is sealed and leaves out dies that have been added since.
+    /// True if `superblock` is sealed and leaves out dies that have been added since.
     pub fn is_narrow(self) -> bool {
         self.ftl.superblocks.state(self.id) == SuperblockState::Sealed
             && self.ftl.opened_gaps(self.id).is_some_and(|gaps| {
@@ -101,12 +101,12 @@ impl<'a> SuperblockView<'a> {
         if lost == 0 { i64::MIN } else { i64::from(lost) - i64::from(parity) }
     }
 
-    /// Whether what a superblock holds was put there by scrubbing.
+    /// True if what a superblock holds was put there by scrubbing.
     pub fn is_scrubbed(self) -> bool {
         self.ftl.streams.cause(self.ftl.superblocks.opened_by(self.id)) == StreamCause::Scrub
     }
 
-    /// Whether a full superblock holds current pages on die `local_die`.
+    /// True if a full superblock holds current pages on die `local_die`.
     pub fn holds_on(self, local_die: LocalDie) -> bool {
         self.ftl.superblocks.state(self.id) == SuperblockState::Sealed
             && self.ftl.layout.lanes_of_die(local_die).iter().any(|&lane| {

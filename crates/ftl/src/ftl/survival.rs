@@ -86,7 +86,7 @@ impl Ftl {
         Some(survived.count() as u32)
     }
 
-    /// Whether a stripe of `superblock` that holds current data of the host lacks a member for another reason than a dead lane.
+    /// True if a stripe of `superblock` that holds current data of the host lacks a member for another reason than a dead lane.
     pub(super) fn lacks_members(&self, superblock: SuperblockId) -> bool {
         let Some(code) = self.code_of(superblock).filter(|code| code.parity() != 0) else { return false };
         (0..code.count()).any(|stripe| {
@@ -100,7 +100,7 @@ impl Ftl {
         })
     }
 
-    /// Whether program unit `pu` is on flash, on a die that works, and holds current data of the host.
+    /// True if program unit `pu` is on flash, on a die that works, and holds current data of the host.
     fn needs_die(&self, superblock: SuperblockId, pu: Pu) -> bool {
         !self.is_dead_lane(pu) && self.is_on_flash(superblock, pu) && self.holds_data(pu)
     }
@@ -116,7 +116,7 @@ impl Ftl {
         slots.any(|(unit, slot)| valid >> unit & 1 == 1 && !self.is_map_page(self.map.owner(slot)))
     }
 
-    /// Whether a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds, or a loss of power did.
+    /// True if a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds, or a loss of power did.
     pub fn is_degraded(&self, superblock: SuperblockId) -> bool {
         (self.lanes.dead().is_some() || self.lanes.is_cut(superblock))
             && !matches!(self.superblocks.state(superblock), SuperblockState::Free | SuperblockState::Retired)

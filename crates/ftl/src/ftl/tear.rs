@@ -7,7 +7,7 @@ use outlast_units::rng::mix;
 use outlast_units::{Lpn, Ppn, Pu};
 
 impl Ftl {
-    /// Whether program unit `pu`, whose programming is under way, has nothing but units that the host has written and no flush has covered:
+    /// True if program unit `pu`, whose programming is under way, has nothing but units that the host has written and no flush has covered:
     /// whatever becomes of them, nobody was promised anything else. Units written over lost data do not count: what they would be torn over is gone.
     pub fn is_unpromised(&self, pu: Pu) -> bool {
         let mut slots = Ppn::each(self.layout.slots_of(pu)).filter(|&slot| self.owner(slot).is_some());

@@ -43,7 +43,7 @@ impl Ftl {
         if origins.trimmed.is_empty() { Ppn::NONE } else { origins.trimmed.remove(&lpn).unwrap_or(Ppn::NONE) }
     }
 
-    /// Whether a loss of power would bring data of page `lpn` back, which has no copy.
+    /// True if a loss of power would bring data of page `lpn` back, which has no copy.
     pub(super) fn is_trim_volatile(&self, lpn: Lpn) -> bool {
         let Some(origins) = &self.origins else { return false };
         let former = origins.trimmed.get(&lpn).copied().unwrap_or(Ppn::NONE);

@@ -1,4 +1,4 @@
-//! Collection without time that takes turns with the host's writes ([`UntimedTurns`](crate::turns::Turns)).
+//! Collection without time that takes turns with the host's writes ([`UntimedTurns`](crate::turns::UntimedTurns)).
 
 use super::{Ftl, FtlFull};
 use crate::credit::{HostCredit, VictimWork};
@@ -22,7 +22,7 @@ impl Ftl {
         self.turns = UntimedTurns { credit, ..UntimedTurns::default() };
     }
 
-    /// Whether a write of the host to `stream` enters without a question.
+    /// True if a write of the host to `stream` enters without a question.
     #[inline]
     pub(super) fn enters_at_once(&mut self, stream: Stream) -> bool {
         let enters = self.turns.granted_writes != 0 && !self.frontiers[stream].is_full();
@@ -58,7 +58,7 @@ impl Ftl {
         };
     }
 
-    /// Whether a write of the host to `stream` may enter, by the rules of a timed run.
+    /// True if a write of the host to `stream` may enter, by the rules of a timed run.
     fn may_host_write(&self, stream: Stream) -> bool {
         self.can_append(stream)
             && self.turns.victim.as_ref().is_none_or(|victim| {

@@ -75,7 +75,7 @@ impl Ftl {
         slot
     }
 
-    /// Whether [`FtlFull`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
+    /// True if [`FtlFull`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
     pub fn may_wear_out_within(&self, units: u64) -> bool {
         if self.is_read_only() || self.lanes.lacks_any() {
             return true;

@@ -6,7 +6,7 @@ use crate::streams::StreamCause;
 use outlast_units::{Lpn, Ppn};
 
 impl Ftl {
-    /// Whether the newest data of `lpn`, or its trim, is nowhere but in a buffer that a loss of power empties.
+    /// True if the newest data of `lpn`, or its trim, is nowhere but in a buffer that a loss of power empties.
     pub fn is_volatile(&self, lpn: Lpn) -> bool {
         let Some(origins) = &self.origins else { return false };
         let mut at = self.lookup(lpn);
@@ -22,7 +22,7 @@ impl Ftl {
         false
     }
 
-    /// Whether the unit in `slot` is another than the one that it superseded: the host's, not one that relocation moved.
+    /// True if the unit in `slot` is another than the one that it superseded: the host's, not one that relocation moved.
     pub(super) fn is_new(&self, slot: Ppn) -> bool {
         let elsewhere = self.origins.as_ref().and_then(|origins| origins.is_new_elsewhere(slot));
         elsewhere.unwrap_or_else(|| {

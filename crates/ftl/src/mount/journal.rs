@@ -57,7 +57,7 @@ impl MapJournal {
         &self.entries
     }
 
-    /// Whether it has doubled since it was last cleared.
+    /// True if it has doubled since it was last cleared.
     pub(crate) fn has_grown(&self) -> bool {
         self.entries.len() >= FEW.max(2 * self.kept)
     }

@@ -100,7 +100,7 @@ impl<'a> MapSearch<'a> {
         }
     }
 
-    /// Whether event `number` came after all that is known of `lpn`.
+    /// True if event `number` came after all that is known of `lpn`.
     fn is_newer(&mut self, lpn: Lpn, number: u64) -> bool {
         if number < self.from {
             return false;

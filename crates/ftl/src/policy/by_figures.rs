@@ -31,12 +31,12 @@ impl ByFigures {
         Self((0..protection.class_count()).map(of).collect())
     }
 
-    /// Whether there are rules for any class.
+    /// True if there are rules for any class.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether there are rules for class `class`.
+    /// True if there are rules for class `class`.
     pub(crate) fn chooses(&self, class: u8) -> bool {
         self.0.get(usize::from(class)).is_some_and(|own| !own.rules.is_empty())
     }
@@ -49,7 +49,7 @@ impl ByFigures {
     }
 }
 
-/// Whether all figures that `rule` gives have been reached.
+/// True if all figures that `rule` gives have been reached.
 fn holds(rule: &CodeRule, opening: &StripeCodeQuestion) -> bool {
     rule.pe_cycles.is_none_or(|least| opening.erases >= least)
         && rule.expected_errors.is_none_or(|least| opening.expected_errors >= least)

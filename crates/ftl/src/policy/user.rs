@@ -42,13 +42,13 @@ impl FtlPolicies {
         }
     }
 
-    /// Whether superblocks of one class may get different codes.
+    /// True if superblocks of one class may get different codes.
     #[inline]
     pub(crate) fn choose_codes(&self) -> bool {
         self.code.is_some() || !self.by_figures.is_empty()
     }
 
-    /// Whether those of class `class` may.
+    /// True if those of class `class` may.
     pub(crate) fn choose_codes_of(&self, class: u8) -> bool {
         self.code.is_some() || self.by_figures.chooses(class)
     }
