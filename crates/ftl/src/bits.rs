@@ -1,6 +1,6 @@
 //! Bits in words: sets of slots and of program units.
 
-/// So many bits, all set.
+/// A word with its lowest `count` bits set.
 #[inline]
 pub(crate) const fn ones(count: u32) -> u64 {
     debug_assert!(count <= 64, "a word has 64 bits");
@@ -17,7 +17,7 @@ pub(crate) fn lowest(mask: u64, count: u32) -> u64 {
     mask ^ above
 }
 
-/// One bit for each of some things that are numbered from zero.
+/// A set of numbers below a bound: one bit each.
 #[derive(Clone, Debug, Default, outlast_persist::Restore)]
 pub(crate) struct BitSet(#[persist(grow)] Vec<u64>);
 
@@ -93,7 +93,7 @@ impl BitSet {
         }
     }
 
-    /// How many of the `count` bits from `first` on are set.
+    /// Number of set bits among the `count` bits from `first` on.
     pub(crate) fn count(&self, first: u32, count: u32) -> u32 {
         let end = first + count;
         (first..end).step_by(64).map(|bit| self.mask(bit, (end - bit).min(64)).count_ones()).sum()

@@ -1,4 +1,4 @@
-//! Which physical block of each plane stands in for each superblock, and the spare blocks that replace bad ones.
+//! Table of the physical blocks that make up each superblock, one of each plane, and the spare blocks that replace bad ones.
 
 use outlast_media::{BlockAddress, Blocks, ConfigError, Geometry};
 use outlast_units::{BlockId, LocalDie, SuperblockId};
@@ -44,7 +44,7 @@ impl BlockTable {
         Ok(())
     }
 
-    /// A table without superblocks: of a translation layer that is checked and not used.
+    /// A table without superblocks, for a translation layer that is checked and not used.
     pub(crate) fn none() -> Self {
         Self { planes_per_die: 1, planes: 1, blocks: Vec::new(), spares: Vec::new() }
     }
@@ -118,7 +118,7 @@ impl BlockTable {
         Some(spare)
     }
 
-    /// Spare block `block` of that plane takes the place of the one that `superblock` has there.
+    /// Puts spare block `block` of that plane in the place of the block that `superblock` has there.
     ///
     /// # Panics
     /// If it is not a spare one.
@@ -132,7 +132,7 @@ impl BlockTable {
         self.blocks[superblock.index() * self.planes + column] = block;
     }
 
-    /// The first place where `other` differs, in words.
+    /// The first difference from `other`, in words.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         let place = self.blocks.iter().zip(&other.blocks).position(|(own, other)| own != other);
         let spares = || self.spares.iter().zip(&other.spares).position(|(own, other)| own != other);

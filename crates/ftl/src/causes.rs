@@ -1,8 +1,8 @@
-//! Why pages are programmed and read: the one list of causes. Results, time series, charts and the reference of figures take
-//! their names from here, so that a new cause is one new line (and the place that counts it).
+//! Causes of programs and reads: the one list of each. Results, time series, charts and the reference of figures take their names from here, so that
+//! a new cause is one new line (and the code that counts it).
 
 outlast_units::causes! {
-    /// Why mapping units are programmed.
+    /// Cause of programming a mapping unit.
     pub enum ProgramCause;
     /// A value for each cause of programs.
     pub struct ByProgramCause;
@@ -25,7 +25,7 @@ outlast_units::causes! {
 }
 
 outlast_units::causes! {
-    /// Why pages are read.
+    /// Cause of reading a page.
     pub enum ReadCause;
     /// A value for each cause of reads.
     pub struct ByReadCause;

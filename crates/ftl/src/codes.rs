@@ -1,4 +1,4 @@
-//! Which code each class, stream and superblock has.
+//! Codes of classes, streams and superblocks.
 //!
 //! A class of data is a code with streams of its own. With a code within blocks, each lane of a superblock is a line of its own, beside the stripes across
 //! lanes. Codes and dies change while data is live, by relocation of the superblocks whose code is outdated (decision 0016).
@@ -12,24 +12,24 @@ use outlast_media::ConfigError;
 use outlast_settings::ftl::{CodeConfig, ProtectedStreams};
 use outlast_units::{IndexVec, Stream, SuperblockId};
 
-/// In place of the number of a code: no parity.
+/// Number of a code that stands for no parity.
 const NO_CODE: u8 = u8::MAX;
-/// What no parity is called.
+/// Code that stands for no parity.
 const NO_PARITY: CodeConfig = CodeConfig { data: 1, parity: 0, block: None };
 
-/// The codes of a flash core, each with the way in which it divides superblocks.
+/// Codes of a flash core, each with its division of a superblock into stripes.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct CodeTable {
-    /// Every code that there has been since the beginning.
+    /// Every code that has been used since the beginning.
     known: Vec<(CodeConfig, StripeLayout)>,
     of_class: Vec<CodeConfig>,
-    /// Which streams are protected.
+    /// Setting that says which streams get parity.
     #[persist(fixed)]
     protected: ProtectedStreams,
-    /// What each stream writes from now on: a number in `known`, or [`NO_CODE`].
+    /// Code of superblocks that each stream opens from now on: a number in `codes`, or [`NO_CODE`].
     #[persist(fixed)]
     of_stream: IndexVec<Stream, u8>,
-    /// What each superblock has had since it was opened.
+    /// Code of each superblock since it was opened.
     of: IndexVec<SuperblockId, u8>,
     /// Data slots of a superblock that each stream opens.
     data_units: IndexVec<Stream, u32>,
@@ -48,7 +48,7 @@ impl CodeTable {
         }
     }
 
-    /// From now on superblocks of each class get the code in `classes`.
+    /// Gives superblocks of each class that are opened from now on the code in `classes`.
     ///
     /// # Errors
     /// A code that does not suit the dies: then nothing has changed.
@@ -68,7 +68,7 @@ impl CodeTable {
             *number = match streams.cause(stream) {
                 StreamCause::Partial => NO_CODE,
                 StreamCause::Host | StreamCause::Map if gathered => NO_CODE,
-                // What is rebuilt after a failure has had parity.
+                // Data that is rebuilt after a failure had parity, and keeps it.
                 StreamCause::Scrub if gathered && !streams.scrub_on_failure() => NO_CODE,
                 _ => numbers[usize::from(streams.class(stream))],
             };
@@ -77,7 +77,7 @@ impl CodeTable {
         Ok(())
     }
 
-    /// The number under which code `code` is kept.
+    /// Number of code `code`, which is added if it is new.
     fn number_of(&mut self, code: CodeConfig, layout: &SlotLayout) -> Result<u8, ConfigError> {
         if let Some(number) = self.known.iter().position(|&(known, _)| known == code) {
             return Ok(number as u8);
@@ -91,7 +91,7 @@ impl CodeTable {
         Ok((self.known.len() - 1) as u8)
     }
 
-    /// Counts data slots anew, after lanes have come or gone: without those in `dead`.
+    /// Counts data slots anew, without the lanes in `dead`. To be called after lanes have come or gone.
     pub(crate) fn count_data_units(&mut self, layout: &SlotLayout, dead: Option<&LaneSet>) {
         let counted = self.of_stream.indices().map(|stream| data_units(layout, self.of_stream(stream), dead));
         self.data_units = counted.collect();
@@ -108,7 +108,7 @@ impl CodeTable {
         self.data_units.iter().copied().max().unwrap_or(0)
     }
 
-    /// How many codes there have been.
+    /// Number of codes that have been used.
     #[inline]
     pub(crate) fn count(&self) -> usize {
         self.known.len()
@@ -119,12 +119,12 @@ impl CodeTable {
         &self.of_class
     }
 
-    /// How the code of what `stream` writes divides superblocks; `None` without parity.
+    /// Stripes of superblocks that `stream` opens now; `None` without parity.
     pub(crate) fn of_stream(&self, stream: Stream) -> Option<&StripeLayout> {
         self.stripes(self.of_stream[stream])
     }
 
-    /// How the code of `superblock` divides it.
+    /// Stripes of `superblock`; `None` without parity.
     #[inline]
     pub(crate) fn of(&self, superblock: SuperblockId) -> Option<&StripeLayout> {
         self.stripes(self.of[superblock])
@@ -146,7 +146,7 @@ impl CodeTable {
         self.of[superblock] != NO_CODE
     }
 
-    /// True if what `stream` writes gets parity.
+    /// True if superblocks that `stream` opens now get parity.
     pub(crate) fn is_protected(&self, stream: Stream) -> bool {
         self.of_stream[stream] != NO_CODE
     }
@@ -156,7 +156,7 @@ impl CodeTable {
         self.of[superblock] == self.of_stream[stream]
     }
 
-    /// `superblock` is opened by `stream`.
+    /// Gives `superblock`, opened by `stream`, the code of the stream.
     pub(crate) fn opened(&mut self, superblock: SuperblockId, stream: Stream) {
         debug_assert!(
             self.of[superblock] == NO_CODE,
@@ -184,7 +184,7 @@ impl CodeTable {
         Ok(data_units(layout, StripeLayout::new(code, layout)?.as_ref(), dead))
     }
 
-    /// `superblock`, just opened, gets code `code` in the place of its stream's.
+    /// Gives `superblock`, just opened, code `code` instead of its stream's.
     ///
     /// # Errors
     /// As [`CodeTable::room_of`].
@@ -198,7 +198,7 @@ impl CodeTable {
         Ok(())
     }
 
-    /// `superblock` has been erased.
+    /// Forgets the code of `superblock`, which has been erased.
     pub(crate) fn erased(&mut self, superblock: SuperblockId) {
         self.of[superblock] = NO_CODE;
     }
@@ -206,7 +206,7 @@ impl CodeTable {
     /// Bytes for each superblock.
     pub(crate) const BYTES_EACH: usize = size_of::<u8>();
 
-    /// Checks that only what is in use has a code.
+    /// Checks that no erased superblock has a code.
     ///
     /// # Errors
     /// The first superblock that has one and is erased.

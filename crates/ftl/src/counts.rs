@@ -1,4 +1,4 @@
-//! What a translation layer counts.
+//! Counters of a translation layer.
 
 use crate::causes::{PagesRead, ProgramCause, ReadCause, UnitsWritten};
 
@@ -8,7 +8,7 @@ pub(crate) struct FtlCounts {
     /// Units that the host has written: the clock by which superblocks age.
     clock: u64,
     written: UnitsWritten,
-    /// Units that the host has written in place of older ones that were not programmed yet; beside those in `written`.
+    /// Units that the host has written in place of older ones that were not programmed yet; not in `written`.
     coalesced: u64,
     programmed: u64,
     failed: u64,
@@ -17,14 +17,14 @@ pub(crate) struct FtlCounts {
 }
 
 impl FtlCounts {
-    /// The host has written a unit.
+    /// Counts a unit that the host has written.
     #[inline]
     pub(crate) fn host_unit(&mut self) {
         self.clock += 1;
         self.written[ProgramCause::Host] += 1;
     }
 
-    /// The host has written a unit in place of an older one.
+    /// Counts a unit that the host has written in place of an older one.
     pub(crate) fn coalesced(&mut self) {
         self.coalesced += 1;
     }
@@ -33,31 +33,31 @@ impl FtlCounts {
         self.coalesced
     }
 
-    /// The unit written last was not the host's: another core has handed it over.
+    /// Counts the unit written last as handed over by another core, not as the host's.
     pub(crate) fn host_unit_was_migrated(&mut self) {
         debug_assert!(self.written[ProgramCause::Host] != 0, "no unit was written");
         self.written[ProgramCause::Host] -= 1;
         self.written[ProgramCause::Migrated] += 1;
     }
 
-    /// `units` units have been written for `cause`.
+    /// Counts `units` units written for `cause`.
     #[inline]
     pub(crate) fn add(&mut self, cause: ProgramCause, units: u32) {
         self.written[cause] += u64::from(units);
     }
 
-    /// `count` program units have been programmed.
+    /// Counts `count` program units that have been programmed.
     #[inline]
     pub(crate) fn programmed(&mut self, count: u32) {
         self.programmed += u64::from(count);
     }
 
-    /// A program unit will never be programmed, though units were put there.
+    /// Counts a program unit that will never be programmed, though units were put there.
     pub(crate) fn failed(&mut self) {
         self.failed += 1;
     }
 
-    /// `pages` pages have been read without time.
+    /// Counts `pages` pages read without time.
     pub(crate) fn read(&mut self, cause: ReadCause, pages: u64) {
         self.reads[cause] += pages;
     }
@@ -80,7 +80,7 @@ impl FtlCounts {
         self.reads
     }
 
-    /// Units written that are neither on flash nor spoilt on the way there, with `units` in a program unit.
+    /// Units written that are still in the buffer: neither programmed nor of program units that failed. `units`: units of a program unit.
     pub(crate) fn buffered(&self, units: u32) -> u64 {
         debug_assert!(
             self.written.total() >= (self.programmed + self.failed) * u64::from(units),

@@ -1,8 +1,8 @@
-//! Credit: how much the host may write while collection runs. It is the bound of space, the same with time and without.
+//! Credit of the host: units that it may write while collection runs. It is the bound of space, the same with time and without.
 //!
-//! Collection grants credit with each unit that it deals with. Below its high mark, where the host could open a further superblock, and where it takes room from
-//! the host's streams itself, that is the host's share of the slots that the victim gains; else the room that host streams have left, such that it ends when the
-//! next superblock has been gained.
+//! Collection grants credit with each unit that it handles. Below its high mark, where the host could open a further superblock, and where it takes
+//! room from the host's streams itself, the grant is the host's share of the slots that the victim gains; else a part of the room that host streams
+//! have left, such that the room ends when the next superblock has been gained.
 
 mod shares;
 
@@ -14,7 +14,7 @@ use shares::{host_room, kept_back, share_of};
 /// Credit is counted in 2^-16 units.
 pub const CREDIT_PER_UNIT: u64 = 1 << 16;
 
-/// How much the host may write while collection runs.
+/// Credit of the host, and the rules by which collection grants it.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
 pub struct HostCredit {
@@ -23,25 +23,25 @@ pub struct HostCredit {
     /// True if the next victim is read while the last one is erased.
     #[persist(fixed)]
     overlaps: bool,
-    /// True if what collection moves goes among the host's data.
+    /// True if collection moves data to the host's streams.
     #[persist(fixed)]
     is_mixed: bool,
-    /// True if the room of the host's open superblocks is all that is shared out: neither marks nor room in superblocks that are still to come.
+    /// True if only the room of the host's open superblocks is granted: no marks, and no superblocks that are still to come.
     #[persist(fixed)]
     is_smooth: bool,
-    /// The same, whether or not a policy of the user's cuts it.
+    /// As `is_smooth`, but true even if a policy of the user's cuts the grant.
     #[persist(fixed)]
     is_plain: bool,
-    /// Of what collection gains on its way to the high mark, the share of the host, in 2^-16; absent without such a mark.
+    /// The host's share of what collection gains on its way to the high mark, in 2^-16; absent without such a mark.
     #[persist(fixed)]
     share: Option<u64>,
     /// Host units that may be written while collection runs, in 2^-16 units.
     amount: u64,
-    /// The part of what collection grants that the user's policy keeps from the host, in 2^-16.
+    /// Part of each grant that the user's policy keeps from the host, in 2^-16.
     withheld: u64,
 }
 
-/// The work of collection on its victim, and what comes of it.
+/// Work of collection on its victim, and the gain from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct VictimWork {
     /// Valid units to be moved until a superblock is gained for the host: of this victim, and of those after it if the gain of this one goes into the stream's own
@@ -49,26 +49,26 @@ pub struct VictimWork {
     until_gain: u32,
     /// Slots that the erasure of the victim gains, in 2^-16 units, less those accounted for.
     gain: u64,
-    /// Valid units not yet dealt with.
+    /// Valid units not yet handled.
     to_move: u32,
 }
 
-/// What collection has done, and what it has to do.
+/// A step of collection against the work that is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct VictimProgress {
-    /// Units dealt with, and, these included, those to be dealt with until a superblock is gained.
+    /// Units handled in this step, and, these included, units left until a superblock is gained.
     units: u32,
     work: u32,
 }
 
 impl VictimWork {
-    /// On a victim with `valid` units, which go to a stream whose open superblock has `room` and whose next one has `units` slots.
+    /// Work on a victim with `valid` units, which go to a stream whose open superblock has `room` and whose next one has `units` slots.
     pub fn new(valid: u32, room: u32, units: u32) -> Self {
         let gain = u64::from(units.saturating_sub(valid)) * CREDIT_PER_UNIT;
         Self { until_gain: work_until_gain(valid, room, units), gain, to_move: valid }
     }
 
-    /// `units` units have been dealt with.
+    /// Takes `units` units, which have been handled, off the work.
     #[inline]
     fn advance(&mut self, units: u32) -> VictimProgress {
         let work = self.until_gain.max(units);
@@ -76,7 +76,7 @@ impl VictimWork {
         VictimProgress { units, work }
     }
 
-    /// What is gained of slots as `units` units have been dealt with, in 2^-16 units.
+    /// Takes the part of the gain that comes with `units` units that have been handled, in 2^-16 units.
     fn take_gain(&mut self, units: u32) -> u64 {
         let to_move = self.to_move.max(units).max(1);
         let gain = self.gain * u64::from(units) / u64::from(to_move);
@@ -85,7 +85,7 @@ impl VictimWork {
         gain
     }
 
-    /// What is gained that did not come with units moved, once all have been.
+    /// Takes the gain that did not come with units moved, once all have been.
     fn take_remaining_gain(&mut self) -> u64 {
         std::mem::take(&mut self.gain)
     }
@@ -105,7 +105,7 @@ fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
 }
 
 impl HostCredit {
-    /// That of a core with translation layer `ftl`.
+    /// No credit yet, on a core with translation layer `ftl`.
     pub fn new(ftl: &Ftl, gc: &GcConfig) -> Self {
         let plain = !ftl.has_marks() && !gc.overlap && !ftl.streams().are_mixed();
         let share = (gc.host_share.unwrap_or(1.0) * CREDIT_PER_UNIT as f64) as u64;
@@ -121,7 +121,7 @@ impl HostCredit {
         }
     }
 
-    /// True if a host write may enter though collection runs. `has_room` says whether it leaves enough for what is being moved.
+    /// True if a host write may enter though collection runs. `has_room`: enough room is left for the units that are being moved.
     #[inline]
     pub fn lets_in(&self, has_room: impl FnOnce() -> bool) -> bool {
         (!self.paces || self.has_one()) && (self.is_plain || has_room())
@@ -145,13 +145,13 @@ impl HostCredit {
         self.paces
     }
 
-    /// True if the room of the host's open superblocks is all that is shared out.
+    /// True if only the room of the host's open superblocks is granted.
     #[inline]
     pub fn is_smooth(&self) -> bool {
         self.is_smooth
     }
 
-    /// The same, whether or not a policy of the user's cuts it.
+    /// As [`HostCredit::is_smooth`], but true even if a policy of the user's cuts the grant.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
@@ -163,19 +163,19 @@ impl HostCredit {
         self.is_mixed
     }
 
-    /// True if collection shares out what its victims gain: below a high mark, and where it takes room from the host's streams itself.
+    /// True if grants are shares of the slots that victims gain: below a high mark, and where collection takes room from the host's streams.
     #[inline]
     pub fn shares_gain(&self) -> bool {
         self.is_mixed || self.share.is_some()
     }
 
-    /// A host write enters while collection runs.
+    /// Spends the credit of a host write, which enters while collection runs.
     #[inline]
     pub fn spend(&mut self) {
         self.amount = self.amount.saturating_sub(CREDIT_PER_UNIT);
     }
 
-    /// As many writes as there is credit for are to enter: it is spent. Returns how many.
+    /// Spends the credit of as many writes as it allows; returns their number.
     pub(crate) fn take_writes(&mut self) -> u32 {
         if !self.paces {
             return u32::MAX;
@@ -185,19 +185,19 @@ impl HostCredit {
         writes
     }
 
-    /// Of those so many have not entered.
+    /// Returns the credit of `writes` writes that were [taken](HostCredit::take_writes) and have not entered.
     pub(crate) fn return_writes(&mut self, writes: u32) {
         if self.paces {
             self.amount += u64::from(writes) * CREDIT_PER_UNIT;
         }
     }
 
-    /// Power has failed.
+    /// Drops all credit: power has failed.
     pub fn forget(&mut self) {
         self.amount = 0;
     }
 
-    /// Collection takes `victim` at `now`, and `waiting` writes of the host wait.
+    /// Begins collection of `victim` at `now`, while `waiting` writes of the host wait.
     pub fn collection_takes(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
         if ftl.collection_begins() {
             self.burst_begins();
@@ -208,20 +208,20 @@ impl HostCredit {
         }
     }
 
-    /// Collection begins at the low mark: what was saved before is not of this burst.
+    /// Begins a burst of collection at the low mark: credit left over from before is not of this burst.
     fn burst_begins(&mut self) {
         if self.share.is_some() {
             self.amount = 0;
         }
     }
 
-    /// Of what collection grants from now on, `part` is kept from the host.
+    /// Keeps `part` of each grant from now on from the host.
     fn withhold(&mut self, part: f64) {
         self.withheld = (part * CREDIT_PER_UNIT as f64) as u64;
     }
 
-    /// Collection has dealt with `units` units of its victim: the host may write its share. Where victims overlap, `coming` superblocks come back without a gain
-    /// having been waited for. Returns what is granted where it is not smooth, in 2^-16 units.
+    /// Grants the host its share after collection has handled `units` units of its victim. Where victims overlap, `coming` superblocks will be free
+    /// that no grant has counted. Returns the grant, in 2^-16 units; 0 where grants are smooth, as no tokens follow from them.
     #[inline]
     pub fn collected(
         &mut self,
@@ -232,7 +232,7 @@ impl HostCredit {
     ) -> u64 {
         let progress = work.advance(units);
         if self.is_smooth {
-            // Of all streams together: one that is full waits for itself.
+            // The room of all streams together: a stream that is full waits by itself.
             let room = host_room(ftl);
             self.amount = (self.amount + share_of(room, kept_back(ftl), progress))
                 .min(u64::from(room) * CREDIT_PER_UNIT);
@@ -256,7 +256,7 @@ impl HostCredit {
                 return self.grant_gain(ftl.layout().units_per_superblock(), gain);
             }
         }
-        // Nothing is kept back where erasures do not stop collection.
+        // Room is kept back for the time of an erasure, which stops collection unless victims overlap.
         let (room, kept_back) = if self.overlaps {
             (ftl.space().room_for_host(coming()), 0)
         } else {
@@ -265,7 +265,7 @@ impl HostCredit {
         self.grant_room(room, kept_back, progress)
     }
 
-    /// All of the victim has been moved: the host has its share of what it gains that did not come with units. Returns what is granted.
+    /// Grants the host its share of the gain that did not come with units, once all of the victim has been moved. Returns the grant.
     pub fn victim_moved(&mut self, ftl: &Ftl, work: &mut VictimWork) -> u64 {
         if !self.shares_gain() {
             return 0;
@@ -273,7 +273,7 @@ impl HostCredit {
         self.grant_gain(ftl.layout().units_per_superblock(), work.take_remaining_gain())
     }
 
-    /// Grants what [`share_of`] says, of which the host has its share, if there is such.
+    /// Grants the part of `room` that [`share_of`] gives, cut to the host's share if there is a high mark.
     fn grant_room(&mut self, room: u32, kept_back: u32, progress: VictimProgress) -> u64 {
         let share = share_of(room, kept_back, progress);
         self.add(

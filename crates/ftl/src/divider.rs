@@ -1,4 +1,4 @@
-//! Division by a number known only at run time, without the division.
+//! Division by a number known only at run time, by one multiplication.
 
 /// Divides 32-bit numbers by a fixed divisor with one multiplication: `x / d = ⌊x · ⌈2^64 / d⌉ / 2^64⌋`, exact for all 32-bit
 /// `x` and `d ≥ 2` (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019).

@@ -1,9 +1,9 @@
-//! Write frontiers: where the next unit of each stream goes.
+//! Write frontiers: the slot to which the next unit of each stream goes.
 
 use outlast_units::{IndexVec, Ppn, Stream, SuperblockId};
 use std::ops::{Index, IndexMut};
 
-/// Parity that is to be written: of stripes that are complete.
+/// Parity that is due: of stripes whose data is complete.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct DueParity {
     /// The first stripe whose parity has not all been handed out.
@@ -14,12 +14,12 @@ pub(crate) struct DueParity {
     pub(crate) handed_out: u32,
 }
 
-/// How data follows the program unit under way.
+/// Positions of data after the program unit under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 enum FrontierPath {
     /// Every slot up to the end holds data.
     Straight,
-    /// Some program units hold none: parity, or lanes that are gone. So many slots after the program unit under way do.
+    /// Some program units hold no data: parity, or lanes that are gone. Holds the number of data slots after the program unit under way.
     Broken(u32),
 }
 
@@ -35,9 +35,9 @@ pub(crate) struct WriteFrontier {
     end: Ppn,
     way: FrontierPath,
     due: DueParity,
-    /// Program units of lists that have been looked at, in allocation order.
+    /// Program units of lists that have been considered, in allocation order.
     lists: u32,
-    /// A relocation under way may have to open a superblock more for this stream: one that is free is promised to it.
+    /// True if a relocation under way may have to open a superblock more for this stream: a free one is promised to it.
     promised: bool,
 }
 
@@ -90,7 +90,7 @@ impl WriteFrontier {
         self.is_full() && self.end != Ppn(0)
     }
 
-    /// True if data follows the program unit under way only here and there.
+    /// True if not all slots after the program unit under way hold data.
     #[inline]
     pub(crate) fn is_broken(&self) -> bool {
         self.way != FrontierPath::Straight
@@ -119,7 +119,7 @@ impl WriteFrontier {
         }
     }
 
-    /// Units in the program unit that is begun and not full, of `units`.
+    /// Units in the program unit, of `units` slots, that is begun and not full.
     #[inline]
     pub(crate) fn begun(&self, units: u32) -> u32 {
         if self.is_full() { 0 } else { units - self.left_in_pu() }
@@ -149,20 +149,20 @@ impl WriteFrontier {
         debug_assert!(self.next.0 < self.pu_end, "no slot is left of the program unit under way");
     }
 
-    /// From now on data follows only here and there: `later` slots after the program unit under way.
+    /// Makes the frontier broken: `later` slots after the program unit under way hold data.
     pub(crate) fn break_off(&mut self, later: u32) {
         debug_assert!(later <= self.end.0, "{later} slots come, of {}", self.end);
         self.way = FrontierPath::Broken(later);
     }
 
-    /// As [`WriteFrontier::break_off`], where all slots that follow hold data as yet.
+    /// Makes a straight frontier broken, with all slots that follow still for data.
     pub(crate) fn break_straight(&mut self) {
         if self.way == FrontierPath::Straight {
             self.way = FrontierPath::Broken(self.end.0 - self.pu_end);
         }
     }
 
-    /// Of the slots after the program unit under way `count` more hold no data.
+    /// Takes `count` slots after the program unit under way from those that hold data.
     ///
     /// # Panics
     /// If there are not so many.
@@ -174,7 +174,7 @@ impl WriteFrontier {
         *later -= count;
     }
 
-    /// On to the program unit that begins with slot `first`, which holds data, or to the end.
+    /// Moves on to the program unit that begins with slot `first`, which holds data, or to the end.
     pub(crate) fn move_to(&mut self, first: Ppn, units: u32) {
         self.next = first;
         self.pu_end = first.0 + units;
@@ -184,7 +184,7 @@ impl WriteFrontier {
         assert!(self.next <= self.end, "a frontier at slot {first}, beyond the data of its superblock");
     }
 
-    /// Nothing more goes into the superblock.
+    /// Closes the superblock: no slot is left.
     pub(crate) fn close(&mut self) {
         debug_assert!(self.next <= self.end, "a frontier beyond the data of its superblock");
         self.next = self.end;
@@ -199,7 +199,7 @@ impl WriteFrontier {
         &mut self.due
     }
 
-    /// Program units of lists looked at so far.
+    /// Program units of lists considered so far.
     pub(crate) fn lists(&self) -> u32 {
         self.lists
     }
@@ -210,7 +210,7 @@ impl WriteFrontier {
         self.lists - 1
     }
 
-    /// Lists are looked at from the first one on again.
+    /// Considers lists from the first one on again.
     pub(crate) fn restart_lists(&mut self) {
         self.lists = 0;
     }
@@ -220,7 +220,7 @@ impl WriteFrontier {
         self.promised
     }
 
-    /// True if a relocation under way may have to open a superblock more for the stream: then one that is free is promised to it.
+    /// Promises a free superblock to the stream, for a relocation under way that may have to open one more, or takes the promise back.
     pub(crate) fn promise(&mut self, promised: bool) {
         self.promised = promised;
     }
@@ -231,7 +231,7 @@ impl WriteFrontier {
 pub(crate) struct StreamFrontiers(IndexVec<Stream, WriteFrontier>);
 
 impl StreamFrontiers {
-    /// None has a superblock open.
+    /// Frontiers of `streams` streams without an open superblock.
     pub(crate) fn new(streams: usize) -> Self {
         Self(IndexVec::filled(WriteFrontier::default(), streams))
     }
@@ -256,13 +256,12 @@ impl StreamFrontiers {
         others.map(|(_, frontier)| u32::from(frontier.promised)).sum()
     }
 
-    /// No superblock is promised to any stream.
+    /// Takes back all promises.
     pub(crate) fn forget_promises(&mut self) {
         self.0.iter_mut().for_each(|frontier| frontier.promised = false);
     }
 
-    /// Checks that frontiers lie within their superblocks, of `slots` slots, and that `room` holds of each: data slots counted one by
-    /// one.
+    /// Checks that frontiers lie within their superblocks, of `slots` slots, and that the room of each is `room`: its data slots counted one by one.
     ///
     /// # Errors
     /// The first frontier that does not.

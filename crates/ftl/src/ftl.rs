@@ -1,4 +1,4 @@
-//! The translation layer of one flash core: what wires its parts.
+//! The translation layer of one flash core: construction, host writes, trims, programs.
 
 mod check;
 mod choices;
@@ -70,7 +70,7 @@ use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu, Stream};
 use std::sync::Arc;
 
-/// Where a unit was put.
+/// Slot that a unit was put into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenSlot {
     /// The slot.
@@ -79,17 +79,17 @@ pub struct WrittenSlot {
     pub completes_pu: bool,
 }
 
-/// What the controller around a translation layer decides for it.
+/// Decisions of the controller around a translation layer.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent choices, each named where it is made")]
 pub struct FtlOptions {
     /// Keep the bytes that are on flash.
     pub keep_bytes: bool,
-    /// Parity.
+    /// Settings of parity; absent without.
     pub protection: Option<ProtectionConfig>,
     /// True if there is a stream for data moved by scrubbing.
     pub scrub: bool,
-    /// Whether, where there is none, one is kept in mind for what a failed die held ([`Ftl::begin_rebuild`]).
+    /// True if, without such a stream, one is planned for data that a failed die held ([`Ftl::begin_rebuild`]).
     pub rebuild: bool,
     /// True if the last page of every block is kept for the owners of another block's units ([`Ftl::list_reads`]).
     pub lists: bool,
@@ -101,18 +101,19 @@ pub struct FtlOptions {
     /// True if a unit that the host writes again before it is programmed takes the place that it has; then how many units in full program
     /// units are held back for that at most.
     pub coalesce: Option<u32>,
-    /// True if what flash would tell after a loss of power is recorded, and compared with the mapping.
+    /// Records what flash says of the mapping after a loss of power, to be compared with the mapping; absent: no records.
     pub mount: Option<MountOptions>,
-    /// While the host has writes waiting, so many operations of a die come between two of wear levelling's, which writes without time heed; 0: none do, it goes at
-    /// once.
+    /// Operations of a die between two of wear levelling while the host has writes waiting; writes without time keep to it, too. 0: none, wear
+    /// levelling goes at once.
     pub background_every: u8,
     /// Seed of factory bad blocks and of random victims.
     pub seed: u64,
-    /// Which tables are made.
+    /// Tables that are built.
     pub tables: FtlTables,
 }
 
-/// Tables of a translation layer. One without all of them can be asked whether it would work and what it would take, nothing else.
+/// Tables of a translation layer that are built. Without all of them it only answers whether its settings work and how much memory it would take
+/// (decision 0028).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FtlTables {
     /// All.
@@ -130,7 +131,7 @@ pub(crate) type MappingInUse = FlatMap;
 /// Mapping, streams and superblocks of one flash core. It decides where units go and knows no time: the caller programs
 /// what a [`WrittenSlot`] completes and reports it with [`Ftl::programmed`].
 ///
-/// Each part owns its state and knows none of the others; the methods here say what follows for the others from a change in one.
+/// Each part owns its state and knows none of the others; methods of this type apply the consequences of a change in one part to the others.
 ///
 /// **Inputs:** [`append`](Ftl::append) (host data), [`relocate_units`](Ftl::relocate_units), [`pad`](Ftl::pad),
 /// [`trim`](Ftl::trim), [`programmed`](Ftl::programmed), [`erased`](Ftl::erased), and what fails
@@ -149,7 +150,7 @@ pub struct Ftl {
     layout: SlotLayout,
     #[persist(skip)]
     config: FtlConfig,
-    /// Where the host's units are, then the pages of the mapping table that are written to flash, then units that other cores have handed over
+    /// Mapping of the host's units, then of the pages of the mapping table that are written to flash, then of units that other cores have handed over
     /// ([`Ftl::set_logical`]).
     map: MappingInUse,
     superblocks: SuperblockTable,
@@ -160,43 +161,43 @@ pub struct Ftl {
     partials: CoverTable,
     lanes: LaneHealth,
     losses: LostData,
-    /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
+    /// Copies that units in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
     origins: Option<Box<UnitOrigins>>,
-    /// What is held back so that it can be replaced; absent where nothing ever is.
+    /// Program units that are held back so that units in them can be replaced; absent without coalescing.
     #[persist(each)]
     held: Option<Box<HeldPus>>,
-    /// Collection without time, which takes turns with the host's writes.
+    /// Collection without time, in turns with the host's writes.
     turns: UntimedTurns,
-    /// Slots of a victim that it deals with at a time: whole pages.
+    /// Slots of a victim that it handles at a time: whole pages.
     #[persist(skip)]
     stretch: u32,
     /// See [`FtlOptions::background_every`].
     #[persist(skip)]
     background_every: u8,
-    /// True if there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
+    /// True if there are origins, coalescing, or flushes of the mapping table, which a write without time has to heed.
     checks_before_write: bool,
-    /// What flash tells of itself; absent where nobody asks.
+    /// Records of what is on flash; absent where nothing is recorded.
     #[persist(each)]
     records: Option<Box<FlashRecords>>,
     /// Pages of the mapping table that are written to flash; absent where none are.
     #[persist(each)]
     maps: Option<Box<MapPages>>,
-    /// How a mount finds the mapping; absent where nothing is recorded for it.
+    /// Settings of the mount; absent where nothing is recorded for it.
     #[persist(skip)]
     mount: Option<MountOptions>,
-    /// True if there are origins, records or pages of the mapping table: each unit that is written is noted.
+    /// True if there are origins, records or pages of the mapping table, which follow each unit that is written.
     tracks_writes: bool,
     physical: PhysicalBlocks,
     #[persist(each)]
     contents: Option<Contents>,
     room: CoreRoom,
     counts: FtlCounts,
-    /// What superblocks have gone through; absent where no code depends on it.
+    /// Figures of each superblock's uses; absent where no code depends on them.
     #[persist(each)]
     uses: Option<Box<SuperblockUses>>,
     /// Draws random victims.
     rng: SplitMix,
-    /// The user's policies, in the place of built-in ones.
+    /// The user's policies, instead of built-in ones.
     #[persist(skip)]
     policies: Box<FtlPolicies>,
 }
@@ -342,7 +343,7 @@ impl Ftl {
         WrittenSlot { ppn, completes_pu }
     }
 
-    /// What `slot` holds has become stale.
+    /// Marks the unit in `slot` as stale.
     #[inline]
     fn invalidate(&mut self, slot: Ppn) {
         self.superblocks.unit_stale(self.layout.superblock_of(slot));
@@ -357,7 +358,7 @@ impl Ftl {
         if self.frontiers[stream].begun(units) == 0 { None } else { Some(self.fill_up(stream)) }
     }
 
-    /// Fills what is left of the program unit at the frontier of `stream`, all of it or a part, with empty slots; returns it.
+    /// Fills the slots left in the program unit at the frontier of `stream` with padding; returns it.
     fn fill_up(&mut self, stream: Stream) -> Pu {
         let units = self.layout.units_per_pu();
         let frontier = &mut self.frontiers[stream];
@@ -384,7 +385,7 @@ impl Ftl {
         old.is_some()
     }
 
-    /// Reports that program unit `pu` is on flash; whether it was the last of its superblock.
+    /// Reports that program unit `pu` is on flash; true if it was the last of its superblock.
     ///
     /// # Panics
     /// If its pages were not the next ones of their blocks.
@@ -399,8 +400,8 @@ impl Ftl {
         self.programmed_run(pu, 1)
     }
 
-    /// [`Ftl::programmed`] of `count` program units of one superblock, at most 64, from `first` on. Whoever calls it knows that they
-    /// are of no cover and release no origin.
+    /// [`Ftl::programmed`] of `count` program units of one superblock, at most 64, from `first` on. Only for program units that are of no cover and
+    /// release no origin.
     #[inline]
     fn programmed_run(&mut self, first: Pu, count: u32) -> bool {
         let (superblock, within) = self.layout.within_superblock(first);
@@ -419,7 +420,7 @@ impl Ftl {
         self.contents.as_mut().map(|contents| contents.make(lpn.0, bytes))
     }
 
-    /// Has `store` keep the bytes, when bytes are kept.
+    /// Keeps the bytes in `store`, when bytes are kept.
     pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
         if let Some(contents) = &mut self.contents {
             contents.keep_in(store.clone());
@@ -441,7 +442,7 @@ impl Ftl {
     }
 }
 
-/// The flash of a core with `layout`, or none of it where tables are not built.
+/// Physical blocks of a core with `layout`, or none where tables are not built.
 fn physical_of(
     geometry: &Geometry,
     layout: &SlotLayout,
@@ -470,7 +471,7 @@ fn check_bad(
     Ok(())
 }
 
-/// Refuses blocks with too few pages for what is to be done with a superblock.
+/// Refuses blocks with too few pages for late erasures, or for superblocks of partial parity.
 fn check_pages(
     geometry: &Geometry,
     layout: &SlotLayout,

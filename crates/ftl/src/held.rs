@@ -1,4 +1,4 @@
-//! Program units that are full and held back, so that a unit in them that the host writes again takes the place that it has.
+//! Program units that are full and held back, so that a unit in them that the host writes again is replaced in its slot.
 
 use crate::bits::BitSet;
 use outlast_units::Pu;
@@ -9,25 +9,25 @@ use std::collections::VecDeque;
 pub(crate) struct HeldPus {
     /// In the order in which they were filled.
     queue: VecDeque<Pu>,
-    /// Which program units of the core are in the queue.
+    /// Program units of the core that are in the queue.
     marked: BitSet,
-    /// How many are held back at most.
+    /// Most program units that are held back.
     #[persist(skip)]
     most: u32,
 }
 
 impl HeldPus {
-    /// At most `units` units are held back, `each` in one of the core's `pus` program units; nothing, where that is left open.
+    /// A queue that holds back at most `units` units, `each` to a program unit, of a core with `pus` program units; `None` without coalescing.
     pub(crate) fn of(units: Option<u32>, each: u32, pus: usize) -> Option<Box<Self>> {
         units.map(|units| Box::new(Self::new(units / each, pus)))
     }
 
-    /// At most `most` of the core's `pus` program units are held back.
+    /// A queue that holds back at most `most` of the core's `pus` program units.
     fn new(most: u32, pus: usize) -> Self {
         Self { queue: VecDeque::new(), marked: BitSet::new(pus), most }
     }
 
-    /// Program unit `pu` has been filled; returns the one that is to be programmed in its place.
+    /// Holds back program unit `pu`, which has been filled; returns the one that is to be programmed in its place.
     pub(crate) fn push(&mut self, pu: Pu) -> Option<Pu> {
         debug_assert!(!self.has(pu), "program unit {pu} is held back twice");
         self.queue.push_back(pu);
@@ -35,7 +35,7 @@ impl HeldPus {
         if self.queue.len() as u32 > self.most { self.pop() } else { None }
     }
 
-    /// The one that has been held back longest is to be programmed.
+    /// Takes the program unit that has been held back longest, to be programmed.
     pub(crate) fn pop(&mut self) -> Option<Pu> {
         let pu = self.queue.pop_front()?;
         self.marked.clear(pu.0);
@@ -48,7 +48,7 @@ impl HeldPus {
         self.marked.get(pu.0)
     }
 
-    /// How many are held back.
+    /// Program units that are held back.
     pub(crate) fn len(&self) -> u32 {
         self.queue.len() as u32
     }
@@ -58,12 +58,12 @@ impl HeldPus {
         self.marked.bytes()
     }
 
-    /// What [`HeldPus::bytes`] is over `pus` program units.
+    /// Value of [`HeldPus::bytes`] over `pus` program units.
     pub(crate) fn bytes_when_built(pus: u64) -> u64 {
         pus.div_ceil(64) * size_of::<u64>() as u64
     }
 
-    /// Checks that the program units held back are different ones, and each of them is one of which `is_open` holds.
+    /// Checks that the program units held back differ, and that each is `is_open`.
     pub(crate) fn check(&self, is_open: impl Fn(Pu) -> bool) -> Result<(), String> {
         let marked = self.marked.count(0, (self.marked.bytes() * 8) as u32);
         if marked as usize != self.queue.len() {

@@ -1,44 +1,44 @@
-//! Lanes that are gone: dies that have failed or are not there yet, bad blocks that nothing replaces, program operations that failed.
+//! Health of lanes: dies that have failed or are absent, bad blocks that nothing replaces, program operations that failed.
 
 use crate::stripes::LaneSet;
 use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, SuperblockId};
 use std::collections::BTreeSet;
 
-/// Lanes of a superblock that hold nothing, or nothing more.
+/// Lanes of a superblock that hold no data, or take no more.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 struct LaneGaps {
     /// Gone when the superblock was opened: its stripes are laid around them.
     opened: LaneSet,
     /// Given up since: nothing more is programmed there.
     since: LaneSet,
-    /// True if no data is put into the superblock any more, though it is not full.
+    /// True if the superblock takes no more data, though it is not full.
     closed: bool,
     /// True if a loss of power took members of stripes that will not be programmed again.
     cut: bool,
 }
 
-/// What is damaged on a flash core.
+/// Damage of a flash core, lane by lane.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct LaneHealth {
     /// Number of lanes.
     #[persist(fixed)]
     count: u32,
-    /// Lanes that are gone for good, their die or plane having failed, or are not there yet.
+    /// Lanes whose die or plane has failed, or is absent.
     dead: LaneSet,
-    /// Those of them that are not there yet, and have not failed.
+    /// Lanes among `dead` that are absent and have not failed.
     absent: LaneSet,
-    /// Lanes of superblocks that have a bad block which nothing replaces.
+    /// Lanes of each superblock that have a bad block which nothing replaces.
     missing: ListMap<SuperblockId, LaneSet>,
-    /// Gaps of superblocks that have such, and of those in which each program unit's own bit says what is on flash.
+    /// Gaps of superblocks that have some, or in which each program unit has a bit that says if it is on flash.
     gaps: IndexVec<SuperblockId, Option<Box<LaneGaps>>>,
     /// Program units whose program operation failed after their stripe's parity was computed.
     failed: BTreeSet<Pu>,
-    /// True if a program operation has ever failed, or power has.
+    /// True if a program operation, or power, has ever failed.
     had_failures: bool,
 }
 
 impl LaneHealth {
-    /// `count` lanes of `superblocks` superblocks, all of them whole.
+    /// `count` lanes of `superblocks` superblocks, none damaged.
     pub(crate) fn new(count: u32, superblocks: usize) -> Self {
         Self {
             count,
@@ -62,12 +62,12 @@ impl LaneHealth {
         Some(&self.dead).filter(|dead| !dead.is_empty())
     }
 
-    /// How many lanes are gone in all superblocks.
+    /// Number of lanes that are gone in all superblocks.
     pub(crate) fn dead_count(&self) -> u32 {
         self.dead.len()
     }
 
-    /// All lanes, be they there or gone.
+    /// All lanes, live or gone.
     fn all(&self) -> impl Iterator<Item = LaneIndex> + use<> {
         LaneIndex::each(LaneIndex(0)..LaneIndex(self.count))
     }
@@ -82,13 +82,13 @@ impl LaneHealth {
         self.all().filter(|&lane| self.dead.contains(lane) && !self.absent.contains(lane))
     }
 
-    /// A lane is not there yet.
+    /// Marks a lane as absent: it is added later.
     pub(crate) fn mark_absent(&mut self, lane: LaneIndex) {
         self.mark_dead(lane);
         self.absent.insert(lane);
     }
 
-    /// A lane is gone from now on.
+    /// Marks a lane as gone in all superblocks.
     pub(crate) fn mark_dead(&mut self, lane: LaneIndex) {
         debug_assert!(
             lane.0 < self.count && !self.dead.contains(lane),
@@ -97,7 +97,7 @@ impl LaneHealth {
         self.dead.insert(lane);
     }
 
-    /// A lane that was not there is, from now on.
+    /// Marks a lane that was absent as present.
     pub(crate) fn mark_present(&mut self, lane: LaneIndex) {
         debug_assert!(
             lane.0 < self.count && self.dead.contains(lane),
@@ -113,18 +113,18 @@ impl LaneHealth {
         self.missing_of(superblock).is_some_and(|missing| missing.contains(lane))
     }
 
-    /// All such lanes of `superblock`.
+    /// Lanes of `superblock` that have a bad block which nothing replaces.
     #[inline]
     pub(crate) fn missing_of(&self, superblock: SuperblockId) -> Option<&LaneSet> {
         if self.missing.is_empty() { None } else { self.missing.get(superblock) }
     }
 
-    /// How many lanes are missing in all superblocks together.
+    /// Number of missing lanes, summed over all superblocks.
     pub(crate) fn missing_count(&self) -> u32 {
         self.missing.values().map(LaneSet::len).sum()
     }
 
-    /// A lane of `superblock` has a bad block, and nothing replaces it.
+    /// Marks a lane of `superblock` as missing: it has a bad block that nothing replaces.
     pub(crate) fn mark_missing(&mut self, superblock: SuperblockId, lane: LaneIndex) {
         debug_assert!(!self.dead.contains(lane), "a block of a failed die is missed");
         let missing = self.missing.or_default(superblock);
@@ -134,7 +134,7 @@ impl LaneHealth {
         missing.insert(lane);
     }
 
-    /// Bad blocks of lanes that are gone are not missed beside those.
+    /// Forgets missing lanes that are gone in all superblocks.
     pub(crate) fn forget_missing_of_dead(&mut self) {
         for (_, missing) in self.missing.iter_mut() {
             missing.remove_all(&self.dead);
@@ -154,7 +154,7 @@ impl LaneHealth {
         })
     }
 
-    /// `superblock` is opened without the lanes that it lacks; returns how many those are.
+    /// Opens `superblock` without the lanes that it lacks; returns their number.
     pub(crate) fn open(&mut self, superblock: SuperblockId) -> u32 {
         let missing = self.missing.get(superblock);
         if self.dead.is_empty() && missing.is_none() {
@@ -181,7 +181,7 @@ impl LaneHealth {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.since.contains(lane))
     }
 
-    /// Nothing more is programmed on a lane of `superblock`; false if that was so before.
+    /// Gives up a lane of `superblock`, on which nothing more is programmed; false if it was given up or gone before.
     pub(crate) fn give_up(&mut self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.mark_irregular(superblock);
         let gaps = self.gaps[superblock].as_mut().expect("it has just been marked");
@@ -192,7 +192,7 @@ impl LaneHealth {
         true
     }
 
-    /// From now on what is on flash of `superblock` is said by each program unit's own bit.
+    /// Marks `superblock` as irregular: its program units are on flash only if their bits say so.
     pub(crate) fn mark_irregular(&mut self, superblock: SuperblockId) {
         let none = || LaneSet::new(self.count as usize);
         self.gaps[superblock].get_or_insert_with(|| {
@@ -200,7 +200,7 @@ impl LaneHealth {
         });
     }
 
-    /// No data is put into `superblock` any more.
+    /// Closes `superblock`, though it is not full: it takes no more data.
     pub(crate) fn close(&mut self, superblock: SuperblockId) {
         self.mark_irregular(superblock);
         if let Some(gaps) = self.gaps[superblock].as_mut() {
@@ -208,13 +208,13 @@ impl LaneHealth {
         }
     }
 
-    /// True if that is so, though it is not full.
+    /// True if `superblock` was closed before it was full.
     #[inline]
     pub(crate) fn is_closed(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.closed)
     }
 
-    /// A loss of power took members of stripes of `superblock`, which will not be programmed again.
+    /// Marks `superblock` as cut: a loss of power took members of its stripes, which will not be programmed again.
     pub(crate) fn mark_cut(&mut self, superblock: SuperblockId) {
         self.mark_irregular(superblock);
         if let Some(gaps) = self.gaps[superblock].as_mut() {
@@ -222,29 +222,29 @@ impl LaneHealth {
         }
     }
 
-    /// True if one did.
+    /// True if a loss of power took members of stripes of `superblock`.
     #[inline]
     pub(crate) fn is_cut(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.cut)
     }
 
-    /// True if not all program units of `superblock` are on flash when none is to come any more.
+    /// True if program units of `superblock` may be missing on flash even when none is to come any more.
     #[inline]
     pub(crate) fn is_irregular(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].is_some()
     }
 
-    /// The program operation of `pu` failed after the parity of its stripe was computed.
+    /// Marks `pu` as failed after the parity of its stripe was computed.
     pub(crate) fn mark_failed(&mut self, pu: Pu) {
         self.failed.insert(pu);
     }
 
-    /// True if it did.
+    /// True if the program operation of `pu` failed after the parity of its stripe was computed.
     pub(crate) fn has_failed(&self, pu: Pu) -> bool {
         !self.failed.is_empty() && self.failed.contains(&pu)
     }
 
-    /// `superblock`, of program units `pus`, has been erased.
+    /// Forgets gaps and failed program units of `superblock`, of program units `pus`, which has been erased.
     pub(crate) fn erased(&mut self, superblock: SuperblockId, pus: std::ops::Range<Pu>) {
         self.gaps[superblock] = None;
         if !self.failed.is_empty() {
@@ -252,12 +252,12 @@ impl LaneHealth {
         }
     }
 
-    /// A program operation has failed, or power has: superblocks held back for relocation may be spent.
+    /// Records that a program operation, or power, has failed: superblocks held back for relocation may be spent.
     pub(crate) fn record_failure(&mut self) {
         self.had_failures = true;
     }
 
-    /// True if that ever happened.
+    /// True if a program operation, or power, has ever failed.
     pub(crate) fn has_had_failures(&self) -> bool {
         self.had_failures
     }
@@ -270,7 +270,7 @@ impl LaneHealth {
     /// Bytes for each superblock.
     pub(crate) const BYTES_EACH: usize = size_of::<Option<Box<LaneGaps>>>();
 
-    /// Checks that what is gone is told once, and that only what is in use has gaps.
+    /// Checks that each lane counts as gone once, and that no erased superblock has gaps.
     ///
     /// # Errors
     /// The first disagreement.

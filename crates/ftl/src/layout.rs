@@ -1,4 +1,4 @@
-//! How slots, pages, dies and superblocks of one flash core relate: arithmetic only, fixed for the drive's life.
+//! Layout of slots, pages, dies and superblocks of one flash core: arithmetic only, fixed for the drive's life.
 //!
 //! Slots are numbered in write order: superblock, superpage, lane (a die, or one plane of it), unit. A write frontier is therefore a counter, and the layout
 //! turns a slot into die, plane and page (decision 0003).
@@ -9,7 +9,7 @@ use outlast_settings::ftl::{AllocationLevel, FtlConfig, PuShape};
 use outlast_units::{DieId, Group, Idx, IndexVec, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Row, SuperblockId};
 use std::ops::Range;
 
-/// One target of a program operation: a die, or one plane of it.
+/// Target of a program operation: a die, or one plane of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieLane {
     /// The die, numbered over the drive.
@@ -53,7 +53,7 @@ pub struct SlotLayout {
     pus_per_superblock: FastDivider,
 }
 
-/// Where a program unit lies.
+/// Place of a program unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PuPlace {
     /// Its superblock.
@@ -64,7 +64,7 @@ pub struct PuPlace {
     pub first_page: Row,
 }
 
-/// What a unit takes in a list: the number of its owner.
+/// Bytes of a unit in a list: the number of its owner.
 pub(crate) const LISTED_BYTES: u64 = 4;
 
 impl SlotLayout {
@@ -159,7 +159,7 @@ impl SlotLayout {
     pub fn list_rows(&self) -> u32 {
         self.list_rows
     }
-    /// Superpages of a superblock that are not.
+    /// Superpages of a superblock that are not kept for lists.
     #[inline]
     pub(crate) fn data_superpages(&self) -> u32 {
         self.superpages - self.list_rows
@@ -384,12 +384,12 @@ impl SlotLayout {
     pub(crate) fn mask_stride(&self) -> u32 {
         64 / self.units_per_page * self.units_per_page
     }
-    /// Where program unit `pu` lies.
+    /// Place of program unit `pu`.
     #[inline]
     pub fn place(&self, pu: Pu) -> PuPlace {
         self.place_and_group(pu).0
     }
-    /// Where program unit `pu` lies, and its superpage, numbered over the core.
+    /// Place of program unit `pu`, and its superpage, numbered over the core.
     #[inline]
     pub fn place_and_group(&self, pu: Pu) -> (PuPlace, Group) {
         let (group, position) = self.by_lane.divide(pu.0);
@@ -442,10 +442,10 @@ fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Ve
     lanes
 }
 
-/// `lanes` in the order in which superpages are written at stride `stride`.
+/// Puts `lanes` into the order in which a superpage is written at stride `stride`.
 ///
-/// Where the stride divides the number n of lanes, write i goes to lane i · stride mod (n − 1), and the last write to the last lane: the formula of
-/// Flexible (section 3.3) as far as it goes.
+/// If the stride divides the number n of lanes, write i goes to lane i · stride mod (n − 1), and the last write to the last lane: the formula of
+/// Flexible (section 3.3), which leaves out the last lane and strides that do not divide n.
 fn at_stride(lanes: Vec<DieLane>, stride: u32) -> Result<IndexVec<LaneIndex, DieLane>, ConfigError> {
     let (step, most) = (stride as usize, lanes.len());
     if step == 0 || step > most {

@@ -1,4 +1,4 @@
-//! Where data is: mapping, streams, superblocks, relocation, wear levelling. Knows no clock.
+//! Translation layer: mapping, streams, superblocks, relocation, wear levelling, parity. Knows no clock.
 
 mod bits;
 mod block_table;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Logical pages whose data has been lost, and bytes of units that are written again.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct LostData {
-    /// Until they are written or trimmed.
+    /// Lost pages, until they are written or trimmed.
     pages: BTreeSet<Lpn>,
     /// Units of slots whose program operation failed, while they are written again.
     unwritten: BTreeMap<Ppn, Unit>,
@@ -16,7 +16,7 @@ pub(crate) struct LostData {
 }
 
 impl LostData {
-    /// The data of `lpn` is lost.
+    /// Marks the data of `lpn` as lost.
     pub(crate) fn lose(&mut self, lpn: Lpn) {
         self.pages.insert(lpn);
     }
@@ -26,13 +26,13 @@ impl LostData {
         !self.pages.is_empty() && self.pages.contains(&lpn)
     }
 
-    /// `lpn` is written or trimmed; whether its data had been lost.
+    /// Forgets the loss of `lpn`, which is written or trimmed; true if its data had been lost.
     #[inline]
     pub(crate) fn forget(&mut self, lpn: Lpn) -> bool {
         !self.pages.is_empty() && self.pages.remove(&lpn)
     }
 
-    /// The stale copy in `slot` cannot be read any more.
+    /// Marks the stale copy in `slot` as lost.
     pub(crate) fn lose_stale(&mut self, slot: Ppn) {
         self.stale.insert(slot);
     }
@@ -43,7 +43,7 @@ impl LostData {
         !self.stale.is_empty() && self.stale.contains(&slot)
     }
 
-    /// Slots from `first` up to `end` are erased.
+    /// Forgets lost stale copies in slots from `first` up to `end`, which are erased.
     #[inline]
     pub(crate) fn erased(&mut self, first: Ppn, end: Ppn) {
         if !self.stale.is_empty() {
@@ -56,7 +56,7 @@ impl LostData {
         self.pages.len() as u64
     }
 
-    /// The unit of `slot`, whose program operation failed, is in the controller's memory.
+    /// Keeps the unit of `slot`, whose program operation failed, in the controller's memory.
     pub(crate) fn keep(&mut self, slot: Ppn, unit: Unit) {
         let before = self.unwritten.insert(slot, unit);
         debug_assert!(before.is_none(), "the program operation of slot {slot} failed twice");
@@ -67,15 +67,15 @@ impl LostData {
         self.unwritten.remove(&slot)
     }
 
-    /// All units of failed program units have been written again.
+    /// Drops units kept in the controller's memory: all have been written again.
     pub(crate) fn drop_unwritten(&mut self) {
         self.unwritten.clear();
     }
 
-    /// Checks that no page is lost that has data.
+    /// Checks that no lost page has data.
     ///
     /// # Errors
-    /// The first one.
+    /// The first lost page that has data.
     pub(crate) fn check(&self, has_data: impl Fn(Lpn) -> bool) -> Result<(), String> {
         match self.pages.iter().find(|&&lpn| has_data(lpn)) {
             None => Ok(()),

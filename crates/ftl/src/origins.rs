@@ -1,16 +1,16 @@
-//! What each unit in the buffer superseded.
+//! Origins of units in the buffer: the copies that they superseded.
 //!
-//! Where nothing protects the buffer, every unit in it knows its *origin*, the copy that it superseded, and *pins* the superblock of
-//! that copy: a superblock is erased only when nothing pins it. Going back from a unit in the buffer from origin to origin one
-//! therefore always comes to a copy on flash, if there ever was one, and never to an erased slot.
+//! If nothing protects the buffer, every unit in it has an *origin*, the copy that it superseded, and *pins* the superblock of that copy: a
+//! superblock is erased only when nothing pins it. The chain from a unit in the buffer over its origins therefore always ends at a copy on flash, if
+//! there ever was one, and never at an erased slot.
 
 use crate::layout::SlotLayout;
 use outlast_units::{IndexVec, Lpn, Ppn, Pu, SuperblockId};
 use std::collections::BTreeMap;
 
-/// In place of an origin: the data had been lost when it was written again.
+/// Origin of a unit whose data had been lost when it was written again.
 pub(crate) const LOST: Ppn = Ppn(u32::MAX - 1);
-/// In place of a table: the superblock is not open.
+/// Table of a superblock that is not open.
 const NO_TABLE: u32 = u32::MAX;
 
 /// The origin of every slot of an open superblock, and how often each superblock is pinned.
@@ -33,7 +33,7 @@ pub(crate) struct UnitOrigins {
 }
 
 impl UnitOrigins {
-    /// Nothing is in the buffer.
+    /// Origins of an empty buffer.
     pub(crate) fn new(layout: &SlotLayout) -> Self {
         let superblocks = layout.superblocks() as usize;
         Self {
@@ -47,7 +47,7 @@ impl UnitOrigins {
         }
     }
 
-    /// `superblock` of `units` slots has been opened.
+    /// Gives `superblock` of `units` slots, which has been opened, a table.
     pub(crate) fn opened(&mut self, superblock: SuperblockId, units: u32) {
         debug_assert!(self.table_of[superblock] == NO_TABLE, "superblock {superblock} is opened twice");
         let table = self.spare.pop().unwrap_or_else(|| {
@@ -62,7 +62,7 @@ impl UnitOrigins {
         }
     }
 
-    /// All of `superblock` is on flash.
+    /// Frees the table of `superblock`, all of which is on flash.
     pub(crate) fn sealed(&mut self, superblock: SuperblockId) {
         debug_assert!(
             !self.spare.contains(&self.table_of[superblock]),
@@ -100,7 +100,7 @@ impl UnitOrigins {
         table.map(|table| table[within] = origin).is_some()
     }
 
-    /// A unit in the buffer has its origin in the superblock of slot `origin`.
+    /// Pins the superblock of slot `origin` for a unit in the buffer.
     #[inline]
     pub(crate) fn pin(&mut self, layout: &SlotLayout, origin: Ppn) {
         if is_copy(origin) {
@@ -108,7 +108,7 @@ impl UnitOrigins {
         }
     }
 
-    /// One such unit fewer.
+    /// Removes one pin of the superblock of slot `origin`.
     #[inline]
     pub(crate) fn unpin(&mut self, layout: &SlotLayout, origin: Ppn) {
         if is_copy(origin) {
@@ -118,13 +118,13 @@ impl UnitOrigins {
         }
     }
 
-    /// True if a unit in the buffer goes back to `superblock`.
+    /// True if a unit in the buffer has its origin in `superblock`.
     #[inline]
     pub(crate) fn is_pinned(&self, superblock: SuperblockId) -> bool {
         self.pins[superblock] != 0
     }
 
-    /// Program unit `pu` is on flash: what its units superseded is needed no more.
+    /// Releases the pins of program unit `pu`, which is on flash: the copies that its units superseded are needed no more.
     pub(crate) fn release(&mut self, layout: &SlotLayout, pu: Pu) {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
         let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;
@@ -138,12 +138,12 @@ impl UnitOrigins {
         }
     }
 
-    /// The unit of `slot`, whose program operation failed, is written again.
+    /// Keeps the origin of the unit of `slot`, whose program operation failed, while it is written again.
     pub(crate) fn keep(&mut self, slot: Ppn, origin: Ppn) {
         self.rewritten.push((slot, origin));
     }
 
-    /// The unit of `from`, which was kept, has been put into `to`; `is_new`: it is not one that relocation moved.
+    /// Gives the unit of `from`, whose origin was kept, its origin in `to`; `is_new`: it is not one that relocation moved.
     pub(crate) fn move_kept(&mut self, layout: &SlotLayout, from: Ppn, to: Ppn, is_new: bool) {
         if let Some(index) = self.rewritten.iter().position(|&(slot, _)| slot == from) {
             let (_, origin) = self.rewritten.swap_remove(index);
@@ -152,7 +152,7 @@ impl UnitOrigins {
         }
     }
 
-    /// From `at` back, the first copy on flash, as `is_programmed` says it; [`LOST`], or [`Ppn::NONE`], where there is none.
+    /// The first copy on flash, by `is_programmed`, from `at` back along origins; [`LOST`], or [`Ppn::NONE`], if there is none.
     pub(crate) fn on_flash(
         &self,
         layout: &SlotLayout,
@@ -165,27 +165,26 @@ impl UnitOrigins {
         at
     }
 
-    /// True if the unit in `slot` is new, if a failed program operation has brought it there.
+    /// True if the unit in `slot` is new; `None` unless a failed program operation brought it there.
     pub(crate) fn is_new_elsewhere(&self, slot: Ppn) -> Option<bool> {
         self.elsewhere.get(&slot).copied()
     }
 
-    /// Units that are still kept had no place to go.
+    /// Drops origins that are still kept, and their pins: their units had no place to go.
     pub(crate) fn drop_kept(&mut self, layout: &SlotLayout) {
         for (_, origin) in std::mem::take(&mut self.rewritten) {
             self.unpin(layout, origin);
         }
     }
 
-    /// The buffer is empty.
+    /// Clears all origins and pins: the buffer is empty.
     pub(crate) fn clear(&mut self) {
         self.pins.iter_mut().for_each(|pins| *pins = 0);
         self.tables.iter_mut().for_each(|table| table.fill(Ppn::NONE));
         self.elsewhere.clear();
     }
 
-    /// Checks that pins are those of the units in the buffer: of the slots of open superblocks of which `is_programmed` does not say
-    /// that they are on flash.
+    /// Checks that pins are those of the units in the buffer: of the slots of open superblocks that are not `is_programmed`.
     ///
     /// # Errors
     /// The first superblock whose pins, or state, are off.

@@ -1,13 +1,13 @@
-//! Parity of stripes that are not full: which there is, which is on its way, and where the next goes.
+//! Covers: parity of stripes that are not full, on flash or on its way, and the superblocks it goes to.
 //!
-//! Such parity is a *cover*. `ssd/src/health/cover.rs` decides when a stripe gets one.
+//! `ssd/src/health/cover.rs` decides when a stripe gets one.
 
 use crate::bits::BitSet;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, PuWithin, Stream, SuperblockId};
 use std::collections::VecDeque;
 
-/// An open stripe: its superblock and its number there.
+/// Identity of a stripe: its superblock and its number there.
 pub(crate) type StripeId = (SuperblockId, u32);
 
 /// Parity of a stripe that is not full.
@@ -15,7 +15,7 @@ pub(crate) type StripeId = (SuperblockId, u32);
 pub(crate) struct StripeCover {
     /// Data of the stripe before this program unit (counted within the superblock) is covered.
     pub(crate) until: PuWithin,
-    /// Where the parity is, in the order of the code.
+    /// Program units of the parity, in the order of the code.
     pub(crate) pus: Vec<Pu>,
 }
 
@@ -44,7 +44,7 @@ struct CoverLog {
     closing: Vec<(SuperblockId, u32)>,
 }
 
-/// All covers of a flash core, and what none protects.
+/// Covers of a flash core, and the data that no cover protects.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct CoverTable {
     #[persist(skip)]
@@ -62,7 +62,7 @@ pub(crate) struct CoverTable {
 }
 
 impl CoverTable {
-    /// No covers yet, over `pus` program units and `lanes` lanes.
+    /// A table without covers, over `pus` program units and `lanes` lanes.
     pub(crate) fn new(place: Option<PartialPlace>, pus: usize, lanes: usize, streams: usize) -> Self {
         Self {
             place,
@@ -76,7 +76,7 @@ impl CoverTable {
         }
     }
 
-    /// Where covers go; `None` in a drive without parity.
+    /// Place of covers; `None` in a drive without parity.
     pub(crate) fn place(&self) -> Option<PartialPlace> {
         self.place
     }
@@ -93,14 +93,14 @@ impl CoverTable {
         !self.spent.is_empty() && self.spent.get(pu.0)
     }
 
-    /// Program unit `pu` holds no data of its stripe.
+    /// Spends program unit `pu`: it holds no data of its stripe.
     pub(crate) fn spend(&mut self, pu: Pu) {
         debug_assert!(self.place == Some(PartialPlace::Inline), "no parity goes into open stripes");
         debug_assert!(!self.spent.get(pu.0), "program unit {pu} takes partial parity twice");
         self.spent.set(pu.0);
     }
 
-    /// Program units `pus` have been erased.
+    /// Forgets which of program units `pus`, which have been erased, were spent.
     pub(crate) fn forget(&mut self, pus: std::ops::Range<Pu>) {
         if !self.spent.is_empty() {
             self.spent.clear_range(pus.start.0, pus.end - pus.start);
@@ -128,7 +128,7 @@ impl CoverTable {
         self.coming.iter().any(|coming| coming.stream == stream)
     }
 
-    /// Program units `pus` are to be programmed, in this order.
+    /// Queues program units `pus` to be programmed, in this order.
     pub(crate) fn queue(&mut self, pus: &[Pu]) {
         self.queue.extend(pus);
     }
@@ -138,7 +138,7 @@ impl CoverTable {
         self.queue.pop_front()
     }
 
-    /// `cover`, of `stripe` that `stream` has open, is to be programmed; it counts from when all of it is on flash.
+    /// Queues `cover`, of `stripe` that `stream` has open, to be programmed; it counts once all of it is on flash.
     pub(crate) fn send(&mut self, stream: Stream, stripe: StripeId, cover: StripeCover) {
         debug_assert!(!cover.pus.is_empty(), "a cover of no program unit");
         self.queue.extend(&cover.pus);
@@ -146,7 +146,7 @@ impl CoverTable {
         self.coming.push(PendingCover { stripe, stream, cover, exposed, left });
     }
 
-    /// Program unit `pu` is on flash; whether it may have been of a cover.
+    /// Reports that program unit `pu` is on flash; true if it may have been of a cover.
     #[inline]
     pub(crate) fn programmed(&mut self, pu: Pu) -> bool {
         if self.coming.is_empty() {
@@ -165,26 +165,26 @@ impl CoverTable {
         true
     }
 
-    /// Program unit `pu` could not be programmed: a cover that it was to be of never comes.
+    /// Drops the cover on its way that has program unit `pu`, which could not be programmed.
     pub(crate) fn failed(&mut self, pu: Pu) {
         self.coming.retain(|coming| !coming.cover.pus.contains(&pu));
     }
 
-    /// What covers `stripe`, or is to, is worth nothing any more; whether there was such.
+    /// Drops the cover of `stripe`, on flash or on its way; true if there was one.
     pub(crate) fn drop_stripe(&mut self, stripe: StripeId) -> bool {
         let coming = self.coming.len();
         self.coming.retain(|coming| coming.stripe != stripe);
         self.covers.remove(stripe).is_some() || self.coming.len() != coming
     }
 
-    /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
+    /// Drops the covers of all stripes of `superblock` before `stripe`, which are full.
     pub(crate) fn drop_before(&mut self, superblock: SuperblockId, stripe: u32) {
         let done = |(open, number): StripeId| open == superblock && number < stripe;
         self.covers.retain(|open, _| !done(open));
         self.coming.retain(|coming| !done(coming.stripe));
     }
 
-    /// Covers on their way never come, and the log's superblock, of `pus` program units, is not written on.
+    /// Drops covers on their way, and closes the log's superblock, of `pus` program units.
     pub(crate) fn forget_coming(&mut self, pus: u32) {
         self.coming.clear();
         self.queue.clear();
@@ -222,7 +222,7 @@ impl CoverTable {
         Some(pus)
     }
 
-    /// The log goes on in `superblock`, of `pus` program units, `gone` of which are not there. Returns the superblock before.
+    /// Opens `superblock`, of `pus` program units, `gone` of which are not there, for the log. Returns the superblock before.
     pub(crate) fn open_log(&mut self, superblock: SuperblockId, pus: u32, gone: u32) -> Option<SuperblockId> {
         assert!(self.log.used <= pus && gone <= pus, "more of the log is used than there is");
         let before = self.log.open.replace(superblock);
@@ -234,8 +234,7 @@ impl CoverTable {
         before
     }
 
-    /// Takes a superblock of the log, of `pus` program units, that is full and holds nothing needed any more, with the program units
-    /// left over in it.
+    /// Takes a superblock of the log, of `pus` program units, that is full and has no cover in use, with the number of program units left over in it.
     pub(crate) fn take_closed(&mut self, pus: u32) -> Option<(SuperblockId, u32)> {
         let index = self.log.closing.iter().position(|&(superblock, _)| !self.is_needed(superblock, pus))?;
         Some(self.log.closing.swap_remove(index))
@@ -247,7 +246,7 @@ impl CoverTable {
             || self.coming.iter().any(|coming| coming.cover.pus.iter().any(within))
     }
 
-    /// `units` units of covers have been written again.
+    /// Counts `units` units of covers that have been written again.
     pub(crate) fn count_moved(&mut self, units: u64) {
         self.moved += units;
     }
@@ -257,7 +256,7 @@ impl CoverTable {
         self.moved
     }
 
-    /// Checks that only superblocks that `is_in_use` says hold data have covers, and that what is on its way still has to come.
+    /// Checks that only superblocks that are `is_in_use` have covers, and that covers on their way have program units to come.
     ///
     /// # Errors
     /// The first that is not so.

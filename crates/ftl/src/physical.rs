@@ -1,4 +1,4 @@
-//! The physical blocks that superblocks are made of: their wear, which are bad, and how far each lane is programmed.
+//! Physical blocks of superblocks: wear, bad blocks, and the progress of programming on each lane.
 
 use crate::block_table::BlockTable;
 use crate::layout::SlotLayout;
@@ -11,20 +11,20 @@ use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 pub(crate) struct PhysicalBlocks {
     blocks: Blocks,
     members: BlockTable,
-    /// How far each lane of each superblock is programmed, in program units.
+    /// Progress of programming on each lane of each superblock, in program units.
     order: ProgramOrder,
     /// P/E cycles after which a block is retired.
     #[persist(skip)]
     endurance: Option<u32>,
 }
 
-/// What erasing a superblock's blocks came to.
+/// Result of erasing a superblock's blocks.
 pub(crate) struct ErasedBlocks {
-    /// P/E cycles of the blocks that it consists of now: the mean.
+    /// Mean P/E cycles of the blocks that it consists of now.
     pub(crate) cycles: u32,
     /// Lanes that have lost a block which nothing replaces.
     pub(crate) gone: Vec<LaneIndex>,
-    /// Blocks that are bad since.
+    /// Blocks that were retired.
     pub(crate) given_up: Vec<RetiredBlock>,
 }
 
@@ -46,7 +46,7 @@ impl PhysicalBlocks {
         Ok(Self { blocks, members, order, endurance: defects.endurance })
     }
 
-    /// Those of a translation layer that is asked questions and not used.
+    /// No blocks, for a translation layer that is checked and not used.
     pub(crate) fn none(geometry: &Geometry, layout: &SlotLayout) -> Self {
         let order = ProgramOrder::new(0, layout.superpages());
         Self { blocks: Blocks::none(geometry), members: BlockTable::none(), order, endurance: None }
@@ -56,7 +56,7 @@ impl PhysicalBlocks {
         &self.blocks
     }
 
-    /// Which blocks superblocks consist of.
+    /// Table of the blocks that superblocks consist of.
     pub(crate) fn members(&self) -> &BlockTable {
         &self.members
     }
@@ -95,7 +95,7 @@ impl PhysicalBlocks {
         all.find(|&superblock| self.members.block(superblock, at.die, at.plane).block == at.block)
     }
 
-    /// Gives the blocks the wear that they come with.
+    /// Sets the wear that blocks come with.
     pub(crate) fn set_cycles(&mut self, cycles: &[u32]) {
         self.blocks.set_cycles(cycles);
     }
@@ -208,7 +208,7 @@ impl PhysicalBlocks {
             + self.order.bytes()
     }
 
-    /// What [`PhysicalBlocks::bytes`] will be when built.
+    /// Value of [`PhysicalBlocks::bytes`] when built.
     pub(crate) fn bytes_when_built(geometry: &Geometry, layout: &SlotLayout) -> u64 {
         let (superblocks, entry) = (u64::from(layout.superblocks()), size_of::<u32>() as u64);
         let planes = u64::from(layout.dies()) * u64::from(layout.planes_per_die());

@@ -1,6 +1,6 @@
-//! What a flash core has to hold, what it holds back for relocation, and whether that is still possible.
+//! Room of a flash core: units to be held, superblocks held back for relocation, and the marks of collection.
 
-/// How much a core has to hold, what it holds back for relocation, and whether that is still possible.
+/// Room of a flash core: units to be held, superblocks held back for relocation, and if both still suffice.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "independent states, each set where it comes about")]
 pub(crate) struct CoreRoom {
@@ -11,16 +11,16 @@ pub(crate) struct CoreRoom {
     held_back: u32,
     #[persist(fixed)]
     erases_late: bool,
-    /// Collection begins when so many superblocks are free, or fewer, and goes on until so many are.
+    /// Low and high mark: collection begins when `start_free` superblocks are free, or fewer, and continues until `stop_free` are.
     start_free: u32,
     stop_free: u32,
     /// True if collection has begun and is to go on.
     collects: bool,
     /// True if power has failed since the space held back for relocation was last whole.
     may_lack_reserve: bool,
-    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
+    /// True if a victim's data had no place to go: superblocks held back for relocation have worn out.
     stuck: bool,
-    /// Too few superblocks are left to take writes for ever; whoever changes that tells.
+    /// True if too few superblocks are left to take writes for ever ([`Ftl::review_room`](crate::Ftl) sets it).
     worn_out: bool,
     /// True if the streams that scrubbing has only once a die has failed are in use.
     rebuilds: bool,
@@ -69,12 +69,12 @@ impl CoreRoom {
         self.start_free
     }
 
-    /// At how many free superblocks collection begins, and up to how many it goes on.
+    /// Low and high mark, in free superblocks.
     pub(crate) fn marks(&self) -> (u32, u32) {
         (self.start_free, self.stop_free)
     }
 
-    /// Collection begins when `start` superblocks are free, or fewer, and goes on until `stop` are.
+    /// Sets the low and the high mark: collection begins when `start` superblocks are free, or fewer, and continues until `stop` are.
     pub(crate) fn set_marks(&mut self, start: u32, stop: u32) {
         debug_assert!(start != 0, "collection begins when no superblock is free, and cannot go on");
         debug_assert!(start < stop, "collection stops with {stop} free superblocks and begins with {start}");
@@ -86,7 +86,7 @@ impl CoreRoom {
         self.rebuilds
     }
 
-    /// Says so. What is held back for them is collected before, and no longer after.
+    /// Sets if they are in use, and moves the marks by the superblocks that are held back for them.
     pub(crate) fn set_rebuilds(&mut self, rebuilds: bool) {
         let (from, to) = (u32::from(self.rebuilds), u32::from(rebuilds));
         let moved = |mark: u32| mark + to * self.held_back - from * self.held_back;
@@ -100,12 +100,12 @@ impl CoreRoom {
         free <= self.start_free || (self.collects && free < self.stop_free)
     }
 
-    /// A victim of collection is taken. Returns whether it is the first since the high mark was reached.
+    /// Records that collection takes a victim; true if it is the first since the high mark was reached.
     pub(crate) fn collection_begins(&mut self) -> bool {
         !std::mem::replace(&mut self.collects, true)
     }
 
-    /// As many as `free` superblocks are free.
+    /// Ends the collection if `free` superblocks reach the high mark.
     pub(crate) fn freed(&mut self, free: u32) {
         self.collects &= free < self.stop_free;
     }

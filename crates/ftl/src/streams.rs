@@ -1,11 +1,11 @@
-//! Write streams: how they are numbered, what each is for, and under which cause its units count.
+//! Write streams: their numbers, their causes, and the causes under which their units count.
 
 use crate::causes::{ProgramCause, ReadCause};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{FtlConfig, GcRelocation};
 use outlast_units::Stream;
 
-/// What a stream or a relocation is for.
+/// Cause of a stream or a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum StreamCause {
     /// The host writes.
@@ -25,7 +25,7 @@ pub enum StreamCause {
 }
 
 impl StreamCause {
-    /// What policies of the user's know it by.
+    /// Name that policies of the user's get.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -38,7 +38,7 @@ impl StreamCause {
         }
     }
 
-    /// As what units count that are moved for it.
+    /// Cause under which units count that are moved for it.
     #[inline]
     pub(crate) const fn moved(self) -> ProgramCause {
         match self {
@@ -49,7 +49,7 @@ impl StreamCause {
         }
     }
 
-    /// As what the parity of its stripes counts.
+    /// Cause under which the parity of its stripes counts.
     #[inline]
     pub(crate) const fn parity(self) -> ProgramCause {
         match self {
@@ -61,7 +61,7 @@ impl StreamCause {
         }
     }
 
-    /// As what pages count that are read to move data for it.
+    /// Cause under which pages count that are read to move data for it.
     #[inline]
     pub(crate) const fn read(self) -> ReadCause {
         match self {
@@ -72,7 +72,7 @@ impl StreamCause {
     }
 }
 
-/// Host streams at most.
+/// Most host streams.
 const MOST_HOST_STREAMS: u32 = 16;
 
 /// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
@@ -85,12 +85,12 @@ pub struct StreamTable {
     /// Cause and class of each stream.
     of: Vec<(StreamCause, u8)>,
     tasks: Vec<StreamCause>,
-    /// Tasks that have streams of their own.
+    /// Tasks that have their own streams.
     apart: Vec<StreamCause>,
-    /// That of the mapping table.
+    /// Stream of the mapping table.
     map: Option<Stream>,
     partial: Option<Stream>,
-    /// The first of those that scrubbing has only once a die has failed.
+    /// First of the streams that scrubbing has only once a die has failed.
     rebuild: Option<Stream>,
 }
 
@@ -128,7 +128,7 @@ impl StreamTable {
             of.push((StreamCause::Partial, 0));
             Stream(of.len() as u8 - 1)
         });
-        // The last ones, so that the others have the numbers that they have without.
+        // Last, so that the numbers of the others do not depend on them.
         let rebuild = (rebuild && !scrub).then_some(Stream(of.len() as u8));
         of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (StreamCause::Scrub, class)));
         Ok(Self { hints: config.streams, classes, of, tasks, apart, map, partial, rebuild })
@@ -158,7 +158,7 @@ impl StreamTable {
         self.classes
     }
 
-    /// Tasks that relocate.
+    /// Number of tasks that relocate.
     pub(crate) fn tasks(&self) -> u32 {
         self.tasks.len() as u32
     }
@@ -170,13 +170,13 @@ impl StreamTable {
         Stream(class * self.hints + hint)
     }
 
-    /// The stream of data of class `class` moved by garbage collection: its own, or the host's.
+    /// The stream of data of class `class` moved by garbage collection: collection's, or the host's.
     #[inline]
     pub fn gc(&self, class: u8) -> Stream {
         self.relocated(StreamCause::Gc, class).unwrap_or_else(|| self.host(0, class))
     }
 
-    /// True if what garbage collection moves goes among the host's data.
+    /// True if garbage collection moves data to the host's streams.
     #[inline]
     pub fn are_mixed(&self) -> bool {
         self.apart.len() != self.tasks.len()
@@ -205,7 +205,7 @@ impl StreamTable {
         self.rebuild.is_some()
     }
 
-    /// True if `stream` is one of those.
+    /// True if `stream` is one that scrubbing has only once a die has failed.
     pub(crate) fn is_for_rebuild(&self, stream: Stream) -> bool {
         self.rebuild.is_some_and(|first| stream >= first)
     }
@@ -225,13 +225,13 @@ impl StreamTable {
         self.partial
     }
 
-    /// Why units of `stream` are written.
+    /// Cause of `stream`.
     #[inline]
     pub fn cause(&self, stream: Stream) -> StreamCause {
         self.of[usize::from(stream.0)].0
     }
 
-    /// The class of what `stream` writes.
+    /// Class of data in `stream`.
     #[inline]
     pub fn class(&self, stream: Stream) -> u8 {
         self.of[usize::from(stream.0)].1

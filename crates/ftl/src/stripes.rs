@@ -1,4 +1,4 @@
-//! Stripes in write order: which program units of a superblock protect which.
+//! Stripes in write order: the groups of program units of a superblock that protect each other.
 //!
 //! A code instance divides a superblock into runs of neighbours in write order. The frontier skips the slots of parity and of missing lanes (decision 0011).
 
@@ -40,24 +40,24 @@ impl LaneSet {
     }
 }
 
-/// What a program unit of a superblock is for.
+/// Role of a program unit of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum PuRole {
-    /// It holds units of data.
+    /// Holds units of data.
     Data,
-    /// It holds the parity of its stripe.
+    /// Holds the parity of its stripe.
     Parity,
-    /// It holds the parity of the program units before it in its own block(s).
+    /// Holds the parity of the program units before it in its own block(s).
     BlockParity,
-    /// It holds the parity of a stripe as far as it had been filled, or it was left out so that the stripe could end there.
+    /// Holds the parity of a stripe as far as it had been filled, or was left out so that the stripe could end there.
     Partial,
-    /// It is kept for the list of another block's owners.
+    /// Kept for the list of another block's owners.
     List,
-    /// Nothing is ever programmed there: its lane was gone when the superblock was opened, or it is left over by stripes.
+    /// Never programmed: its lane was gone when the superblock was opened, or stripes left it over.
     Gap,
 }
 
-/// How one code instance divides a superblock.
+/// Division of a superblock into the stripes of one code.
 ///
 /// The superblock's program units, in write order, fall into stripes of at most `data + parity` neighbours, of sizes that differ by
 /// one at most, so that any width will do. A stripe is never wider than a superpage, hence its members lie on different lanes.
@@ -69,9 +69,9 @@ pub(crate) enum PuRole {
 /// the group has on that lane. Stripes do not cross from one group into the next, and the last superpage belongs to none.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct StripeLayout {
-    /// Of the dies; absent where there is only one within blocks.
+    /// Code over dies; absent if there is only one within blocks.
     code: Option<Code>,
-    /// Within blocks.
+    /// Code within blocks.
     block_code: Option<Code>,
     /// Superpages of a group: one without a code within blocks.
     group_rows: u32,
@@ -83,11 +83,11 @@ pub(crate) struct StripeLayout {
     ranges: Vec<Range<PuWithin>>,
     /// The stripe after the last one of each group.
     group_ends: Vec<u32>,
-    /// Where the parity of each stripe begins, counted from its first program unit.
+    /// First parity of each stripe, counted from its first program unit.
     first_parity: Vec<u16>,
     /// Stripe of each program unit of a superblock.
     stripe_of: IndexVec<PuWithin, u32>,
-    /// What each program unit is for, where no lane is gone.
+    /// Role of each program unit while no lane is gone.
     roles: IndexVec<PuWithin, PuRole>,
 }
 
@@ -143,7 +143,7 @@ impl StripeLayout {
             let last = if block.is_some() { end - 1 } else { end };
             let left = stripes.divide(first * lanes..last * lanes, u32::from(data) + u32::from(parity));
             if left != 0 && block.is_some() {
-                // Pages of a block are programmed in order: none may be left out before the parity of the others.
+                // Pages of a block are programmed in order, so that none may be left out before the parity of the others.
                 let limit = format!(
                     "leaves {left} program units over in the {} before the parity of their blocks: change one of the codes",
                     (last - first) * lanes
@@ -171,7 +171,7 @@ impl StripeLayout {
         let data_pus = layout.data_pus() as usize;
         let over = stripes.roles.as_slice()[..data_pus].iter().filter(|&&role| role == PuRole::Gap).count();
         if over != 0 && layout.list_rows() != 0 {
-            // Nor may any be left out before the lists.
+            // Pages of a block are programmed in order, so that none may be left out before the lists.
             let limit = format!(
                 "leaves {over} of {data_pus} program units over before the lists of owners in the last page of a block: \
                  change the code, or device.repair.identifier"
@@ -201,7 +201,7 @@ impl StripeLayout {
             _ if self.code.is_none() => (u32::from(length != 0), length),
             0 => (0, 0),
             count if length / count > self.parity => (count, length),
-            // The stripes would be too short to hold data beside their parity: what is over is left out.
+            // Stripes of this size would have no room for data beside their parity: the program units that are over are left out.
             _ => (length / width, length / width * width),
         };
         assert!(used <= length && (count == 0) == (used == 0), "{count} stripes over {used} of {length}");
@@ -235,7 +235,7 @@ impl StripeLayout {
         }
     }
 
-    /// The code over dies that makes parity; none where there is only one within blocks.
+    /// The code over dies; `None` if there is only one within blocks.
     pub(crate) fn code(&self) -> Option<&Code> {
         self.code.as_ref()
     }
@@ -315,7 +315,7 @@ impl StripeLayout {
             .take(self.parity.min(most) as usize)
     }
 
-    /// What program unit `pu` is for, given the lanes that were gone when its superblock was opened.
+    /// Role of program unit `pu`, given the lanes that were gone when its superblock was opened.
     #[inline]
     pub(crate) fn role(&self, pu: PuWithin, gaps: Option<&LaneSet>) -> PuRole {
         let role = self.roles[pu];
@@ -340,7 +340,7 @@ fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &SlotLayout)
             format!("with {parity} parity a stripe is {width} dies wide; a flash core has {}", layout.dies());
         return Err(ConfigError::new("device.protection.data", data, limit));
     }
-    // Every stretch of so many neighbours, round the end.
+    // Every run of `width` neighbours, also over the end of a superpage.
     let shared = (0..lanes.len()).find(|&first| {
         let stretch = (0..width as usize).map(|i| lanes[(first + i) % lanes.len()].local_die);
         let mut dies: Vec<LocalDie> = stretch.collect();

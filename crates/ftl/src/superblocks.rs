@@ -5,7 +5,7 @@ use crate::streams::StreamCause;
 use outlast_decisions::{NO_CANDIDATE, SuperblockColumns, SuperblockState};
 use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 
-/// What is known of each superblock of a flash core, and the list of free ones.
+/// Table of the superblocks of a flash core, and the list of free ones.
 ///
 /// [`take_free`](Self::take_free) and [`open`](Self::open), then [`programmed`](Self::programmed) or [`settle`](Self::settle) for every
 /// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`erased`](Self::erased).
@@ -19,7 +19,7 @@ pub(crate) struct SuperblockTable {
     /// Valid units, with [`NO_CANDIDATE`] unless it is sealed.
     #[persist(each)]
     valid: IndexVec<SuperblockId, u32>,
-    /// Host units that had been written when it was sealed, and how many others had been sealed before.
+    /// Host units that had been written when it was sealed, and the number of seals before.
     #[persist(each)]
     sealed_at: IndexVec<SuperblockId, u64>,
     #[persist(each)]
@@ -35,10 +35,10 @@ pub(crate) struct SuperblockTable {
     /// The stream that opened it last.
     #[persist(each)]
     opened_by: IndexVec<SuperblockId, Stream>,
-    /// Why its units move, while it is being relocated.
+    /// Cause of moving its units, while it is being relocated.
     #[persist(each)]
     moved_for: IndexVec<SuperblockId, StreamCause>,
-    /// How many collection empties or erases.
+    /// Superblocks that collection empties or erases.
     coming: u32,
     /// Free ones, the one freed longest ago first.
     free: Vec<SuperblockId>,
@@ -49,7 +49,7 @@ pub(crate) struct SuperblockTable {
 }
 
 impl SuperblockTable {
-    /// `count` superblocks of `pus` program units, erased; `tracked`: each program unit is told apart.
+    /// `count` superblocks of `pus` program units, erased; `tracked`: with a bit for each program unit.
     pub(crate) fn new(count: usize, pus: u32, tracked: bool) -> Self {
         Self {
             pus,
@@ -71,7 +71,7 @@ impl SuperblockTable {
         }
     }
 
-    /// All of them.
+    /// All superblocks.
     pub(crate) fn ids(&self) -> impl ExactSizeIterator<Item = SuperblockId> + use<> {
         self.state.indices()
     }
@@ -81,7 +81,7 @@ impl SuperblockTable {
         self.state[superblock]
     }
 
-    /// Those in one state.
+    /// Superblocks in state `wanted`.
     pub(crate) fn in_state(&self, wanted: SuperblockState) -> impl Iterator<Item = SuperblockId> {
         self.state
             .iter_indexed()
@@ -117,12 +117,12 @@ impl SuperblockTable {
         self.valid[superblock]
     }
 
-    /// The same of all superblocks.
+    /// Valid units of all superblocks, with [`NO_CANDIDATE`] unless sealed.
     pub(crate) fn counts(&self) -> &[u32] {
         self.valid.as_slice()
     }
 
-    /// What a policy sees of superblocks of `units` slots, after so many units of the host.
+    /// View of superblocks of `units` slots for a policy; `clock`: units that the host has written.
     pub(crate) fn view(&self, clock: u64, units: u32) -> SuperblockColumns<'_> {
         SuperblockColumns {
             valid: self.valid.as_slice(),
@@ -137,7 +137,7 @@ impl SuperblockTable {
         }
     }
 
-    /// A unit of `superblock` has become valid.
+    /// Counts a unit of `superblock` that has become valid.
     #[inline]
     pub(crate) fn unit_valid(&mut self, superblock: SuperblockId) {
         debug_assert!(
@@ -147,7 +147,7 @@ impl SuperblockTable {
         self.valid[superblock] += 1;
     }
 
-    /// A unit of `superblock` has become stale.
+    /// Counts a unit of `superblock` that has become stale.
     #[inline]
     pub(crate) fn unit_stale(&mut self, superblock: SuperblockId) {
         debug_assert!(
@@ -157,7 +157,7 @@ impl SuperblockTable {
         self.valid[superblock] -= 1;
     }
 
-    /// `units` valid units have moved.
+    /// Counts `units` valid units that have moved from one superblock to another.
     #[inline]
     pub(crate) fn units_moved(&mut self, from: SuperblockId, to: SuperblockId, units: u32) {
         debug_assert!(from != to, "superblock {from} is relocated to itself");
@@ -178,13 +178,13 @@ impl SuperblockTable {
         self.programmed.get(pu.0)
     }
 
-    /// Free ones.
+    /// Free superblocks, the one freed longest ago first.
     #[inline]
     pub(crate) fn free(&self) -> &[SuperblockId] {
         &self.free
     }
 
-    /// Takes a free superblock: the least worn or the most worn one, of equals the one freed first, or whichever that is.
+    /// Takes a free superblock by `pick`; of equally worn ones the one freed first.
     ///
     /// # Panics
     /// If none is free.
@@ -194,13 +194,13 @@ impl SuperblockTable {
         let index = match pick {
             FreePick::FreedFirst => Some(0),
             FreePick::LeastWorn => all.min_by_key(of),
-            // The least of the complement: the first of the most worn, as the most would give the last.
+            // Smallest complement: the first of the most worn ones, while `max_by_key` would give the last.
             FreePick::MostWorn => all.min_by_key(|index| !of(index)),
         };
         self.free.remove(index.expect("a stream asks whether a superblock is free before it opens one"))
     }
 
-    /// `superblock`, free until now, is being filled by `stream`.
+    /// Opens `superblock`, free until now, for `stream`.
     pub(crate) fn open(&mut self, superblock: SuperblockId, stream: Stream) {
         assert!(
             self.state[superblock] == SuperblockState::Free,
@@ -217,7 +217,7 @@ impl SuperblockTable {
         self.opened_by[superblock] = stream;
     }
 
-    /// `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; whether those
+    /// Records that `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; true if those
     /// were the last.
     #[inline]
     pub(crate) fn programmed(&mut self, superblock: SuperblockId, first: Pu, count: u32, clock: u64) -> bool {
@@ -233,7 +233,7 @@ impl SuperblockTable {
         self.settle(superblock, count, clock)
     }
 
-    /// `count` program units of `superblock` are not to come any more; whether those were the last: then it is sealed.
+    /// Takes `count` program units of `superblock` off those to come; true if those were the last: then it is sealed.
     ///
     /// # Panics
     /// If so many were not to come.
@@ -261,7 +261,7 @@ impl SuperblockTable {
         self.seals += 1;
     }
 
-    /// `superblock`, sealed, is a candidate no more: its units move for `cause`.
+    /// Begins the relocation of `superblock`, sealed, for `cause`: it is no candidate any more.
     ///
     /// # Panics
     /// If it is not sealed.
@@ -274,13 +274,13 @@ impl SuperblockTable {
         self.valid[superblock] |= NO_CANDIDATE;
     }
 
-    /// Superblocks that collection empties or erases: each will be free.
+    /// Superblocks that collection empties or erases: each will be free once it is erased.
     #[inline]
     pub(crate) fn coming(&self) -> u32 {
         self.coming
     }
 
-    /// `superblock` is a candidate again.
+    /// Gives up the relocation of `superblock`, which is a candidate again.
     ///
     /// # Panics
     /// If it is not being relocated.
@@ -290,7 +290,7 @@ impl SuperblockTable {
         self.valid[superblock] &= !NO_CANDIDATE;
     }
 
-    /// `superblock` has been erased, and its blocks have spent `cycles`. It is free, unless it cannot be used.
+    /// Records that `superblock` has been erased, with mean P/E cycles `cycles`. It is free if `usable`, else retired.
     ///
     /// # Panics
     /// If it was not being relocated, or still holds valid units: erasing them would lose data.
@@ -305,14 +305,14 @@ impl SuperblockTable {
         }
     }
 
-    /// `superblock`, free, is given up.
+    /// Retires `superblock`, which is free.
     pub(crate) fn retire(&mut self, superblock: SuperblockId) {
         self.set(superblock, SuperblockState::Free, SuperblockState::Retired);
         self.free.retain(|&other| other != superblock);
         self.retired += 1;
     }
 
-    /// `superblock`, given up, can be used after all.
+    /// Frees `superblock`, which was retired and can be used after all.
     pub(crate) fn restore(&mut self, superblock: SuperblockId) {
         self.set(superblock, SuperblockState::Retired, SuperblockState::Free);
         self.free.push(superblock);
@@ -325,18 +325,18 @@ impl SuperblockTable {
         *state = to;
     }
 
-    /// Superblocks that have been given up.
+    /// Number of retired superblocks.
     #[inline]
     pub(crate) fn retired(&self) -> u32 {
         self.retired
     }
 
-    /// Host units that had been written when a superblock was sealed last.
+    /// Units that the host had written when the superblock was sealed last.
     pub(crate) fn sealed_at(&self, superblock: SuperblockId) -> u64 {
         self.sealed_at[superblock]
     }
 
-    /// Which of all seals that of a superblock was; `None` unless it is sealed.
+    /// Number of the seal of a superblock among all seals; `None` unless it is sealed.
     pub(crate) fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
         (self.state[superblock] == SuperblockState::Sealed).then(|| self.sealed_order[superblock])
     }
@@ -416,7 +416,7 @@ impl SuperblockTable {
     }
 }
 
-/// Which free superblock is to be taken.
+/// Choice among free superblocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FreePick {
     /// The one freed longest ago.

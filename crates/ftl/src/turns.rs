@@ -1,8 +1,8 @@
-//! Collection without time, whose moves and the host's writes take turns.
+//! State of collection without time, whose moves and the host's writes take turns.
 //!
-//! Without time there is no flash that is busy. What stands in its place is a host that always has a write waiting, and a collection that goes on as soon as it may:
-//! each write enters when the rules of a timed run let it ([`HostCredit`], marks, room), and until they do, collection deals with one stretch of its victim after
-//! the other.
+//! Without time no flash is busy. Instead the host always has a write waiting, and collection works as soon as it may: each write enters when the
+//! rules of a timed run admit it ([`HostCredit`], marks, room), and until then collection handles one stretch of its victim after another (decision
+//! 0099).
 
 use crate::credit::{HostCredit, VictimWork};
 use outlast_units::{Ppn, Stream, SuperblockId};
@@ -12,17 +12,17 @@ use outlast_units::{Ppn, Stream, SuperblockId};
 pub(crate) struct UntimedTurns {
     pub(crate) credit: HostCredit,
     pub(crate) victim: Option<UntimedVictim>,
-    /// Writes of the host that may enter without a question, as far as their stream has a slot; the credit for them is spent already.
+    /// Writes of the host that may enter without further checks, if their stream has a slot; their credit is spent already.
     pub(crate) granted_writes: u32,
     /// The superblock that wear levelling empties.
     pub(crate) cold: Option<ColdVictim>,
-    /// Operations for which wear levelling has not had its turn yet, without the programs after the first few.
+    /// Operations of dies for which wear levelling has not had its turn yet, without programs since `programmed`.
     pub(crate) owed: u64,
     pub(crate) programmed: u64,
 }
 
 impl UntimedTurns {
-    /// The next write of the host is asked again.
+    /// Withdraws granted writes, with their credit: the next write of the host is checked again.
     pub(crate) fn recall_writes(&mut self) {
         if self.victim.is_some() {
             self.credit.return_writes(self.granted_writes);
@@ -38,7 +38,7 @@ pub(crate) struct UntimedVictim {
     /// The stream that its valid units move to, and whether it has to open a superblock for them.
     pub(crate) stream: Stream,
     pub(crate) opens: bool,
-    /// The first slot not dealt with.
+    /// First slot not handled yet.
     pub(crate) next: Ppn,
     pub(crate) work: VictimWork,
 }

@@ -1,4 +1,4 @@
-//! Which superblock to empty: for its space, or since its data has lain too long.
+//! Choice of the superblock to relocate: for its space, its wear, or the age of its data.
 
 use super::Ftl;
 use crate::policy::{FtlPolicies, SuperblockUserPolicy, choose, choose_by};
@@ -45,7 +45,7 @@ impl Ftl {
         None
     }
 
-    /// The superblock that scrubbing should move by the user's policy, of those that are not `is_flagged` already.
+    /// The superblock that scrubbing should move by the user's policy, among those not `is_flagged` already.
     pub fn choose_to_scrub(&mut self, is_flagged: impl Fn(SuperblockId) -> bool) -> Option<SuperblockId> {
         let units = self.codes.most_data_units();
         let FtlPolicies { scrub, cells, shares, .. } = &mut *self.policies;
@@ -61,14 +61,14 @@ impl Ftl {
         choose(scrub.as_mut()?, &view, &mut RandomDraws { choices: 1, rng: &mut self.rng }, false)
     }
 
-    /// True if a policy of the user's says how much the host may write while a victim is moved.
+    /// True if a policy of the user's sets the host's share of collection's grants.
     #[inline]
     pub fn is_paced_by_policy(&self) -> bool {
         self.policies.pacing.is_some()
     }
 
-    /// The share, 0 to 1, of what collection lets in while `victim` is moved: what the user's policy says, of a host of which `waiting` writes
-    /// wait and whose open superblocks have room for `room` units.
+    /// The host's share, 0 to 1, of collection's grants while `victim` is moved, by the user's policy. `waiting`: host writes that wait; `room`:
+    /// units for which the host's open superblocks have room.
     pub fn choose_host_share(&mut self, now: Nanos, victim: SuperblockId, room: u32, waiting: u32) -> f64 {
         let (start_free, stop_free) = self.room.marks();
         let question = HostShareQuestion {
@@ -90,25 +90,25 @@ impl Ftl {
         self.policies.pacing.as_mut().and_then(|policy| policy.decide(&question, check)).unwrap_or(1.0)
     }
 
-    /// True if a policy of the user's asks to see what the cells have gone through: then [`Ftl::show_cells`] before each question.
+    /// True if a policy of the user's needs figures of cells: then [`Ftl::show_cells`] is to be called before each choice.
     #[inline]
     pub fn policies_need_cells(&self) -> bool {
         self.policies.need_cells()
     }
 
-    /// Has `fill` write down what the cells have gone through, for the policies of the user's that see it.
+    /// Updates the figures of cells by `fill`, for the policies of the user's that see them.
     pub fn show_cells(&mut self, fill: impl FnOnce(&Self, &mut CellColumns)) {
         let mut cells = self.policies.cells.take().unwrap_or_default();
         fill(self, &mut cells);
         self.policies.cells = Some(cells);
     }
 
-    /// True if [`Ftl::policy_failure`] has something to say.
+    /// True if a policy of the user's has failed: see [`Ftl::policy_failure`].
     pub fn has_policy_failed(&self) -> bool {
         self.policies.have_failed()
     }
 
-    /// What the user's policy did that it must not, if it did.
+    /// Error of the first of the user's policies that failed.
     pub fn policy_failure(&self) -> Option<ConfigError> {
         self.policies.failure()
     }
@@ -126,7 +126,7 @@ impl Ftl {
     }
 
     fn pick_victim(&mut self) -> Option<SuperblockId> {
-        // Until one is free for the host, or for data that must move, there is no waiting.
+        // Without a superblock for the host, or for data that must move, a policy may not wait.
         let must = self.free_superblocks() <= self.reserve();
         if self.is_mixed() {
             return self.pick_mixed(must);
@@ -142,8 +142,8 @@ impl Ftl {
         pick_by_policy(user_policy, &config.gc, &view, rng, must)
     }
 
-    /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
-    /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
+    /// Picks a victim where superblocks hold different amounts of data: policies see the part of a target superblock that a victim's valid units
+    /// would fill. Superblocks whose code is outdated come first, if anything is gained from them.
     fn pick_mixed(&mut self, must: bool) -> Option<SuperblockId> {
         let most = self.codes.most_data_units();
         let mut shares = std::mem::take(&mut self.policies.shares);
@@ -163,8 +163,8 @@ impl Ftl {
         victim
     }
 
-    /// So much of `most` slots as the valid units of `superblock` would fill of a superblock that they move to. With [`NO_CANDIDATE`]
-    /// where they find no place; and, if `only_outdated`, where its code is not outdated.
+    /// Part of a target superblock that the valid units of `superblock` would fill, scaled to `most` slots. With [`NO_CANDIDATE`] if they find no
+    /// place, or, with `only_outdated`, if its code is not outdated.
     fn share(&self, superblock: SuperblockId, most: u32, only_outdated: bool) -> u32 {
         let valid = self.superblocks.count(superblock);
         if valid & NO_CANDIDATE != 0 {
@@ -210,7 +210,7 @@ fn bounded(count: u32, units: u32) -> u32 {
     (count & !NO_CANDIDATE).min(units) | (count & NO_CANDIDATE)
 }
 
-/// Those of all superblocks, written to `shares`, unless each one is within the bound as it is.
+/// Valid units of all superblocks within the bound: as they are, or written to `shares` if one exceeds it.
 fn bounded_counts<'a>(superblocks: &'a SuperblockTable, units: u32, shares: &'a mut Vec<u32>) -> &'a [u32] {
     let counts = superblocks.counts();
     if counts.iter().all(|&count| count & !NO_CANDIDATE <= units) {
@@ -221,7 +221,7 @@ fn bounded_counts<'a>(superblocks: &'a SuperblockTable, units: u32, shares: &'a 
     shares
 }
 
-/// The choice of the user's policy, or else of the one that the settings name. `must`: whether space that can be gained has to be.
+/// The choice of the user's policy, or else of the policy in the settings. `must`: a policy may not decline while space can be gained.
 fn pick_by_policy(
     user_policy: &mut Option<SuperblockUserPolicy>,
     gc: &GcConfig,
@@ -231,7 +231,7 @@ fn pick_by_policy(
 ) -> Option<SuperblockId> {
     let mut draws = RandomDraws { choices: gc.choices, rng };
     let victim = match user_policy {
-        // Of a run that is about to end the drive must not come to a stop before.
+        // The run ends with the failure of the policy, and the drive must not stop before.
         Some(policy) => choose(policy, view, &mut draws, must)
             .or_else(|| if policy.has_failed() { choose_by(gc.policy, view, &mut draws) } else { None }),
         None => choose_by(gc.policy, view, &mut draws),

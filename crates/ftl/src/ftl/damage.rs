@@ -1,4 +1,4 @@
-//! Operations that failed, data that is lost, lanes that are given up.
+//! Damage: program operations that failed, data that is lost, lanes that are given up.
 
 use super::{Ftl, WrittenSlot};
 use crate::causes::ProgramCause;
@@ -15,7 +15,7 @@ impl Ftl {
         let (superblock, within) = self.within_superblock(pu);
         let lane = self.lane_position(within);
         debug_assert!(!self.superblocks.is_programmed(pu), "program unit {pu} fails after it was programmed");
-        // After a loss of power what has no data any more is programmed all the same, and may fail.
+        // After a loss of power, program units without data are programmed all the same, and may fail.
         debug_assert!(
             !self.lanes.has_failed(pu) || self.is_disowned(pu),
             "program unit {pu} fails twice, with data in it"
@@ -47,8 +47,8 @@ impl Ftl {
         Ppn::each(self.layout.slots_of(pu)).all(|slot| !self.map.owner(slot).is_some())
     }
 
-    /// The content of a program unit that failed before its stripe got its parity no longer counts in the stripe; until it has
-    /// been written elsewhere it is in the controller's hand.
+    /// Keeps the units of a program unit that failed before its stripe got its parity in the controller's memory until they have been written
+    /// elsewhere: they no longer count in the stripe.
     pub(super) fn keep_failed_units(&mut self, pu: Pu) {
         let slots = self.layout.slots_of(pu);
         let Some(contents) = self.contents.as_mut().filter(|contents| contents.keeps_stale()) else { return };
@@ -60,7 +60,7 @@ impl Ftl {
         contents.erase(slots.start.0, slots.end - slots.start);
     }
 
-    /// To be called when the units of a failed program unit have been written again.
+    /// Drops the kept units of failed program units. To be called when they have been written again.
     pub fn drop_failed(&mut self) {
         self.losses.drop_unwritten();
         self.drop_origins();
@@ -73,7 +73,7 @@ impl Ftl {
             return None;
         }
         if !self.can_append(stream) {
-            // Among the host's data, too, what is held back is for data that the drive has taken.
+            // Where collection moves data to the host's stream, too, held-back superblocks are for data that the drive has accepted.
             if !self.streams.are_mixed() || !self.may_open_for_moved(stream) {
                 return None;
             }
@@ -101,9 +101,9 @@ impl Ftl {
         Some(to)
     }
 
-    /// The unit of `slot` cannot be read any more. If it is current, its logical page is lost: reads of it fail until it is written
-    /// or trimmed. Returns the page. A page of the mapping table is not lost, as the controller still has it in its memory: the next flush
-    /// writes it again.
+    /// Loses the unit of `slot`, which cannot be read any more. If it is current, its logical page is lost: reads of it fail until it is written or
+    /// trimmed. Returns the page. A page of the mapping table is not lost, as the controller still has it in its memory: the next flush writes it
+    /// again.
     pub fn lose(&mut self, slot: Ppn) -> Option<Lpn> {
         if !self.map.is_valid(slot) {
             return None;
@@ -111,7 +111,7 @@ impl Ftl {
         let lpn = self.map.owner(slot);
         self.map.unmap(lpn);
         if self.losses.take(slot).is_some() {
-            // It had left the flash's image when its program operation failed.
+            // Its bytes were moved to the controller's memory when its program operation failed.
             self.superblocks.unit_stale(self.layout.superblock_of(slot));
         } else {
             self.invalidate(slot);
@@ -120,7 +120,7 @@ impl Ftl {
         self.record_loss(lpn).then_some(lpn)
     }
 
-    /// The newest copy of `lpn` is lost; whether its data is, with that: it is not if the controller has it.
+    /// Records that the newest copy of `lpn` is lost; true if its data is lost with it, and not in the controller's memory.
     pub(super) fn record_loss(&mut self, lpn: Lpn) -> bool {
         if self.is_map_page(lpn) {
             self.record_trim(lpn);
@@ -150,7 +150,7 @@ impl Ftl {
         self.lanes.is_dead(self.lane_position(self.within_superblock(pu).1))
     }
 
-    /// Die `local_die` (or only `plane` of it) has failed for good: from now on no superblock uses its lanes.
+    /// Gives up die `local_die` (or only `plane` of it), which has failed for good: no superblock uses its lanes any more.
     pub fn give_up_die(&mut self, local_die: LocalDie, plane: Option<u16>) {
         let lanes: Vec<LaneIndex> = self.layout.lanes_of_die(local_die).to_vec();
         for lane in lanes {
@@ -173,15 +173,15 @@ impl Ftl {
         self.review_room();
     }
 
-    /// `dies` are not there yet.
+    /// Marks the lanes of `dies` as absent.
     pub(super) fn mark_absent_dies(&mut self, dies: &[LocalDie]) {
         for &lane in dies.iter().flat_map(|&die| self.layout.lanes_of_die(die)) {
             self.lanes.mark_absent(lane);
         }
     }
 
-    /// Die `local_die`, absent until now, is there: superblocks opened from now on lie on it, too. Those that are open or full do not
-    /// until they have been moved ([`SuperblockView::is_narrow`](super::SuperblockView::is_narrow)).
+    /// Adds die `local_die`, absent until now: superblocks opened from now on lie on it, too. Those that are open or full do not until they have been
+    /// moved ([`SuperblockView::is_narrow`](super::SuperblockView::is_narrow)).
     pub fn add_die(&mut self, local_die: LocalDie) {
         for &lane in self.layout.lanes_of_die(local_die) {
             self.lanes.mark_present(lane);
@@ -191,8 +191,8 @@ impl Ftl {
         self.review_room();
     }
 
-    /// Nothing more is programmed on `lane` of the open superblock `superblock`. Program units already begun or full are still
-    /// to be reported as programmed or failed.
+    /// Gives up `lane` of the open superblock `superblock`: nothing more is programmed there. Program units already begun or full are still to be
+    /// reported as programmed or failed.
     fn give_up_lane(&mut self, superblock: SuperblockId, lane: LaneIndex) {
         if self.superblocks.state(superblock) != SuperblockState::Open {
             return;
@@ -202,10 +202,10 @@ impl Ftl {
         }
         let units = self.layout.units_per_pu();
         let Some(stream) = self.filler(superblock).filter(|&stream| !self.frontiers[stream].is_full()) else {
-            // All of its data is on the way to flash; parity that is still due would have been taken already.
+            // All of its data is on the way to flash, and its parity has been taken.
             return;
         };
-        // Program units that nothing was put into yet: after the one begun.
+        // Program units without any unit: those after the one begun.
         let frontier = &self.frontiers[stream];
         let at = self.layout.within_of(superblock, frontier.next());
         let begun = frontier.begun(units) != 0;
@@ -223,14 +223,14 @@ impl Ftl {
                 {
                     gone += 1;
                 }
-                // Lists come when all data has.
+                // Lists are handed out once all data has been.
                 PuRole::List if !self.is_used_up(self.layout.pu_at(superblock, pu)) => gone += 1,
                 _ => {}
             }
         }
         self.frontiers[stream].break_straight();
         let here = !begun && self.lane_position(at) == lane && self.role(superblock, at) == PuRole::Data;
-        // The one under way is not counted among those that come later.
+        // The frontier counts the program unit under way apart from those that come later.
         self.frontiers[stream].lose_later((data - u32::from(here)) * units);
         if here {
             self.advance_frontier(stream, at);

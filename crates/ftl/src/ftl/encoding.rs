@@ -1,4 +1,4 @@
-//! Which code new superblocks get, and which old ones no longer have the code, or the dies, of new ones.
+//! Codes of new superblocks, and superblocks whose code, or dies, are no longer those of new ones.
 
 use super::Ftl;
 use crate::policy::FtlPolicies;
@@ -16,7 +16,7 @@ impl Ftl {
         self.codes.of_class()[usize::from(class)]
     }
 
-    /// From now on superblocks of class `class` get code `code`; those that it has keep theirs until they are moved
+    /// Gives superblocks of class `class` that are opened from now on code `code`; older ones keep theirs until they are moved
     /// ([`SuperblockView::is_outdated`](super::SuperblockView::is_outdated)).
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// The codes that a drive begins with, and, where they follow figures of superblocks, what is kept for that.
+    /// Assigns the codes that a drive begins with; if codes follow figures of superblocks, begins to keep these.
     pub(super) fn begin_codes(&mut self, protection: Option<&ProtectionConfig>) -> Result<(), ConfigError> {
         let none = CodeConfig { data: 1, parity: 0, block: None };
         let code = |class| protection.map_or(none, |protection| protection.code(class));
@@ -63,8 +63,8 @@ impl Ftl {
         Ok(())
     }
 
-    /// Checks that the rules of `protection` suit the dies, and that none leaves a superblock less data than the last one of its class, by which room is
-    /// counted.
+    /// Checks that the rules of `protection` suit the dies, and that none leaves a superblock less data than the strongest code of its class, by
+    /// which room is counted.
     fn check_rules(&self, protection: &ProtectionConfig) -> Result<(), ConfigError> {
         let room = |code: CodeConfig, at: &str| {
             let counted = self.codes.room_of(code, &self.layout, self.lanes.dead());
@@ -87,27 +87,27 @@ impl Ftl {
         Ok(())
     }
 
-    /// True if it is kept what superblocks have gone through ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::count_uncorrectable`]).
+    /// True if figures of superblocks' uses are kept ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::count_uncorrectable`]).
     #[inline]
     pub fn keeps_uses(&self) -> bool {
         self.uses.is_some()
     }
 
-    /// Time begins, and so many wrong bits are expected of the worst codeword of `superblock`.
+    /// Sets the wrong bits expected in the worst codeword of `superblock` as time begins.
     pub fn begin_use(&mut self, superblock: SuperblockId, expected_errors: f64) {
         if let Some(uses) = &mut self.uses {
             uses.begin(superblock, expected_errors);
         }
     }
 
-    /// `superblock` is about to be erased, with so many wrong bits expected of its worst codeword, and so many pages read again.
+    /// Ends a use of `superblock`, which is about to be erased: `expected_errors` in its worst codeword, `rereads` pages read again.
     pub fn end_use(&mut self, superblock: SuperblockId, expected_errors: f64, rereads: u32) {
         if let Some(uses) = &mut self.uses {
             uses.end(superblock, expected_errors, rereads);
         }
     }
 
-    /// Neither ECC nor re-reads have given `units` units of program unit `pu`.
+    /// Counts `units` units of program unit `pu` that neither ECC nor re-reads recovered.
     pub fn count_uncorrectable(&mut self, pu: Pu, units: u32) {
         let (superblock, _) = self.within_superblock(pu);
         if let Some(uses) = &mut self.uses {
@@ -115,8 +115,8 @@ impl Ftl {
         }
     }
 
-    /// The user's policy, or the rules of the class, choose the code of `superblock`, which `stream` has just opened. Room and memory are counted by the
-    /// code of the class, so no choice may need more; where the class has no parity, there is nothing to choose.
+    /// Chooses the code of `superblock`, which `stream` has just opened, by the user's policy or the rules of the class. Room and memory are counted
+    /// by the code of the class, so no choice may need more; without parity in the class there is nothing to choose.
     #[cold]
     pub(super) fn choose_code(&mut self, superblock: SuperblockId, stream: Stream) {
         let free = self.free_superblocks() + 1;
@@ -165,7 +165,7 @@ impl Ftl {
             Some(policy) => policy.decide(&question, check),
             None => by_figures.choose(&question).filter(|chosen| check(chosen).is_ok()),
         };
-        // Where lanes are gone, a code with less parity may leave less room, which no policy can foresee: then the superblock gets that of its class.
+        // With lanes gone, a code with less parity may leave less room, which no policy can foresee: then the superblock gets the code of its class.
         let has_room =
             |&chosen: &ChosenCode| lanes.dead().is_none() || room_of(chosen).is_ok_and(|room| room >= least);
         let chosen = chosen.filter(has_room);
@@ -176,7 +176,7 @@ impl Ftl {
     }
 
     /// True if `superblock` is sealed and its code is not the one that its stream has now. Codes that are chosen superblock by superblock are never
-    /// outdated: nobody knows what the user's policy would choose now, and rules would choose the same, as figures change only with an erasure.
+    /// outdated: the user's policy is not asked again, and rules would choose the same, as figures change only with an erasure.
     #[inline]
     pub(super) fn is_outdated(&self, superblock: SuperblockId) -> bool {
         let stream = self.superblocks.opened_by(superblock);
@@ -186,7 +186,7 @@ impl Ftl {
             && self.streams.cause(stream) != StreamCause::Partial
     }
 
-    /// Members that stripes of `superblock`, which is sealed, have lost: those of lanes that are gone, and those that a loss of power took.
+    /// Members that stripes of `superblock` have lost if it is sealed, else 0: those of lanes that are gone, and one for a loss of power.
     pub(super) fn members_lost(&self, superblock: SuperblockId) -> u32 {
         if self.superblocks.state(superblock) == SuperblockState::Sealed {
             self.members_lost_since(superblock)
@@ -195,7 +195,7 @@ impl Ftl {
         }
     }
 
-    /// As [`Ftl::members_lost`], of a superblock that may not be sealed. One that a loss of power took counts once, however many it took.
+    /// As [`Ftl::members_lost`], of a superblock that may not be sealed. Members that a loss of power took count as one, however many there are.
     pub(super) fn members_lost_since(&self, superblock: SuperblockId) -> u32 {
         let by_power = self.lanes.is_cut(superblock) && self.lacks_members(superblock);
         self.lanes_lost_since(superblock) + u32::from(by_power)

@@ -1,4 +1,4 @@
-//! Figures: what has been written, worn and used.
+//! Figures of a translation layer: counts of writes and reads, wear, bad blocks.
 
 use super::Ftl;
 use crate::causes::{PagesRead, UnitsWritten};
@@ -8,7 +8,7 @@ use outlast_settings::ftl::VictimPolicy;
 use outlast_units::BlockIndex;
 use std::iter::Sum;
 
-/// What a translation layer has counted since the beginning, and what it counts now.
+/// Counts of a translation layer since the beginning, and of its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FtlFigures {
     /// Units written, by cause.
@@ -39,13 +39,13 @@ pub struct FtlFigures {
 /// P/E cycles of some blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockWear {
-    /// How many blocks these are.
+    /// Number of blocks.
     pub blocks: u64,
     /// The sum of their P/E cycles.
     pub cycles: u64,
-    /// Of the least-worn one; [`u32::MAX`] where there is none.
+    /// P/E cycles of the least-worn one; [`u32::MAX`] if there is none.
     pub least: u32,
-    /// Of the most-worn one.
+    /// P/E cycles of the most-worn one.
     pub most: u32,
 }
 
@@ -56,7 +56,7 @@ impl Default for BlockWear {
 }
 
 impl BlockWear {
-    /// Of one block.
+    /// Wear of one block.
     fn of(cycles: u32) -> Self {
         Self { blocks: 1, cycles: cycles.into(), least: cycles, most: cycles }
     }
@@ -79,7 +79,7 @@ impl Sum for BlockWear {
 }
 
 impl Ftl {
-    /// What has been counted.
+    /// Figures of this translation layer.
     pub fn figures(&self) -> FtlFigures {
         let (programmed, each) = (self.counts.pus_programmed(), u64::from(self.layout.programs_per_pu()));
         let (victims, victim_units) = self.superblocks.victims();
@@ -129,7 +129,7 @@ impl Ftl {
         let good = |superblock| self.physical.good(&self.layout, superblock, self.lanes.erasable(superblock));
         let blocks = self.physical.blocks();
         let found: BlockWear = in_use.flat_map(good).map(|block| BlockWear::of(blocks.cycles(block))).sum();
-        // Of a drive without any that takes data, all blocks tell what it has gone through.
+        // A drive without a block that takes data is as worn as all its blocks.
         if found.blocks != 0 {
             found
         } else {

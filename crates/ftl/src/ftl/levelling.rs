@@ -1,4 +1,4 @@
-//! Wear levelling without time: it gets of the dies' operations what it gets in time while the host has writes waiting.
+//! Wear levelling without time: its share of the dies' operations is that of a timed run while the host has writes waiting.
 
 use super::Ftl;
 use crate::streams::StreamCause;
@@ -7,7 +7,7 @@ use crate::turns::{ColdVictim, UntimedVictim};
 use outlast_units::Ppn;
 
 impl Ftl {
-    /// Has wear levelling begin with what it wants to move, if it moves nothing.
+    /// Begins to move the superblock that wear levelling chooses, if it moves none.
     pub(super) fn begin_cold(&mut self) {
         if self.turns.cold.is_some() {
             return;
@@ -21,7 +21,7 @@ impl Ftl {
         self.level_wear(0);
     }
 
-    /// Operations by which what collection is about to deal with of `victim` is read.
+    /// Read operations of the next stretch of `victim` that collection is about to handle.
     pub(super) fn reads_of(&self, victim: &UntimedVictim) -> u32 {
         let units = self.layout.units_per_pu();
         let end = self.layout.first_slot(victim.superblock).0 + self.layout.units_per_superblock();
@@ -30,7 +30,7 @@ impl Ftl {
         pus.filter(|&at| self.map.valid_in(Ppn(at), units.min(end - at)) != 0).count() as u32
     }
 
-    /// The dies have done `operations` more, beside programs: wear levelling has its turns.
+    /// Gives wear levelling its turns for `operations` more operations of the dies, beside programs.
     pub(super) fn level_wear(&mut self, operations: u32) {
         let programs = self.counts.pus_programmed() - self.turns.programmed;
         self.turns.owed += programs + u64::from(operations);
@@ -45,7 +45,7 @@ impl Ftl {
         self.turns.programmed = self.counts.pus_programmed();
     }
 
-    /// Wear levelling ends what it has begun.
+    /// Moves the rest of the superblock that wear levelling has begun.
     pub(super) fn finish_cold(&mut self) {
         while let Some(cold) = self.turns.cold {
             self.move_cold(cold);
@@ -60,7 +60,8 @@ impl Ftl {
         pus.map(|at| (Ppn(at), self.map.valid_in(Ppn(at), units))).find(|&(_, valid)| valid != 0)
     }
 
-    /// Operations of the dies after which the next step of moving `cold` has its turn: a read and a part of a program, or, when all is moved, an erasure on each lane.
+    /// Operations of the dies after which the next step of moving `cold` has its turn: a read and the part of a program that its units fill, or, when
+    /// all is moved, an erasure on each lane.
     fn price_of_next(&self, cold: ColdVictim) -> u64 {
         let every = u64::from(self.background_every);
         match self.next_cold(cold) {

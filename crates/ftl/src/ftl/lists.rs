@@ -2,8 +2,7 @@
 //! in allocation order, so that what was on a die that has failed can be found without a search of the mapping table: in the spare
 //! area of the neighbour's pages, which costs nothing, or in the last page of its blocks, which is kept for this.
 //!
-//! What a list says is what the translation layer knew when it wrote the page: [`Ftl::owner`]. Whether a unit listed is still current
-//! is for the mapping table to say.
+//! A list has the owners at the time of its writing: [`Ftl::owner`]. The mapping table says if a unit listed is still current.
 
 use super::Ftl;
 use crate::causes::ProgramCause;
@@ -13,14 +12,14 @@ use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
-/// Reading what lists the owners of a failed die's units.
+/// Read of a program unit that lists owners of a failed die's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct ListRead {
     /// The program unit to be read.
     pub pu: Pu,
-    /// Of the program units that it lists, the first; the others follow at distances of a superpage.
+    /// First program unit that it lists; the others follow at distances of a superpage.
     pub listed: Pu,
-    /// How many it lists.
+    /// Number of program units that it lists.
     pub count: u32,
 }
 
@@ -55,8 +54,8 @@ impl Ftl {
         u64::from(self.layout.data_superpages() * self.layout.units_per_pu())
     }
 
-    /// What has to be read to know the owners of all units on die `local_die`, which has failed: of the superblocks that are full,
-    /// every page of the neighbour (`by_page`), or those with its lists. `None` where a list that is needed is gone, too.
+    /// Reads that give the owners of all units on die `local_die`, which has failed: in superblocks that are full, every page of the neighbour
+    /// (`by_page`), or its pages with lists. `None` if a list that is needed is gone, too.
     pub fn list_reads(&self, local_die: LocalDie, by_page: bool) -> Option<Vec<ListRead>> {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {

@@ -5,11 +5,11 @@ use crate::causes::ProgramCause;
 use crate::table::PageMapping;
 use outlast_units::{Lpn, Pu, Stream};
 
-/// How much of a slot's number an entry has room for.
+/// Bytes of a slot's number in an entry, if the entry has room.
 const SLOT_BYTES: usize = size_of::<u32>();
 
 impl Ftl {
-    /// A flush of the mapping table is to begin, when the one under way has ended; does nothing where there are none.
+    /// Requests a flush of the mapping table, which begins when the one under way has ended; does nothing without flushes.
     pub fn request_map_flush(&mut self) {
         if let Some(maps) = &mut self.maps {
             maps.request();
@@ -28,7 +28,7 @@ impl Ftl {
         self.maps.as_ref().is_some_and(|maps| maps.would_repeat(self.counts.clock()))
     }
 
-    /// True if a flush of the mapping table waits for a superblock: it has the next one, before the host, which could otherwise take every one.
+    /// True if a flush of the mapping table waits for a superblock: it gets the next one, before the host, which could otherwise take every one.
     pub fn map_awaits_room(&self) -> bool {
         self.maps.is_some()
             && self.streams.map().is_some_and(|stream| self.frontiers[stream].is_full())
@@ -90,7 +90,7 @@ impl Ftl {
         slot
     }
 
-    /// What page `page` of the table says now.
+    /// Bytes of page `page` of the table as the mapping is now.
     fn map_bytes(&self, page: u32) -> Vec<u8> {
         let Some((maps, config)) = self.maps.as_ref().zip(self.config.map_flush) else { return Vec::new() };
         let mut bytes = vec![0; self.config.mapping_unit.0 as usize];
@@ -103,7 +103,7 @@ impl Ftl {
         bytes
     }
 
-    /// Flushes, without time, what is to be flushed; what finds no room stays dirty.
+    /// Flushes the mapping table, without time, if it is due; pages that find no room stay dirty.
     #[cold]
     pub(super) fn flush_map_untimed(&mut self) {
         let Some(stream) = self.streams.map() else { return };
@@ -121,7 +121,8 @@ impl Ftl {
         }
     }
 
-    /// The mapping has another entry for `lpn`; of a page of the table: its newest copy is lost.
+    /// Marks the page of the table that has the entry of `lpn`, which has changed, as dirty; or page `lpn` itself, if it is one of the table: its
+    /// newest copy is lost.
     #[inline]
     pub(super) fn entry_changed(&mut self, lpn: Lpn) {
         if let Some(maps) = &mut self.maps {
@@ -148,7 +149,7 @@ impl Ftl {
         self.maps.as_ref().map_or(0, |maps| maps.dirty())
     }
 
-    /// Checks that what is on flash of every page that is not dirty is what the mapping says, as far as bytes are kept.
+    /// Checks that the copy on flash of every clean page agrees with the mapping, if bytes are kept.
     pub(super) fn check_maps(&self) -> Result<(), String> {
         let Some(maps) = &self.maps else { return Ok(()) };
         maps.check()?;

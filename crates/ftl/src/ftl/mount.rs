@@ -1,4 +1,4 @@
-//! The mapping beside what flash says of it, and what reading that takes.
+//! Records for a mount: the mapping compared with what flash alone says of it, and the reads of a mount.
 
 use super::Ftl;
 use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, OnFlash, rebuild};
@@ -6,7 +6,7 @@ use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId};
 
-/// How a mount finds the mapping.
+/// Settings by which a mount finds the mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountOptions {
     /// Bytes programmed between two checkpoints of the mapping; absent: none is made.
@@ -15,14 +15,14 @@ pub struct MountOptions {
     pub lists: bool,
 }
 
-/// What a mount reads. Pages that lie in no superblock are spread over the dies.
+/// Reads of a mount. Pages outside superblocks are spread over the dies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MountReads {
     /// Pages of the journal, and of the list of blocks that were given up.
     pub journal: u64,
     /// Pages of the checkpoint.
     pub checkpoint: u64,
-    /// Pages that tell whether a superblock is erased, open or full.
+    /// Headers of superblocks: erased, open or full.
     pub headers: u64,
     /// Pages with the owners of units in superblocks that are full, one list after another.
     pub lists: u64,
@@ -33,7 +33,7 @@ pub struct MountReads {
 }
 
 impl Ftl {
-    /// A unit of `lpn` has been put into `slot`; it supersedes the one in `old`, or data that was lost.
+    /// Records that a unit of `lpn` has been put into `slot`; it supersedes the one in `old`, or data that was lost.
     #[inline(never)]
     pub(super) fn record_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
         self.set_origin(slot, old, was_lost);
@@ -45,7 +45,7 @@ impl Ftl {
         }
     }
 
-    /// Program unit `pu` is on flash.
+    /// Records that program unit `pu` is on flash.
     #[inline(never)]
     pub(super) fn record_programmed(&mut self, pu: Pu) {
         self.release_origins(pu);
@@ -55,7 +55,7 @@ impl Ftl {
         }
     }
 
-    /// The host has given up the data of `lpn`.
+    /// Records that the host has given up the data of `lpn`.
     #[inline]
     pub(super) fn record_trim(&mut self, lpn: Lpn) {
         if let Some(records) = &mut self.records {
@@ -63,8 +63,8 @@ impl Ftl {
         }
     }
 
-    /// Checks that flash alone says what the tables say: where each page is, what is lost, which superblocks are erased, open and full, of
-    /// which blocks they consist, and which of these are bad. With `dump`, units that are not on flash count.
+    /// Checks that flash alone gives the tables: the slot of each page, lost pages, erased, open and full superblocks, the blocks of each, and bad
+    /// blocks. With `dump`, units that are not on flash count.
     ///
     /// # Errors
     /// The first disagreement.
@@ -125,8 +125,7 @@ impl Ftl {
         }
     }
 
-    /// What a mount reads now, if the drive finds its mapping so: `options` says how, `page_bytes` is the size of a page. With `dump` the
-    /// buffer has been written to flash.
+    /// Reads of a mount by `options`, with pages of `page_bytes`, in the present state. With `dump` the buffer has been written to flash.
     ///
     /// # Panics
     /// If nothing has been recorded.

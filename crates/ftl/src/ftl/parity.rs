@@ -8,7 +8,7 @@ use outlast_decisions::SuperblockState;
 use outlast_media::{Blank, Contents, Unit};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
-/// Along which program units a code goes.
+/// Axis along which a code protects program units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum CodeAxis {
     /// Over dies: a stripe.
@@ -22,7 +22,7 @@ impl CodeAxis {
     pub const ALL: [Self; 2] = [Self::Dies, Self::Block];
 }
 
-/// Program units that one code word covers.
+/// Program units that one code word covers, with its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CodeLine {
     superblock: SuperblockId,
@@ -183,7 +183,7 @@ impl Ftl {
         Some(shards::encode(code, data, blanks))
     }
 
-    /// As [`Ftl::sums`], to be looked at.
+    /// As [`Ftl::sums`], in memory of their own, to be compared.
     fn encoded(
         &self,
         superblock: SuperblockId,
@@ -213,7 +213,7 @@ impl Ftl {
         let in_memory = self.encoded(superblock, line, &members, unit)?;
         let mut present = outlast_codes::ShardSet::default();
         let mut had_of_line = vec![None; code.shards()];
-        // A line that is shorter than the code lacks only zeroes.
+        // Members that a line lacks to the length of the code are zero.
         let data = members.iter().filter(|&&(_, index)| index < line.data).count();
         for index in data..line.data {
             present = present.with(index);
@@ -286,7 +286,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Where bytes are kept: the cover gives back what was written.
+    /// Checks that the cover gives the bytes that were written, if bytes are kept.
     pub(super) fn check_cover_gives(
         &self,
         pu: Pu,
@@ -331,7 +331,7 @@ impl Ftl {
         assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
     }
 
-    /// The parity of what a stripe held when it was covered.
+    /// Checks the cover of a stripe against the data that it covers.
     fn check_cover(
         &self,
         superblock: SuperblockId,
@@ -359,7 +359,7 @@ impl Ftl {
     }
 }
 
-/// What the data members of a line hold in unit `unit` of their program units, each with its number in the code.
+/// Unit `unit` of each data member of a line, with the member's number in the code.
 fn data_of<'a>(
     layout: &'a SlotLayout,
     contents: &'a Contents,

@@ -1,4 +1,4 @@
-//! Parity as it is seen from outside.
+//! View of parity for callers.
 
 use super::parity::CodeAxis;
 use super::{Ftl, LineMember};
@@ -56,20 +56,18 @@ impl<'a> ParityView<'a> {
         })
     }
 
-    /// What protects a stripe that is not yet full; `None` in a drive without parity.
+    /// Place of covers of stripes that are not yet full; `None` in a drive without parity.
     pub fn partial_place(self) -> Option<PartialPlace> {
         self.ftl.partials.place()
     }
 
-    /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
-    /// that way.
+    /// Number of members of the line of program unit `pu` along `axis` that it takes to rebuild another; `None` without parity along `axis`.
     pub fn line_needs(self, pu: Pu, axis: CodeAxis) -> Option<u32> {
         let line = self.ftl.line(pu, axis)?;
         Some(self.ftl.members(line).filter(|&(_, index)| index < line.data).count() as u32)
     }
 
-    /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
-    /// that way.
+    /// The other members of the line of program unit `pu` along `axis`, with the place of each; none without parity along `axis`.
     pub fn line_of(self, pu: Pu, axis: CodeAxis) -> impl Iterator<Item = LineMember> + use<'a> {
         let line = self.ftl.line(pu, axis);
         line.into_iter().flat_map(move |line| {

@@ -1,7 +1,7 @@
-//! What protects the data of a stripe that is not yet full.
+//! Covers: protection of the data of a stripe that is not yet full.
 //!
-//! Parity of what has been written so far is programmed beside the stripe (into the stripe itself, or into superblocks of its own)
-//! and is worth something until the stripe has its own: a *cover*. A cover counts from when all of it is on flash.
+//! Parity of the data so far is programmed into the stripe itself, or into superblocks of its own, and protects the data until the stripe has its
+//! parity: a *cover*. A cover counts once all of it is on flash.
 
 use super::Ftl;
 use crate::causes::ProgramCause;
@@ -65,7 +65,7 @@ impl Ftl {
         }
         let superblock = frontier.superblock();
         let at = self.layout.within_of(superblock, frontier.next());
-        // Opened when its class had no parity over dies yet, it has none to be covered by.
+        // A superblock opened when its class had no parity over dies has none that could cover it.
         let code = self.code_of(superblock).filter(|code| code.parity() != 0)?;
         Some((superblock, code.stripe_of(at), at))
     }
@@ -88,7 +88,7 @@ impl Ftl {
         // The program unit under way is not counted among those that come later; `seek` takes the next one out.
         self.frontiers[stream].lose_later((spent.len() as u32 - 1) * units);
         if ends {
-            // Programmed all the same: the pages of a block are programmed in order, without leaving any out.
+            // Programmed as padding: the pages of a block are programmed in order, without leaving any out.
             for &pu in &pus {
                 self.disown(pu);
             }
@@ -204,12 +204,12 @@ impl Ftl {
         self.partials.send(stream, stripe, cover);
     }
 
-    /// The slots of program unit `pu` hold no logical page.
+    /// Clears the owners of the slots of program unit `pu`.
     pub(super) fn disown(&mut self, pu: Pu) {
         self.map.disown(self.layout.first_slot_of(pu), self.layout.units_per_pu());
     }
 
-    /// A program unit is on flash: is it of partial parity?
+    /// Reports that program unit `pu` is on flash, which may complete a cover.
     #[inline]
     pub(super) fn settle_cover(&mut self, pu: Pu) {
         if self.partials.programmed(pu) {
@@ -217,13 +217,13 @@ impl Ftl {
         }
     }
 
-    /// A program unit of partial parity could not be programmed: its stripe is as exposed as before.
+    /// Drops the cover of program unit `pu`, which could not be programmed: its stripe is as exposed as before.
     pub(super) fn cover_failed(&mut self, pu: Pu) {
         self.partials.failed(pu);
         self.settle_log();
     }
 
-    /// The data of program unit `within` leaves its stripe, which is not full: a cover that counts it is worth nothing any more.
+    /// Drops the cover of the stripe of program unit `within`, whose data leaves the stripe before it is full.
     pub(super) fn expose(&mut self, superblock: SuperblockId, within: PuWithin) {
         let Some(stripe) = self.code_of(superblock).map(|code| code.stripe_of(within)) else { return };
         let open = (superblock, stripe);
@@ -248,8 +248,7 @@ impl Ftl {
         self.partials.set_exposed(stream, if cached { 0 } else { exposed });
     }
 
-    /// Power has failed and the buffer is empty: covers on their way to flash never come, and the superblock in which partial parity
-    /// was being written is not written on.
+    /// Drops covers on their way to flash, as power has failed, and closes the superblock in which partial parity was being written.
     pub(super) fn forget_coming(&mut self) {
         self.partials.forget_coming(self.layout.pus_per_superblock());
         self.settle_log();
@@ -285,13 +284,13 @@ impl Ftl {
         gives
     }
 
-    /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
+    /// Drops the covers of all stripes of `superblock` before `stripe`, which are full.
     pub(super) fn uncover(&mut self, superblock: SuperblockId, stripe: u32) {
         self.partials.drop_before(superblock, stripe);
         self.settle_log();
     }
 
-    /// Superblocks of partial parity in which nothing is needed any more hold nothing but stale data.
+    /// Settles superblocks of partial parity without a cover in use: all in them is stale.
     fn settle_log(&mut self) {
         while let Some((superblock, left)) = self.partials.take_closed(self.layout.pus_per_superblock()) {
             self.settle_pus(superblock, left);

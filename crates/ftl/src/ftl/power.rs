@@ -1,4 +1,4 @@
-//! Loss of power: what the buffer's loss undoes, and what becomes of program units that were on their way to flash.
+//! Loss of power: logical pages go back to their copies on flash, and program units that were on their way are filled anew or given up.
 
 use super::Ftl;
 use super::parity::CodeAxis;
@@ -10,25 +10,25 @@ use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
-/// What a loss of power leaves to be done.
+/// Consequences of a loss of power that the caller has to deal with.
 #[derive(Clone, Debug, Default)]
 pub struct PowerAftermath {
     /// Units that were only in the buffer.
     pub lost: u64,
     /// Superblocks that have been filled: nothing more will be programmed there.
     pub sealed: Vec<SuperblockId>,
-    /// Program units that no data came to: they are to be filled, in this order, before anything else is programmed. What holds
-    /// parity gets it anew from [`Ftl::recompute_parity`].
+    /// Program units without data: they are to be filled, in this order, before anything else is programmed. Those that hold parity get it anew from
+    /// [`Ftl::recompute_parity`].
     pub fill: Vec<Pu>,
     /// Program units that must be read to compute parity anew.
     pub read: Vec<Pu>,
-    /// Program units in which the newest copies had to be looked for: those of superblocks that were not filled.
+    /// Program units that were searched for the newest copies: those of superblocks that were not filled.
     pub scanned: u64,
 }
 
 impl Ftl {
-    /// From now on each unit in the buffer knows what it superseded; what untimed writes have left in the buffer goes to flash. Does
-    /// nothing where the buffer is protected.
+    /// Begins to keep the origin of each unit in the buffer; units that untimed writes have left in the buffer go to flash. Does nothing if the
+    /// buffer is protected.
     pub fn begin_origins(&mut self) {
         if !self.room.erases_late() || self.origins.is_some() {
             return;
@@ -49,7 +49,7 @@ impl Ftl {
         self.checks_before_write = true;
     }
 
-    /// Writes without time need no origins.
+    /// Stops keeping origins: writes without time need none.
     #[cold]
     pub(super) fn drop_origins_of_all(&mut self) {
         self.origins = None;
@@ -57,13 +57,13 @@ impl Ftl {
         self.checks_before_write = self.held.is_some() || self.maps.is_some();
     }
 
-    /// True if all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
+    /// True if `superblock` may be erased: all units that superseded units of it are on flash, or safe in the buffer.
     #[inline]
     pub(super) fn may_erase(&self, superblock: SuperblockId) -> bool {
         self.origins.as_ref().is_none_or(|origins| !origins.is_pinned(superblock))
     }
 
-    /// The unit in `slot` supersedes the one in `origin`.
+    /// Sets the origin of the unit in `slot` to `origin`, or to [`LOST`] if `was_lost`.
     pub(super) fn set_origin(&mut self, slot: Ppn, origin: Ppn, was_lost: bool) {
         if let Some(origins) = &mut self.origins {
             let origin = if was_lost { LOST } else { origin };
@@ -72,15 +72,15 @@ impl Ftl {
         }
     }
 
-    /// Program unit `pu` is on flash: what its units superseded is needed no more.
+    /// Releases the origins of program unit `pu`, which is on flash.
     pub(super) fn release_origins(&mut self, pu: Pu) {
         if let Some(origins) = &mut self.origins {
             origins.release(&self.layout, pu);
         }
     }
 
-    /// Program unit `pu` will never be on flash. What superseded one of its stale units now goes back to that unit's own origin; the
-    /// origins of its valid ones are kept until those have been written again.
+    /// Takes program unit `pu`, which will never be on flash, out of all chains of origins. A unit that superseded one of its stale units gets the
+    /// origin of the stale one; origins of its valid units are kept until these have been written again.
     #[cold]
     pub(super) fn pass_on_origins(&mut self, pu: Pu) {
         let Some(mut origins) = self.origins.take() else { return };
@@ -91,9 +91,10 @@ impl Ftl {
             let mut next = if lpn.is_some() { self.lookup(lpn) } else { Ppn::NONE };
             if !next.is_some() {
                 match origins.trimmed.get(&lpn) {
-                    // Its trim would be undone: then to what it superseded, which nothing erases before the trim is safe.
+                    // The page was trimmed, and an undone trim would lead here: from now on to the origin, which nothing erases before the trim is
+                    // safe.
                     Some(&former) if former == slot => drop(origins.trimmed.insert(lpn, origin)),
-                    // The trim would be undone to a newer copy, which may go back to this one.
+                    // An undone trim would lead to a newer copy, whose chain of origins may lead here.
                     Some(&former) => next = former,
                     None => {}
                 }
@@ -106,7 +107,7 @@ impl Ftl {
                 let in_buffer = is_copy(next) && !self.is_programmed(next);
                 let at = if in_buffer { origins.of(&self.layout, next) } else { None };
                 let Some(at) = at else {
-                    // What superseded it is on flash, or it was trimmed.
+                    // The chain ended before this slot: a newer copy is on flash, or the page was trimmed. Nothing leads to the origin any more.
                     origins.unpin(&self.layout, origin);
                     break;
                 };
@@ -121,7 +122,7 @@ impl Ftl {
         self.origins = Some(origins);
     }
 
-    /// The unit of `from`, whose program operation failed, has been put into `to`.
+    /// Moves the origin of the unit of `from`, whose program operation failed, to `to`.
     #[cold]
     pub(super) fn move_origin(&mut self, from: Ppn, to: Ppn) {
         let is_new = self.is_new(from);
@@ -130,7 +131,7 @@ impl Ftl {
         }
     }
 
-    /// Units of failed program units that are still to be written again had no place to go.
+    /// Drops kept origins of failed program units: their units had no place to go.
     #[cold]
     pub(super) fn drop_origins(&mut self) {
         if let Some(origins) = &mut self.origins {
@@ -138,7 +139,7 @@ impl Ftl {
         }
     }
 
-    /// Power has failed: space that is held back may have been lost, but what could not be moved may be moved now.
+    /// Records that power has failed: superblocks held back may have been spent, and a victim that had no place to go may have one now.
     pub fn power_failed(&mut self) {
         self.room.power_failed();
         if let Some(maps) = &mut self.maps {
@@ -157,7 +158,7 @@ impl Ftl {
         row < self.physical.programmed(&self.layout, superblock, lane)
     }
 
-    /// The pages of `pu` hold garbage until they are erased, and are passed over.
+    /// Counts the pages of `pu`, which hold garbage until they are erased, as programmed.
     fn use_up(&mut self, pu: Pu) {
         let (superblock, within) = self.within_superblock(pu);
         if self.is_skipped(superblock, within) || self.lanes.is_dead(self.lane_position(within)) {
@@ -166,8 +167,8 @@ impl Ftl {
         self.physical.program(&self.layout, superblock, within, 1);
     }
 
-    /// The stream whose frontier lies in `superblock`, which is open: that still fills it, or has filled it and no other since. Other
-    /// frontiers may have been left in it in an earlier life of the superblock.
+    /// The stream that fills `superblock`, which is open, or has filled it and no other since. A frontier of another stream may point into it from an
+    /// earlier use of the superblock.
     pub(super) fn filler(&self, superblock: SuperblockId) -> Option<Stream> {
         let stream = self.superblocks.opened_by(superblock);
         if self.streams.cause(stream) == StreamCause::Partial {
@@ -187,9 +188,9 @@ impl Ftl {
         })
     }
 
-    /// Power failed and the buffer is empty. `started` are the program units whose programming was under way, `queued` those that
-    /// were full and waited for it, beside those held back. Every logical page goes back to its newest copy on flash; program units that nothing was
-    /// programmed to are filled anew by their stream, as far as it still stands in their superblock.
+    /// Empties the buffer, as power failed. `started`: program units whose programming was under way; `queued`: those that were full and waited for
+    /// it, without those held back. Every logical page goes back to its newest copy on flash; program units that were not begun are filled anew by
+    /// their stream, if its frontier is still in their superblock.
     pub fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) -> PowerAftermath {
         self.begin_origins();
         if let Some(records) = &mut self.records {
@@ -230,7 +231,7 @@ impl Ftl {
         after
     }
 
-    /// The units of `pu`, which are lost, are superseded by the copies before them. Returns how many were current.
+    /// Maps the pages of the units of `pu`, which are lost, back to their origins on flash. Returns the number of units that were current.
     fn fall_back_to_origins(&mut self, pu: Pu) -> u64 {
         let Some(origins) = self.origins.take() else { return 0 };
         let mut lost = 0;
@@ -249,7 +250,7 @@ impl Ftl {
         lost
     }
 
-    /// Page `lpn`, which has no copy, goes back to what it was at `at`: a slot on flash, lost, or nothing.
+    /// Gives page `lpn`, which has no copy, its former state `at`: a slot on flash, lost, or nothing.
     pub(super) fn restore_copy(&mut self, lpn: Lpn, at: Ppn) {
         self.entry_changed(lpn);
         if self.losses.is_lost_stale(at) {
@@ -268,7 +269,7 @@ impl Ftl {
         }
     }
 
-    /// What was on its way to the open superblock `superblock` is gone.
+    /// Drops program units `gone` of the open superblock `superblock`, which were on their way to flash.
     fn drop_unprogrammed(
         &mut self,
         superblock: SuperblockId,
@@ -311,7 +312,7 @@ impl Ftl {
                 && !started
                 && !self.is_skipped(superblock, within)
             {
-                // No data will come there, but the pages after it are programmed only after it.
+                // No data goes there, but the pages after it can be programmed only after it.
                 after.fill.push(pu);
                 continue;
             }
@@ -333,8 +334,9 @@ impl Ftl {
         self.code_of(superblock).map_or(0, |code| code.stripe_of(within))
     }
 
-    /// Members `gone` of a stripe whose data had all been handed out are lost. Where parity is on flash and data is not, the rest of
-    /// the stripe is filled with garbage that no longer counts. Else parity is computed anew over what is there.
+    /// Drops members `gone` of a stripe whose data had all been handed out. If parity is on flash and some data is not, the lost members count as
+    /// failed and are filled with padding. Else parity is computed anew over the data on flash. Returns the number of program units that are not to
+    /// come any more.
     fn drop_stripe_members(
         &mut self,
         superblock: SuperblockId,
@@ -348,7 +350,7 @@ impl Ftl {
         };
         let on_flash = members.iter().any(|&pu| is_parity(self, pu) && self.is_on_flash(superblock, pu));
         let data_lost = gone.iter().any(|&(pu, _)| !is_parity(self, pu));
-        // Parity within blocks has been handed out for all of its group at once, and covers what is lost.
+        // Parity within blocks was handed out for all of its group at once, and still covers the lost members.
         let keep = (on_flash && data_lost) || self.is_group_complete(superblock, stripe);
         let mut settled = 0;
         for &(pu, started) in gone {
@@ -412,12 +414,12 @@ impl Ftl {
         }
     }
 
-    /// Puts the frontier of `stream` back to the first program unit that still can be programmed. The data that is on flash of the
-    /// stripe under way must be read to know its parity.
+    /// Moves the frontier of `stream` back to the first program unit that can still be programmed. Data on flash of the stripe under way must be read
+    /// to know its parity.
     fn rewind_frontier(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
         if self.superblocks.state(superblock) != SuperblockState::Open || self.lanes.is_closed(superblock) {
-            // All of it has been used up, or nothing more goes there and no parity is due.
+            // All of its pages are programmed, or it is closed and no parity is due.
             self.frontiers[stream].close();
             return;
         }
@@ -446,8 +448,7 @@ impl Ftl {
             && (!self.lanes.is_irregular(superblock) || !self.is_used_up(pu))
     }
 
-    /// The program units on flash of the stripes that are under way: after a loss of power they are read, so that the parity that is
-    /// still to come is known again.
+    /// The program units on flash of stripes under way: after a loss of power they are read, so that parity that is still to come is known again.
     pub fn stripes_under_way(&self) -> Vec<Pu> {
         let mut members = Vec::new();
         for stream in self.frontiers.streams() {
@@ -464,8 +465,8 @@ impl Ftl {
         members
     }
 
-    /// The unit in `slot` cannot be read while its stripe's parity is computed anew: it is lost, and the stripe covers it no more.
-    /// Returns its page, if it was current.
+    /// Loses the unit in `slot`, which cannot be read while its stripe's parity is computed anew: the stripe covers it no more. Returns its page, if
+    /// it was current.
     pub fn lose_uncovered(&mut self, slot: Ppn) -> Option<Lpn> {
         if self.partials.are_on_flash() {
             let (superblock, within) = self.within_superblock(self.layout.pu_of(slot).0);
@@ -473,7 +474,7 @@ impl Ftl {
         }
         let lost = self.lose(slot);
         if lost.is_none() && self.origins.is_some() && self.owner(slot).is_some() {
-            // A loss of power may come before what superseded it has come to flash.
+            // Another loss of power may come before the unit that superseded it is on flash.
             self.losses.lose_stale(slot);
         }
         self.map.disown(slot, 1);

@@ -1,4 +1,4 @@
-//! Where parity goes, and which lanes hold nothing.
+//! Places of parity, and program units that hold no data.
 
 use super::Ftl;
 use super::parity::{CodeAxis, CodeLine};
@@ -10,7 +10,7 @@ use outlast_decisions::SuperblockState;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 
-/// Where the unit of one member of a stripe is to be found.
+/// Place of the unit of one member of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineMember {
     /// Nothing was ever written there: zeroes, free to use.
@@ -40,7 +40,7 @@ impl Ftl {
         self.lanes.is_given_up(superblock, self.lane_position(pu_within))
     }
 
-    /// What program unit `pu_within` of `superblock` is for.
+    /// Role of program unit `pu_within` of `superblock`.
     pub(super) fn role(&self, superblock: SuperblockId, pu_within: PuWithin) -> PuRole {
         let gaps = self.opened_gaps(superblock);
         match self.code_of(superblock) {
@@ -88,12 +88,12 @@ impl Ftl {
         streams.filter(|&stream| self.streams.cause(stream) != StreamCause::Partial)
     }
 
-    /// To be called when lanes have come or gone.
+    /// Counts data slots anew. To be called when lanes have come or gone.
     pub(super) fn count_data_units(&mut self) {
         self.codes.count_data_units(&self.layout, self.lanes.dead());
     }
 
-    /// A superblock has been opened in which some program units hold no data.
+    /// Prepares the frontier of `stream`, which has opened a superblock in which some program units hold no data.
     #[cold]
     pub(super) fn open_irregular(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
@@ -105,7 +105,7 @@ impl Ftl {
             None if !self.policies.choose_codes() => self.codes.data_units(stream),
             _ => data_units(&self.layout, self.codes.of(superblock), self.lanes.opened(superblock)),
         };
-        // As yet no program unit is under way: the first one with data is sought as every other is.
+        // No program unit is under way yet: the first one with data is sought as every other.
         debug_assert!(
             data.is_multiple_of(self.layout.units_per_pu()),
             "program units hold data wholly or not"
@@ -114,7 +114,7 @@ impl Ftl {
         self.seek_data(stream, PuWithin(0));
     }
 
-    /// The program unit under way is full: on to the next one that holds data; stripes left behind are due their parity.
+    /// Moves the frontier of `stream`, whose program unit is full, to the next one that holds data; parity of the stripes left behind is due.
     #[cold]
     pub(super) fn skip_to_data(&mut self, stream: Stream) {
         let frontier = &self.frontiers[stream];
@@ -123,8 +123,8 @@ impl Ftl {
         self.advance_frontier(stream, from);
     }
 
-    /// On to the first program unit from `from` on that holds data. Where that is in another stripe, the ones before are not
-    /// exposed any more.
+    /// Moves the frontier to the first program unit from `from` on that holds data. If that is in another stripe, the stripes before are not exposed
+    /// any more.
     pub(super) fn advance_frontier(&mut self, stream: Stream, from: PuWithin) {
         let before = self.frontiers[stream].due().end;
         self.seek_data(stream, from);
@@ -140,7 +140,7 @@ impl Ftl {
         }
     }
 
-    /// Puts the frontier at the first program unit from `from` on that holds data.
+    /// Sets the frontier to the first program unit from `from` on that holds data, and the end of due parity to its stripe.
     pub(super) fn seek_data(&mut self, stream: Stream, from: PuWithin) {
         let superblock = self.frontiers[stream].superblock();
         let (pus, units) = (PuWithin(self.layout.data_pus()), self.layout.units_per_pu());
@@ -154,8 +154,8 @@ impl Ftl {
         self.frontiers[stream].move_to(first, units);
     }
 
-    /// The next program unit of parity that can be programmed now, as the data of its stripe is complete, or of lists, as that of the
-    /// superblock is. To be asked for after every program unit that is full, until there is none.
+    /// Takes the next program unit of parity, which is due when the data of its stripe is complete, or of lists, when that of the superblock is. To
+    /// be called after every program unit that is full, until there is none.
     pub fn take_parity(&mut self, stream: Stream) -> Option<Pu> {
         loop {
             let frontier = &self.frontiers[stream];
@@ -208,7 +208,7 @@ impl Ftl {
     /// Programs, without time, all parity that is due.
     pub(super) fn program_parity(&mut self, stream: Stream) {
         while let Some(pu) = self.take_parity(stream) {
-            // What it covers is replaced no more, and comes to flash before it.
+            // Data that the parity covers must not be replaced any more, and is programmed before it.
             self.program_held();
             self.programmed(pu);
         }
@@ -216,7 +216,7 @@ impl Ftl {
 
     pub(super) fn member(&self, line: CodeLine, pu: Pu, index: usize) -> LineMember {
         let (superblock, within) = self.within_superblock(pu);
-        // Along a block all but its parity was there to be covered, or is nothing but zeroes.
+        // Along a block, data that is not on flash was never written: zeroes. Only its parity can be missing.
         let is_parity = index >= line.data;
         if self.lanes.has_failed(pu) {
             LineMember::Gone
@@ -225,7 +225,7 @@ impl Ftl {
         } else if self.superblocks.state(superblock) == SuperblockState::Open
             && !(is_parity && self.is_skipped(superblock, within))
         {
-            // Data on a lane that has been given up was either never put there or is on its way, to fail.
+            // Data on a lane that has been given up was never put there, or is on its way and will fail.
             LineMember::Buffered(pu)
         } else if is_parity {
             LineMember::Gone

@@ -1,4 +1,4 @@
-//! Relocation: moving the valid units of a superblock, erasing it. Which one it is, is in `choices`.
+//! Relocation: moving the valid units of a superblock. `choices` picks the superblock.
 
 use super::Ftl;
 use crate::bits::{lowest, ones};
@@ -7,23 +7,23 @@ use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{Ppn, Pu, PuWithin, Stream, SuperblockId, count_few};
 
-/// Units of a stretch of slots, a bit each, and how many they are.
+/// Units of a stretch of slots: a bit each, and their number.
 #[derive(Clone, Copy, Debug)]
 struct UnitRun(u64, u32);
 
-/// What [`Ftl::relocate_units`] did.
+/// Result of [`Ftl::relocate_units`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelocatedUnits {
-    /// Units of those asked for that had become stale meanwhile.
+    /// Units to be moved that had become stale meanwhile.
     pub stale: u32,
-    /// Units of those asked for that are still to be looked at.
+    /// Units to be moved that have not been considered yet, a bit each.
     pub remaining: u64,
     /// The program unit that the last unit moved has filled; it can be programmed now.
     pub completed: Option<Pu>,
 }
 
 impl Ftl {
-    /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
+    /// Valid units of program unit `pu_within` of a superblock being relocated, a bit each; 0 of any other.
     #[inline]
     pub fn valid_units(&self, superblock: SuperblockId, pu_within: PuWithin) -> u64 {
         if self.superblocks.state(superblock) != SuperblockState::Collecting {
@@ -32,7 +32,7 @@ impl Ftl {
         self.valid_units_of_any(superblock, pu_within)
     }
 
-    /// The valid units of program unit `pu_within` of a superblock, whatever becomes of it, a bit each.
+    /// Valid units of program unit `pu_within` of a superblock in any state, a bit each.
     #[inline]
     pub fn valid_units_of_any(&self, superblock: SuperblockId, pu_within: PuWithin) -> u64 {
         let units = self.layout.units_per_pu();
@@ -70,7 +70,7 @@ impl Ftl {
         if filled && frontier.is_broken() {
             self.skip_to_data(stream);
         }
-        // What lies above the unit that fills a program unit has not been looked at, be it valid or stale.
+        // Units above the one that fills a program unit have not been considered, valid or stale.
         debug_assert!(filled || moved == valid, "units are left over, and so is room");
         let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
         let stale = looked_at & !moved;
@@ -107,7 +107,7 @@ impl Ftl {
         to
     }
 
-    /// Bytes and origins of units that have moved go with them.
+    /// Moves bytes, origins and records of units that have moved.
     #[cold]
     fn carry_contents(&mut self, first: Ppn, moved: u64, to: Ppn) {
         let (mut rest, mut to) = (moved, to);
@@ -157,8 +157,8 @@ impl Ftl {
         }
     }
 
-    /// True if there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
-    /// to another.
+    /// True if the valid units of `superblock` have a place to go: the open superblock of `stream` and free ones that are not promised to another
+    /// stream.
     pub fn can_relocate(&self, superblock: SuperblockId, stream: Stream) -> bool {
         let free = self.free_superblocks().saturating_sub(self.frontiers.promised_beside(stream));
         let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));

@@ -1,4 +1,4 @@
-//! Room as it is seen from outside: what there is, and what it is for.
+//! View of room for callers: superblocks, units and memory.
 
 use super::{Ftl, MappingInUse};
 use crate::codes::{CodeTable, data_units};
@@ -14,7 +14,7 @@ use crate::table::PageMapping;
 use crate::uses::SuperblockUses;
 use outlast_units::LocalDie;
 
-/// How much there is room for.
+/// Room of a translation layer.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceView<'a> {
     pub(super) ftl: &'a Ftl,
@@ -95,7 +95,7 @@ impl SpaceView<'_> {
         self.could_hold_without(units, &dead)
     }
 
-    /// How many dies may fail before the core has too little room for all that it has to hold, and takes no more writes.
+    /// Dies that may fail before the core has too little room for its data and takes no more writes.
     pub fn dies_to_spare(self) -> u32 {
         let mut dead = self.dead_lanes();
         let mut works = self.ftl.layout.local_dies().filter(|&die| !self.ftl.is_dead_die(die));
@@ -131,7 +131,7 @@ impl SpaceView<'_> {
         self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + held + maps + self.ftl.physical.bytes()
     }
 
-    /// What [`SpaceView::bytes`] will be when all tables are built.
+    /// Value of [`SpaceView::bytes`] when all tables are built.
     pub fn bytes_when_built(self, geometry: &outlast_media::Geometry) -> u64 {
         let layout = &self.ftl.layout;
         let superblocks = u64::from(layout.superblocks());
@@ -150,7 +150,7 @@ impl SpaceView<'_> {
             })
     }
 
-    /// Bytes for each superblock of what it has gone through.
+    /// Bytes of figures of uses for each superblock.
     fn bytes_of_use(self) -> usize {
         if self.ftl.keeps_uses() { SuperblockUses::BYTES_EACH } else { 0 }
     }

@@ -1,10 +1,10 @@
-//! A stream as it is seen from outside.
+//! View of a stream for callers.
 
 use super::Ftl;
 use crate::origins::is_copy;
 use outlast_units::{Pu, Stream, SuperblockId};
 
-/// One stream: what it has open.
+/// One stream: its open superblock, program unit and stripe.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamView<'a> {
     pub(super) ftl: &'a Ftl,

@@ -1,4 +1,4 @@
-//! A superblock's way through the parts: opened, sealed, erased.
+//! Life of a superblock in all parts: opened, sealed, erased.
 
 use super::Ftl;
 use crate::frontiers::WriteFrontier;
@@ -21,13 +21,13 @@ impl Ftl {
         self.free_superblocks() > held_back && self.codes.data_units(stream) != 0
     }
 
-    /// Superblocks that `stream`, if it is the host's, leaves to a flush of the mapping table, which waits for one.
+    /// Superblocks that `stream`, if it is the host's, leaves to a flush of the mapping table that waits for one.
     fn kept_for_map(&self, stream: Stream) -> u32 {
         u32::from(self.streams.cause(stream) == StreamCause::Host && self.map_awaits_room())
     }
 
-    /// Where victims overlap: whether a superblock may be taken for the host, beside `kept`. One that is promised to a relocation stays, and when all victims of
-    /// collection under way have been erased, the reserve is whole.
+    /// True if a superblock may be taken for the host beside `kept`, where victims overlap: those promised to relocations are left, and the reserve
+    /// is whole again when all victims of collection under way have been erased.
     fn leaves_reserve(&self, kept: u32) -> bool {
         let (free, promised) = (self.free_superblocks(), self.frontiers.promised() + kept);
         free > promised && free + self.superblocks.coming() > self.reserve() + promised
@@ -38,14 +38,14 @@ impl Ftl {
         self.free_superblocks() != 0 && self.codes.data_units(stream) != 0
     }
 
-    /// `stream` opens its next superblock, for data of the host if that is its own.
+    /// Opens the next superblock of `stream`, for data of the host or its own writes.
     #[cold]
     pub(super) fn open(&mut self, stream: Stream) {
         assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
         self.open_next(stream);
     }
 
-    /// `stream` opens its next superblock, for what relocation moves.
+    /// Opens the next superblock of `stream`, for units that relocation moves.
     #[cold]
     pub(super) fn open_for_moved(&mut self, stream: Stream) {
         assert!(self.may_open_for_moved(stream), "stream {} has no superblock to move data to", stream.0);
@@ -78,7 +78,7 @@ impl Ftl {
         })
     }
 
-    /// Superblock `superblock`, free until now, is being filled by `stream`.
+    /// Begins `superblock`, free until now, for `stream` in all parts.
     pub(super) fn begin_superblock(&mut self, superblock: SuperblockId, stream: Stream) {
         self.superblocks.open(superblock, stream);
         self.codes.opened(superblock, stream);
@@ -90,7 +90,7 @@ impl Ftl {
         }
     }
 
-    /// `pus` program units of an open superblock never will be programmed; whether that was the last of it.
+    /// Takes `pus` program units of an open superblock off those to come: they will never be programmed. True if that seals it.
     pub(super) fn settle_pus(&mut self, superblock: SuperblockId, pus: u32) -> bool {
         let sealed = self.superblocks.settle(superblock, pus, self.counts.clock());
         if sealed {
@@ -99,7 +99,7 @@ impl Ftl {
         sealed
     }
 
-    /// All of `superblock` is on flash, as far as it ever will be.
+    /// Closes `superblock` in origins and records: it is sealed, and no program unit is to come.
     #[cold]
     pub(super) fn sealed(&mut self, superblock: SuperblockId) {
         if let Some(origins) = &mut self.origins {
@@ -134,7 +134,8 @@ impl Ftl {
         if let Some(records) = &mut self.records {
             records.given_up(&erased.given_up);
         }
-        // From its next opening on its stripes take the data of those lanes as zero. One of several planes may have lost a block of each.
+        // From its next opening on, its stripes take the data of those lanes as zero. A lane of several planes comes once for each block that it has
+        // lost.
         for lane in erased.gone {
             self.lanes.mark_missing(superblock, lane);
         }
@@ -148,7 +149,7 @@ impl Ftl {
         self.review_room();
     }
 
-    /// What was known about the content of `superblock` ends with its erasure.
+    /// Forgets all that parts keep about the content of `superblock`, which is erased.
     fn forget(&mut self, superblock: SuperblockId) {
         let pus = self.layout.pus_of(superblock);
         self.codes.erased(superblock);
@@ -167,8 +168,8 @@ impl Ftl {
         }
     }
 
-    /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die;
-    /// those whose last lane went with it can not.
+    /// Restores and retires superblocks after lanes have come or gone: those retired for bad blocks of a failed die can be used without that die;
+    /// those whose last lane went with it cannot.
     pub(super) fn review_usable_superblocks(&mut self) {
         for superblock in self.superblocks.ids() {
             let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);

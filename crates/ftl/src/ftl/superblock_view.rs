@@ -1,4 +1,4 @@
-//! A superblock as it is seen from outside.
+//! View of a superblock for callers.
 
 use super::Ftl;
 use crate::streams::StreamCause;
@@ -24,7 +24,7 @@ impl<'a> SuperblockView<'a> {
         self.ftl.superblocks.opened_by(self.id)
     }
 
-    /// The class of what a superblock holds.
+    /// Class of the data of a superblock.
     #[inline]
     pub fn class(self) -> u8 {
         self.ftl.class_of_superblock(self.id)
@@ -46,8 +46,8 @@ impl<'a> SuperblockView<'a> {
         self.seal().map(|_| self.written_since())
     }
 
-    /// Which of all seals that of a superblock was; `None` unless it is sealed. Another number than before means that the superblock
-    /// was erased and filled in between.
+    /// Number of the seal of a superblock among all seals; `None` unless it is sealed. Another number than before means that the superblock was
+    /// erased and filled in between.
     pub fn seal(self) -> Option<u64> {
         self.ftl.superblocks.seal_of(self.id)
     }
@@ -57,7 +57,7 @@ impl<'a> SuperblockView<'a> {
         self.ftl.counts.clock() - self.ftl.superblocks.sealed_at(self.id)
     }
 
-    /// True if all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
+    /// True if `superblock` may be erased: all units that superseded units of it are on flash, or safe in the buffer.
     #[inline]
     pub fn may_be_erased(self) -> bool {
         self.ftl.may_erase(self.id)
@@ -89,19 +89,20 @@ impl<'a> SuperblockView<'a> {
             })
     }
 
-    /// Members that stripes of the superblock, which is sealed, have lost: with lanes that are gone, or when power failed.
+    /// Members that stripes of the superblock have lost if it is sealed, else 0: with lanes that are gone, or when power failed.
     pub fn members_lost(self) -> u32 {
         self.ftl.members_lost(self.id)
     }
 
-    /// How badly `superblock`, sealed, is off: members of its stripes that are gone, against those that may be.
+    /// Lost members of a stripe of `superblock`, sealed, less those that its parity replaces: positive if data cannot be rebuilt; [`i64::MIN`]
+    /// without losses.
     pub fn exposure(self) -> i64 {
         let parity = self.ftl.code_of(self.id).map_or(0, crate::stripes::StripeLayout::parity);
         let lost = self.ftl.members_lost(self.id);
         if lost == 0 { i64::MIN } else { i64::from(lost) - i64::from(parity) }
     }
 
-    /// True if what a superblock holds was put there by scrubbing.
+    /// True if scrubbing filled the superblock.
     pub fn is_scrubbed(self) -> bool {
         self.ftl.streams.cause(self.ftl.superblocks.opened_by(self.id)) == StreamCause::Scrub
     }

@@ -1,4 +1,4 @@
-//! How many failures of dies data survives, and what a failure has left with less redundancy than new data gets.
+//! Failures of dies that data survives, and superblocks that a failure has left with less redundancy than new data gets.
 
 use super::{Ftl, LineMember};
 use crate::stripes::{PuRole, StripeLayout};
@@ -7,9 +7,8 @@ use outlast_decisions::SuperblockState;
 use outlast_units::{LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 impl Ftl {
-    /// How many dies may still fail, whichever they are, before data is lost that can be read now: data on flash by the parity that its own
-    /// stripes have, data on its way there as long as there is room to write it elsewhere. `None` where there is none. At a cost proportional
-    /// to the program units.
+    /// Dies that may still fail, whichever they are, before data is lost that can be read now: data on flash by the parity of its stripes, data on
+    /// its way there as long as there is room to write it elsewhere. `None` without data. Takes time proportional to the program units.
     pub fn failures_survived(&self) -> Option<u32> {
         let held = |&superblock: &SuperblockId| {
             let state = self.superblocks.state(superblock);
@@ -19,7 +18,7 @@ impl Ftl {
         self.superblocks.ids().filter(held).filter_map(|superblock| self.survived_by(superblock)).min()
     }
 
-    /// How many dies may fail before data is lost that a stripe of `class` gets from now on.
+    /// Dies that may fail before data is lost that is written to `class` from now on.
     pub fn failures_survived_by_new(&self, class: u8) -> u32 {
         let protected = self.codes.is_protected(self.streams.host(0, class));
         let lanes = self.layout.lanes_of_die(LocalDie(0)).len().max(1) as u32;
@@ -32,7 +31,8 @@ impl Ftl {
         on_flash.into_iter().chain(buffered).min()
     }
 
-    /// As long as the core has room, data whose program operation fails with its die is written elsewhere.
+    /// Dies that may fail before buffered data of `superblock` is lost: as long as the core has room, data whose program operation fails with its die
+    /// is written elsewhere.
     fn survived_by_buffered(&self, superblock: SuperblockId) -> Option<u32> {
         let is_open = self.superblocks.state(superblock) == SuperblockState::Open;
         let waits = |pu: Pu| !self.is_on_flash(superblock, pu) && self.holds_data(pu);
@@ -55,7 +55,7 @@ impl Ftl {
         }
         let first = pus().find(|&pu| self.role(superblock, self.within_superblock(pu).1) == PuRole::Data)?;
         let Some(line) = self.line(first, super::CodeAxis::Dies) else { return Some(0) };
-        // Members that would go with each die; those that no die takes; those that it takes to rebuild one.
+        // Members that would go with each die; members that no die takes along; members that it takes to rebuild one.
         let mut of_dies = vec![0u32; usize::from(self.layout.dies())];
         let (mut spare, mut needed) = (0, 0);
         for (pu, index) in self.members(line) {
@@ -65,7 +65,7 @@ impl Ftl {
             let on_die = match self.member(line, pu, index) {
                 LineMember::Gone => continue,
                 LineMember::OnFlash(_) => true,
-                // Where its lane fails, parity that is still to come never does.
+                // Parity that is still to come is lost if its lane fails, while data is written elsewhere.
                 LineMember::Buffered(_) => is_parity,
                 LineMember::Empty => false,
             };
@@ -111,7 +111,7 @@ impl Ftl {
         if self.maps.is_none() {
             return valid != 0;
         }
-        // The mapping table is in the controller's memory, too.
+        // Pages of the mapping table do not count: the controller has them in its memory, too.
         let mut slots = Ppn::each(self.layout.slots_of(pu)).enumerate();
         slots.any(|(unit, slot)| valid >> unit & 1 == 1 && !self.is_map_page(self.map.owner(slot)))
     }
@@ -125,7 +125,7 @@ impl Ftl {
             && self.members_lost_since(superblock) != 0
     }
 
-    /// All superblocks of which [`Ftl::is_degraded`] says so.
+    /// All superblocks that are [degraded](Ftl::is_degraded).
     pub fn degraded(&self) -> impl Iterator<Item = SuperblockId> {
         self.superblocks.ids().filter(|&superblock| self.is_degraded(superblock))
     }
@@ -158,8 +158,8 @@ impl Ftl {
         is_begun.then(|| self.fill_up(stream))
     }
 
-    /// Nothing more goes into the superblock that `stream` fills, of which a stripe has just ended and all parity that is due has been
-    /// taken: the next unit opens another. Returns whether it is full with that: all that was on its way is on flash.
+    /// Closes the superblock that `stream` fills, of which a stripe has just ended and all due parity has been taken: the next unit opens another.
+    /// True if that seals it: all that was on its way is on flash.
     pub fn close(&mut self, stream: Stream) -> bool {
         let frontier = &self.frontiers[stream];
         let (superblock, due) = (frontier.superblock(), frontier.due());

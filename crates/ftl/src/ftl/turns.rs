@@ -6,14 +6,14 @@ use crate::streams::StreamCause;
 use crate::turns::{UntimedTurns, UntimedVictim};
 use outlast_units::{Nanos, Stream};
 
-/// Writes of the host that wait for collection, as a user's policy sees them: the next one.
+/// Host writes that wait, as a user's pacing policy sees them: without time always the next one.
 const WAITING: u32 = 1;
-/// Where the room of the host's open superblocks is all that is shared out, a sixteenth of a victim is dealt with at a time, as much as credit keeps back; else a
-/// program unit.
+/// Stretches of a victim that collection handles one at a time where only the room of the host's open superblocks is granted: a sixteenth of a
+/// superblock, the part that credit keeps back too (`credit/shares.rs`). Else a stretch is a program unit.
 const STRETCHES: u32 = 16;
 
 impl Ftl {
-    /// To be called when marks are known: credit is shared out by them.
+    /// Sets up collection without time. To be called when the marks are set, by which credit is granted.
     pub(super) fn begin_turns(&mut self) {
         let credit = HostCredit::new(self, &self.config.gc);
         let (page, pu) = (self.layout.units_per_page(), self.layout.units_per_pu());
@@ -22,7 +22,7 @@ impl Ftl {
         self.turns = UntimedTurns { credit, ..UntimedTurns::default() };
     }
 
-    /// True if a write of the host to `stream` enters without a question.
+    /// True if a write of the host to `stream` enters by the writes granted before.
     #[inline]
     pub(super) fn enters_at_once(&mut self, stream: Stream) -> bool {
         let enters = self.turns.granted_writes != 0 && !self.frontiers[stream].is_full();
@@ -30,7 +30,7 @@ impl Ftl {
         enters
     }
 
-    /// Has collection go on until a write of the host to `stream` may enter.
+    /// Collects until a write of the host to `stream` may enter.
     ///
     /// # Errors
     /// [`FtlFull`] when it never may.
@@ -42,7 +42,8 @@ impl Ftl {
         Ok(())
     }
 
-    /// A write of the host, which was asked, has entered, and has filled a program unit, or has not.
+    /// Ends the turn of a host write that was checked and has entered: spends its credit, or begins a victim if it `filled` a program unit and space
+    /// is short; grants writes ahead.
     pub(super) fn end_host_turn(&mut self, filled: bool) {
         if self.turns.victim.is_some() {
             self.turns.credit.spend();
@@ -50,7 +51,7 @@ impl Ftl {
             self.begin_victim();
         }
         self.turns.granted_writes = match self.turns.victim {
-            // What is moved goes among the host's data: each write is asked whether it leaves room for it.
+            // Units are moved to the host's stream: each write is checked to leave room for them.
             Some(_) if self.streams.are_mixed() => 0,
             Some(_) => self.turns.credit.take_writes(),
             None if self.needs_gc() => 0,
@@ -70,7 +71,7 @@ impl Ftl {
             })
     }
 
-    /// Collection deals with a stretch of its victim more, or takes the next victim.
+    /// Advances collection by a stretch of its victim, or to its next victim.
     ///
     /// # Errors
     /// [`FtlFull`] when there is nothing to be gained.
@@ -86,19 +87,19 @@ impl Ftl {
             return Ok(());
         }
         if let Some(cold) = self.turns.cold {
-            // What is free is promised to it, or is so when it has gone on.
+            // The free superblocks are promised to wear levelling, or its erasure frees one.
             self.move_cold(cold);
             return Ok(());
         }
         if !self.needs_gc() || self.held_units() == 0 {
             return Err(FtlFull);
         }
-        // A superblock can be collected when all of it is on flash.
+        // A superblock can be collected only when all of it is on flash, so that held-back program units are programmed.
         self.program_held();
         Ok(())
     }
 
-    /// Collection takes its next victim, if there is one.
+    /// Begins the next victim of collection; false if there is none.
     #[cold]
     fn begin_victim(&mut self) -> bool {
         if self.is_read_only() {
@@ -121,7 +122,7 @@ impl Ftl {
         true
     }
 
-    /// Moves what the next stretch of `victim`, the one under way, holds; it is erased when that was all.
+    /// Moves the units of the next stretch of `victim`, the one under way; erases it when all have been moved.
     fn move_next(&mut self, mut victim: UntimedVictim) {
         let stretch = self.stretch;
         let reads = if self.turns.cold.is_some() { self.reads_of(&victim) } else { 0 };

@@ -1,4 +1,4 @@
-//! What a loss of power would undo now.
+//! Data and trims that a loss of power would undo now.
 
 use super::Ftl;
 use crate::origins::is_copy;
@@ -6,7 +6,7 @@ use crate::streams::StreamCause;
 use outlast_units::{Lpn, Ppn};
 
 impl Ftl {
-    /// True if the newest data of `lpn`, or its trim, is nowhere but in a buffer that a loss of power empties.
+    /// True if the newest data of `lpn`, or its trim, is only in a buffer that a loss of power empties.
     pub fn is_volatile(&self, lpn: Lpn) -> bool {
         let Some(origins) = &self.origins else { return false };
         let mut at = self.lookup(lpn);
@@ -22,7 +22,7 @@ impl Ftl {
         false
     }
 
-    /// True if the unit in `slot` is another than the one that it superseded: the host's, not one that relocation moved.
+    /// True if the unit in `slot` is new data of the host, not one that relocation moved.
     pub(super) fn is_new(&self, slot: Ppn) -> bool {
         let elsewhere = self.origins.as_ref().and_then(|origins| origins.is_new_elsewhere(slot));
         elsewhere.unwrap_or_else(|| {

@@ -1,12 +1,12 @@
-//! Which physical blocks superblocks consist of, from flash alone: the marks of the factory on its bad blocks, and a list of those that were
-//! given up since, each with the block that took its place.
+//! Blocks of superblocks from flash alone: the marks of the factory on its bad blocks, and a list of blocks that were retired since, each with the
+//! block that took its place.
 
 use crate::block_table::BlockTable;
 use crate::layout::SlotLayout;
 use outlast_media::{Blocks, DefectConfig, Geometry};
 use outlast_units::{BlockId, BlockIndex, SuperblockId};
 
-/// A block that was given up.
+/// A block that was retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct RetiredBlock {
     pub(crate) superblock: SuperblockId,
@@ -15,19 +15,19 @@ pub(crate) struct RetiredBlock {
     pub(crate) by: Option<BlockId>,
 }
 
-/// What is on flash about blocks.
+/// Marks of the factory on bad blocks, as flash has them.
 #[derive(Clone, Debug)]
 pub(crate) struct FactoryMarks {
     geometry: Geometry,
     dies: u16,
     superblocks: u32,
-    /// From these and the seed the marks of the factory follow.
+    /// Settings from which, with the seed, the marks follow.
     defects: DefectConfig,
     seed: u64,
 }
 
 impl FactoryMarks {
-    /// Those of the factory.
+    /// Marks of the factory for a core with `layout`.
     pub(crate) fn new(geometry: &Geometry, layout: &SlotLayout, defects: &DefectConfig, seed: u64) -> Self {
         Self {
             geometry: geometry.clone(),
@@ -38,7 +38,7 @@ impl FactoryMarks {
         }
     }
 
-    /// Which blocks are bad and which make up each superblock, after `given_up`.
+    /// Bad blocks, and the blocks of each superblock, after blocks `given_up` were retired.
     ///
     /// # Panics
     /// If the factory's bad blocks are more than the spare ones: such a drive is refused.

@@ -1,17 +1,17 @@
-//! The journal: what happened to logical pages that no program unit tells.
+//! The journal: trims and losses of logical pages, which no program unit records.
 
 use outlast_units::Lpn;
 
-/// What happened to a logical page.
+/// Event of a logical page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum PageEvent {
-    /// Its data was given up by the host.
+    /// The host trimmed it.
     Trimmed,
     /// Its data could not be read, and there is no other copy.
     Lost,
 }
 
-/// An entry: the same happened to `count` logical pages from `first` on, one after the other, the first as number `at` of all events.
+/// An entry: `event` for `count` logical pages from `first` on, one after the other, the first as number `at` of all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct MapJournalEntry {
     pub(crate) event: PageEvent,
@@ -31,15 +31,15 @@ impl MapJournalEntry {
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct MapJournal {
     entries: Vec<MapJournalEntry>,
-    /// How many there were when it was last cleared of those that were needed no more.
+    /// Number of entries after the last clearing.
     kept: usize,
 }
 
-/// So many entries are not looked through for those that are needed no more.
+/// Entries below which the journal is not cleared: a rule of thumb, as clearing reads all records.
 const FEW: usize = 1024;
 
 impl MapJournal {
-    /// `event` happened to `lpn`, as number `at`.
+    /// Appends `event` of `lpn`, as number `at`, to the last entry if it follows there, else as a new one.
     pub(crate) fn append(&mut self, event: PageEvent, lpn: Lpn, at: u64) {
         if let Some(last) = self.entries.last_mut()
             && last.event == event
@@ -62,7 +62,7 @@ impl MapJournal {
         self.entries.len() >= FEW.max(2 * self.kept)
     }
 
-    /// Keeps those events of which `is_needed` says so.
+    /// Keeps the events that are `is_needed`.
     pub(crate) fn clear_but(&mut self, mut is_needed: impl FnMut(Lpn, u64) -> bool) {
         let all = std::mem::take(&mut self.entries);
         for entry in all {

@@ -1,9 +1,8 @@
-//! What flash tells of itself, and the mapping that follows from this alone.
+//! Records on flash, and the mapping that follows from them alone.
 //!
-//! A drive keeps its mapping in memory, and a loss of power takes it away. What is left is what was programmed: with every mapping unit
-//! its logical page and a number in the order of writing (the *spare area*), with every superblock when and by which stream it was opened
-//! and when it was closed (its *header*), and in blocks of their own a *journal* of what no program unit says (trims and losses), a list of
-//! the blocks that were given up, and a *checkpoint* of the mapping.
+//! A drive keeps its mapping in memory, and a loss of power takes it away. Left are records that were programmed: with every mapping unit its logical
+//! page and a number in the order of writing (the *spare area*), with every superblock the event and stream of its opening and the event of its
+//! closing (its *header*), and in separate blocks a *journal* of trims and losses, a list of retired blocks, and a *checkpoint* of the mapping.
 //!
 //! [`FlashRecords`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild`] is
 //! shown nothing else ([`OnFlash`]), in particular none of the tables that the translation layer works with, and is therefore a second

@@ -5,21 +5,21 @@ use super::journal::PageEvent;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 use std::collections::BTreeSet;
 
-/// What flash says.
+/// The mapping that flash gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RebuiltMap {
     /// The newest copy of each logical page; [`Ppn::NONE`]: none.
     pub(crate) slots: Vec<Ppn>,
     /// Pages whose data has been lost.
     pub(crate) lost: BTreeSet<Lpn>,
-    /// Superblocks that have got data since the checkpoint.
+    /// Superblocks that have been written since the checkpoint: their owners are read.
     pub(crate) read_superblocks: Vec<SuperblockId>,
-    /// Others whose owners are read, too, to know which of two copies is the newer.
+    /// Further superblocks whose owners are read, to find the newer of two copies.
     pub(crate) compared_superblocks: BTreeSet<SuperblockId>,
 }
 
-/// Finds the newest copy of each of `pages` logical pages: of all that is said of a page, what has the highest number. With `dump` the
-/// units that were not on flash count, too.
+/// Finds the newest copy of each of `pages` logical pages: of all records of a page the one with the highest number. With `dump` units that were not
+/// on flash count, too.
 pub(crate) fn rebuild(flash: OnFlash<'_>, pages: usize, dump: bool) -> RebuiltMap {
     let mut search = MapSearch::new(flash, pages);
     search.read_new_owners();
@@ -42,21 +42,21 @@ pub(crate) fn newest_on_flash(flash: OnFlash<'_>, pages: usize) -> Vec<u64> {
     newest
 }
 
-/// In place of the number of what is known of a page: it is as the checkpoint has it.
+/// Number of a page's newest record that stands for the checkpoint.
 const AS_BEFORE: u64 = 0;
 
 struct MapSearch<'a> {
     flash: OnFlash<'a>,
-    /// The number of what is known of each page.
+    /// Number of the newest record of each page.
     numbers: Vec<u64>,
-    /// When the checkpoint was made, and the first number that may be news to it.
+    /// Number of the checkpoint, and the first number that may be newer than its content.
     checkpoint: u64,
     from: u64,
     rebuilt: RebuiltMap,
 }
 
 impl<'a> MapSearch<'a> {
-    /// What the checkpoint has, as far as it still is there.
+    /// A search that begins with the copies of the checkpoint that have not been erased since.
     fn new(flash: OnFlash<'a>, pages: usize) -> Self {
         let mut slots = vec![Ppn::NONE; pages];
         let (mut lost, mut checkpoint, mut from) = (BTreeSet::new(), 0, 0);
@@ -64,7 +64,7 @@ impl<'a> MapSearch<'a> {
             (checkpoint, from) = (before.at, before.from);
             lost.clone_from(&before.lost);
             for (slot, &kept) in slots.iter_mut().zip(&before.slots).filter(|(_, kept)| kept.is_some()) {
-                // What has been erased since has a newer copy, or was trimmed.
+                // A page whose copy has been erased since has a newer copy, or was trimmed.
                 let header = flash.header(flash.superblock_of(kept));
                 if header.is_some_and(|header| header.opened < checkpoint) {
                     *slot = kept;
@@ -76,7 +76,7 @@ impl<'a> MapSearch<'a> {
         Self { flash, numbers: vec![AS_BEFORE; pages], checkpoint, from, rebuilt }
     }
 
-    /// Reads the owners of the superblocks that have got data since the checkpoint.
+    /// Reads the owners of the superblocks that have been written since the checkpoint.
     fn read_new_owners(&mut self) {
         let checkpoint = self.checkpoint;
         for superblock in self.flash.superblocks() {
@@ -91,7 +91,7 @@ impl<'a> MapSearch<'a> {
         }
     }
 
-    /// A copy of `lpn` is in `slot`.
+    /// Takes the copy of `lpn` in `slot`, written as `number`, if it is newer.
     fn take_copy(&mut self, lpn: Lpn, slot: Ppn, number: u64) {
         if self.rebuilt.slots[lpn.index()] != slot && self.is_newer(lpn, number) {
             self.rebuilt.slots[lpn.index()] = slot;
@@ -100,7 +100,7 @@ impl<'a> MapSearch<'a> {
         }
     }
 
-    /// True if event `number` came after all that is known of `lpn`.
+    /// True if event `number` came after the newest record of `lpn`.
     fn is_newer(&mut self, lpn: Lpn, number: u64) -> bool {
         if number < self.from {
             return false;
@@ -122,7 +122,7 @@ impl<'a> MapSearch<'a> {
         self.flash.number(kept).is_none_or(|kept| number > kept)
     }
 
-    /// Takes account of what no program unit says.
+    /// Applies the trims and losses of the journal.
     fn read_journal(&mut self) {
         for entry in self.flash.journal() {
             for (lpn, number) in entry.pages() {

@@ -1,4 +1,4 @@
-//! What has been programmed, as flash keeps it.
+//! Records of what has been programmed, as flash keeps it.
 
 use super::blocks::{FactoryMarks, RetiredBlock};
 use super::checkpoint::MapCheckpoint;
@@ -10,21 +10,20 @@ use crate::layout::SlotLayout;
 use outlast_media::Geometry;
 use outlast_units::{Bytes, IndexVec, Lpn, Ppn, Pu, Stream, SuperblockId};
 
-/// What the first page of a superblock says of it, and its list of owners.
+/// Header of a superblock: on its first page, and with its list of owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct SuperblockHeader {
     /// The stream that opened it.
     pub(crate) stream: Stream,
-    /// When it was opened, as a number of an event.
+    /// Number of the event of its opening.
     pub(crate) opened: u64,
-    /// When all of it had been programmed, and its list of owners was written.
+    /// Number of the event when all of it had been programmed, and its list of owners was written.
     pub(crate) closed: Option<u64>,
 }
 
 /// The records of a flash core.
 ///
-/// Those of a program unit that is not on flash yet are what the controller will program with it: they are in its memory, and a loss of
-/// power takes them as it takes the buffer.
+/// Records of a program unit that is not on flash yet are in the controller's memory: a loss of power takes them with the buffer.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct FlashRecords {
     /// Numbers events in their order, from 1 on.
@@ -32,12 +31,12 @@ pub(crate) struct FlashRecords {
     /// The logical page of each slot; [`Lpn::NONE`]: none.
     #[persist(each)]
     owners: IndexVec<Ppn, Lpn>,
-    /// The number of the event that put it there.
+    /// Number of the event that put the page there.
     #[persist(each)]
     numbers: IndexVec<Ppn, u64>,
     /// Program units that are on flash and can be read.
     programmed: BitSet,
-    /// Absent where the superblock is erased.
+    /// Header of each superblock; absent if it is erased.
     #[persist(each)]
     headers: IndexVec<SuperblockId, Option<SuperblockHeader>>,
     journal: MapJournal,
@@ -54,7 +53,7 @@ pub(crate) struct FlashRecords {
 }
 
 impl FlashRecords {
-    /// Everything is erased. A checkpoint is made `every` so many bytes, if at all.
+    /// Records of erased flash. `every`: bytes between two checkpoints; absent: none is made.
     pub(crate) fn new(
         geometry: &Geometry,
         layout: &SlotLayout,
@@ -84,14 +83,14 @@ impl FlashRecords {
         self.events
     }
 
-    /// `stream` has opened `superblock`.
+    /// Records that `stream` has opened `superblock`.
     pub(crate) fn opened(&mut self, superblock: SuperblockId, stream: Stream) {
         debug_assert!(self.headers[superblock].is_none(), "superblock {superblock} is opened twice");
         let opened = self.next_event();
         self.headers[superblock] = Some(SuperblockHeader { stream, opened, closed: None });
     }
 
-    /// All of `superblock` is on flash, as far as it ever will be.
+    /// Records that `superblock` is closed: all of it is on flash, as far as it ever will be.
     pub(crate) fn closed(&mut self, superblock: SuperblockId) {
         let closed = self.next_event();
         if let Some(header) = &mut self.headers[superblock] {
@@ -100,21 +99,21 @@ impl FlashRecords {
         }
     }
 
-    /// The data of `lpn` has been put into `slot`, on its way to flash.
+    /// Records that data of `lpn` has been put into `slot`, on its way to flash.
     pub(crate) fn put(&mut self, layout: &SlotLayout, slot: Ppn, lpn: Lpn) {
         debug_assert!(!self.programmed.get(layout.pu_of(slot).0.0), "slot {slot} is on flash already");
         self.owners[slot] = lpn;
         self.numbers[slot] = self.next_event();
     }
 
-    /// Program unit `pu` is on flash.
+    /// Records that program unit `pu` is on flash.
     pub(crate) fn programmed(&mut self, pu: Pu) {
         debug_assert!(!self.programmed.get(pu.0), "program unit {pu} is programmed twice");
         self.programmed.set(pu.0);
         self.since += 1;
     }
 
-    /// Program unit `pu` will never be on flash with what was to go there.
+    /// Drops the records of program unit `pu`, whose units will never be on flash there.
     pub(crate) fn failed(&mut self, layout: &SlotLayout, pu: Pu) {
         if !self.programmed.get(pu.0) {
             let (first, units) = (layout.first_slot_of(pu).index(), layout.units_per_pu() as usize);
@@ -122,7 +121,7 @@ impl FlashRecords {
         }
     }
 
-    /// The controller has forgotten all that was not on flash.
+    /// Drops all records that were not on flash: the controller has lost them.
     pub(crate) fn buffer_lost(&mut self, layout: &SlotLayout) {
         for superblock in self.headers.indices() {
             if self.headers[superblock].is_some_and(|header| header.closed.is_none()) {
@@ -133,7 +132,7 @@ impl FlashRecords {
         }
     }
 
-    /// `superblock` has been erased.
+    /// Drops the records of `superblock`, which has been erased.
     pub(crate) fn erased(&mut self, layout: &SlotLayout, superblock: SuperblockId) {
         let (first, units) = (layout.first_slot(superblock).index(), layout.units_per_superblock() as usize);
         self.owners.as_mut_slice()[first..first + units].fill(Lpn::NONE);
@@ -141,24 +140,24 @@ impl FlashRecords {
         self.headers[superblock] = None;
     }
 
-    /// Blocks have been given up.
+    /// Records blocks that have been retired.
     pub(crate) fn given_up(&mut self, blocks: &[RetiredBlock]) {
         self.given_up.extend_from_slice(blocks);
     }
 
-    /// The host has trimmed `lpn`.
+    /// Records that the host has trimmed `lpn`.
     pub(crate) fn trimmed(&mut self, lpn: Lpn) {
         let at = self.next_event();
         self.journal.append(PageEvent::Trimmed, lpn, at);
     }
 
-    /// The data of `lpn` cannot be read any more.
+    /// Records that the data of `lpn` cannot be read any more.
     pub(crate) fn lost(&mut self, lpn: Lpn) {
         let at = self.next_event();
         self.journal.append(PageEvent::Lost, lpn, at);
     }
 
-    /// Makes a checkpoint if one is due, or else clears the journal of what is needed no more if it has grown; of `pages` logical pages.
+    /// Makes a checkpoint of `pages` logical pages if one is due, or else clears the journal if it has grown.
     pub(crate) fn tidy(&mut self, layout: &SlotLayout, pages: usize) {
         if self.every.is_some_and(|every| self.since >= every) {
             self.make_checkpoint(layout, pages);
@@ -177,8 +176,8 @@ impl FlashRecords {
         self.checkpoints += 1;
     }
 
-    /// An event is needed while a copy of its page that is older may be found, and no newer one: the last one of each page, unless a newer
-    /// copy is on flash.
+    /// Clears the journal of events that are not needed. Needed is the last event of a page, unless a newer copy is on flash: without it, an older
+    /// copy would count.
     fn clear_journal(&mut self, layout: &SlotLayout, pages: usize) {
         let mut newest = newest_on_flash(self.on_flash(layout), pages);
         for (lpn, at) in self.journal.entries().iter().flat_map(|entry| entry.pages()) {
@@ -197,13 +196,13 @@ impl FlashRecords {
         slots * OWNER_BYTES + every.map_or(0, |_| pages * MAPPED_BYTES)
     }
 
-    /// What can be read.
+    /// The records on flash.
     pub(crate) fn on_flash<'a>(&'a self, layout: &'a SlotLayout) -> OnFlash<'a> {
         OnFlash { records: self, layout }
     }
 }
 
-/// What a drive can read when power is back: nothing here has changed since it was programmed.
+/// Records that a drive can read when power is back: none has changed since it was programmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnFlash<'a> {
     records: &'a FlashRecords,
@@ -232,7 +231,7 @@ impl<'a> OnFlash<'a> {
         (is_there && self.records.owners[slot].is_some()).then(|| self.records.numbers[slot])
     }
 
-    /// What the spare areas of a superblock say: the slots that hold units, their logical pages and their numbers.
+    /// Spare areas of a superblock: slots that hold units, their logical pages and their numbers.
     pub(crate) fn spare_areas(self, superblock: SuperblockId) -> impl Iterator<Item = (Ppn, Lpn, u64)> {
         self.units(superblock, true)
     }
@@ -257,7 +256,7 @@ impl<'a> OnFlash<'a> {
         self.records.journal.entries()
     }
 
-    /// The list of blocks that were given up.
+    /// The list of blocks that were retired.
     pub(crate) fn given_up(self) -> &'a [RetiredBlock] {
         &self.records.given_up
     }

@@ -1,23 +1,23 @@
-//! Codes by what superblocks have gone through: the built-in answer to which code a superblock gets.
+//! Codes by figures of superblocks' uses: the built-in choice of a superblock's code.
 
 use outlast_decisions::{ChosenCode, StripeCodeQuestion};
 use outlast_settings::ftl::{CodeRule, ProtectionConfig};
 
-/// The rules of each class; none where each has one code.
+/// The rules of each class; empty if each class has one code.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByFigures(Vec<ClassRules>);
 
 /// The rules of a class.
 #[derive(Clone, Debug)]
 struct ClassRules {
-    /// The code where no rule holds.
+    /// The code if no rule holds.
     plain: ChosenCode,
     /// From the weakest code to the strongest.
     rules: Vec<CodeRule>,
 }
 
 impl ByFigures {
-    /// As `protection` says.
+    /// The rules in `protection`.
     pub(crate) fn new(protection: Option<&ProtectionConfig>) -> Self {
         let Some(protection) =
             protection.filter(|own| (0..own.class_count()).any(|class| own.has_rules(class)))
@@ -41,7 +41,7 @@ impl ByFigures {
         self.0.get(usize::from(class)).is_some_and(|own| !own.rules.is_empty())
     }
 
-    /// The code of the last rule that holds, or the one where none does; `None` without rules.
+    /// The code of the last rule that holds, or the plain code if none does; `None` without rules.
     pub(crate) fn choose(&self, opening: &StripeCodeQuestion) -> Option<ChosenCode> {
         let own = self.0.get(usize::from(opening.class)).filter(|own| !own.rules.is_empty())?;
         let last = own.rules.iter().rev().find(|rule| holds(rule, opening));

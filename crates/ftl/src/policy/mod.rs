@@ -1,5 +1,5 @@
-//! Which superblock garbage collection takes next. A policy is a pure decision over a view of the superblocks; the caller acts. One
-//! file for each policy, and one line in the list of [`outlast_settings::victim_policies`]; a policy of somebody else's comes in as
+//! Policies that choose the next victim of garbage collection. A policy is a pure decision over a view of the superblocks; the caller acts. One file
+//! for each policy, and one line in the list of [`outlast_settings::victim_policies`]; a policy of somebody else's comes in as
 //! [`OwnChoice`](outlast_decisions::SuperblockPolicy).
 
 mod by_figures;

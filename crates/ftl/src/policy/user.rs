@@ -1,4 +1,4 @@
-//! A policy that is not in the list: code of the user's, behind an interface.
+//! Policies of the user's: code behind an interface, instead of a policy in the list.
 
 use super::ByFigures;
 use outlast_decisions::{
@@ -17,11 +17,11 @@ pub(crate) struct FtlPolicies {
     pub(crate) scrub: Option<SuperblockUserPolicy>,
     pub(crate) code: Option<UserPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
     pub(crate) pacing: Option<UserPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
-    /// What the settings say about codes where no policy of the user's does.
+    /// Rules of the settings for codes, for classes that no policy of the user's decides.
     pub(crate) by_figures: ByFigures,
     /// Valid units as policies see them where superblocks hold different amounts of data; kept for its memory.
     pub(crate) shares: Vec<u32>,
-    /// What the cells have gone through, where some policy asks to see it and it was shown.
+    /// Figures of cells, if a policy needs them and they were shown.
     pub(crate) cells: Option<Box<CellColumns>>,
 }
 
@@ -61,7 +61,7 @@ impl FtlPolicies {
         self.about_superblocks().filter_map(UserPolicy::policy).any(SuperblockChoice::sees_cells)
     }
 
-    /// What the first that did what it must not has to say.
+    /// Error of the first policy that failed.
     pub(crate) fn failure(&self) -> Option<ConfigError> {
         let first = self.about_superblocks().find_map(UserPolicy::failure);
         first.or_else(|| self.code.as_ref()?.failure()).or_else(|| self.pacing.as_ref()?.failure())
@@ -78,7 +78,7 @@ fn load_policy<P: ?Sized>(setting: &'static str, own: Option<&LoadedPolicy<P>>) 
     own.map(|own| UserPolicy::new(setting, own))
 }
 
-/// The choice of `own`; `must`: space that can be gained has to be gained now. `None`, too, once it has failed.
+/// The choice of `policy`; `must`: it may not decline while space can be gained. `None`, too, once it has failed.
 pub(crate) fn choose(
     own: &mut SuperblockUserPolicy,
     view: &SuperblockColumns<'_>,
@@ -110,7 +110,7 @@ fn check_choice(
     }
 }
 
-/// What the policy saw, in a few words.
+/// The view of the policy, in a few words.
 fn state_of(view: &SuperblockColumns<'_>) -> String {
     let (candidates, least) =
         view.candidates().fold((0u32, u32::MAX), |(count, least), (_, valid)| (count + 1, least.min(valid)));
