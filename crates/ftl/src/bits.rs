@@ -13,7 +13,7 @@ pub(crate) fn lowest(mask: u64, count: u32) -> u64 {
     if mask.count_ones() <= count {
         return mask;
     }
-    let above = (0..count).fold(mask, |rest, _| rest & (rest - 1));
+    let above = (0..count).fold(mask, |bits, _| bits & (bits - 1));
     mask ^ above
 }
 

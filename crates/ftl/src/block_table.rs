@@ -68,6 +68,7 @@ impl BlockTable {
         };
         let mut spares: Vec<Vec<BlockId>> = (0..planes)
             .map(|plane| {
+                // Reversed, so that `pop` gives the first spare block first.
                 let all = (superblocks..geometry.blocks_per_plane).rev();
                 all.filter(|&block| !blocks.is_bad(at(plane, block))).map(BlockId).collect()
             })
@@ -75,8 +76,9 @@ impl BlockTable {
         let mut members = Vec::with_capacity(planes * superblocks as usize);
         for superblock in 0..superblocks {
             for (plane, spares) in spares.iter_mut().enumerate() {
-                let own = at(plane, superblock);
-                let member = if blocks.is_bad(own) { spares.pop() } else { Some(own.block) };
+                let first_choice = at(plane, superblock);
+                let member =
+                    if blocks.is_bad(first_choice) { spares.pop() } else { Some(first_choice.block) };
                 members.push(member.ok_or_else(|| {
                     let bad = (0..geometry.blocks_per_plane).filter(|&block| blocks.is_bad(at(plane, block)));
                     too_few_spares(geometry, bad.count(), superblocks)
@@ -134,13 +136,13 @@ impl BlockTable {
 
     /// The first difference from `other`, in words.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
-        let place = self.blocks.iter().zip(&other.blocks).position(|(own, other)| own != other);
-        let spares = || self.spares.iter().zip(&other.spares).position(|(own, other)| own != other);
+        let place = self.blocks.iter().zip(&other.blocks).position(|(here, there)| here != there);
+        let spares = || self.spares.iter().zip(&other.spares).position(|(here, there)| here != there);
         if let Some(place) = place {
             let (superblock, plane) = (place / self.planes, place % self.planes);
-            let (own, other) = (self.blocks[place], other.blocks[place]);
+            let (here, there) = (self.blocks[place], other.blocks[place]);
             return Some(format!(
-                "superblock {superblock} has block {own} in plane {plane}, or block {other}"
+                "superblock {superblock} has block {here} in plane {plane}, or block {there}"
             ));
         }
         spares().map(|plane| {

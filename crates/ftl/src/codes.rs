@@ -21,7 +21,7 @@ const NO_PARITY: CodeConfig = CodeConfig { data: 1, parity: 0, block: None };
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct CodeTable {
     /// Every code that has been used since the beginning.
-    known: Vec<(CodeConfig, StripeLayout)>,
+    codes: Vec<(CodeConfig, StripeLayout)>,
     of_class: Vec<CodeConfig>,
     /// Setting that says which streams get parity.
     #[persist(fixed)]
@@ -39,7 +39,7 @@ impl CodeTable {
     /// No parity on any of `superblocks` superblocks, and no data slots: [`CodeTable::assign`] comes first.
     pub(crate) fn new(protected: ProtectedStreams, streams: usize, superblocks: usize) -> Self {
         Self {
-            known: Vec::new(),
+            codes: Vec::new(),
             of_class: Vec::new(),
             protected,
             of_stream: IndexVec::filled(NO_CODE, streams),
@@ -79,16 +79,16 @@ impl CodeTable {
 
     /// Number of code `code`, which is added if it is new.
     fn number_of(&mut self, code: CodeConfig, layout: &SlotLayout) -> Result<u8, ConfigError> {
-        if let Some(number) = self.known.iter().position(|&(known, _)| known == code) {
+        if let Some(number) = self.codes.iter().position(|&(config, _)| config == code) {
             return Ok(number as u8);
         }
         let Some(stripes) = StripeLayout::new(code, layout)? else { return Ok(NO_CODE) };
-        if self.known.len() == usize::from(NO_CODE) {
+        if self.codes.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
         debug_assert!(code.parity != 0 || code.block.is_some(), "a code without parity is kept as one");
-        self.known.push((code, stripes));
-        Ok((self.known.len() - 1) as u8)
+        self.codes.push((code, stripes));
+        Ok((self.codes.len() - 1) as u8)
     }
 
     /// Counts data slots anew, without the lanes in `dead`. To be called after lanes have come or gone.
@@ -111,7 +111,7 @@ impl CodeTable {
     /// Number of codes that have been used.
     #[inline]
     pub(crate) fn count(&self) -> usize {
-        self.known.len()
+        self.codes.len()
     }
 
     /// The code of each class.
@@ -132,12 +132,12 @@ impl CodeTable {
 
     #[inline]
     fn stripes(&self, number: u8) -> Option<&StripeLayout> {
-        self.known.get(usize::from(number)).map(|(_, stripes)| stripes)
+        self.codes.get(usize::from(number)).map(|(_, stripes)| stripes)
     }
 
     /// The code that `superblock` was opened with.
     pub(crate) fn config_of(&self, superblock: SuperblockId) -> CodeConfig {
-        self.known.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _)| config)
+        self.codes.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _)| config)
     }
 
     /// True if `superblock` has parity.
@@ -175,10 +175,10 @@ impl CodeTable {
         layout: &SlotLayout,
         dead: Option<&LaneSet>,
     ) -> Result<u32, ConfigError> {
-        if let Some((_, stripes)) = self.known.iter().find(|&&(known, _)| known == code) {
+        if let Some((_, stripes)) = self.codes.iter().find(|&&(config, _)| config == code) {
             return Ok(data_units(layout, Some(stripes), dead));
         }
-        if self.known.len() == usize::from(NO_CODE) {
+        if self.codes.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
         Ok(data_units(layout, StripeLayout::new(code, layout)?.as_ref(), dead))

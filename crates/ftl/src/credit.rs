@@ -277,16 +277,16 @@ impl HostCredit {
     fn grant_room(&mut self, room: u32, kept_back: u32, progress: VictimProgress) -> u64 {
         let share = share_of(room, kept_back, progress);
         self.add(
-            self.share.map_or(share, |own| share * own / CREDIT_PER_UNIT),
+            self.share.map_or(share, |part| share * part / CREDIT_PER_UNIT),
             u64::from(room) * CREDIT_PER_UNIT,
         )
     }
 
     /// Grants the host's share of `gain`, in 2^-16 units; no more than `most` units are saved.
     fn grant_gain(&mut self, most: u32, gain: u64) -> u64 {
-        let own = self.share.unwrap_or(CREDIT_PER_UNIT);
+        let host_share = self.share.unwrap_or(CREDIT_PER_UNIT);
         self.add(
-            (u128::from(gain) * u128::from(own) / u128::from(CREDIT_PER_UNIT)) as u64,
+            (u128::from(gain) * u128::from(host_share) / u128::from(CREDIT_PER_UNIT)) as u64,
             u64::from(most) * CREDIT_PER_UNIT,
         )
     }
@@ -294,6 +294,7 @@ impl HostCredit {
     fn add(&mut self, share: u64, most: u64) -> u64 {
         let withheld =
             (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(CREDIT_PER_UNIT)) as u64;
+        // Rounded up above: rounding never grants more than the policy allows.
         let share = share - withheld;
         self.amount = (self.amount + share).min(most);
         share

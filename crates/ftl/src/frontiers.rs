@@ -33,7 +33,7 @@ pub(crate) struct WriteFrontier {
     pu_end: u32,
     /// First slot beyond those of data; equal to `next` when no superblock is open.
     end: Ppn,
-    way: FrontierPath,
+    path: FrontierPath,
     due: DueParity,
     /// Program units of lists that have been considered, in allocation order.
     lists: u32,
@@ -49,7 +49,7 @@ impl Default for WriteFrontier {
             next: Ppn(0),
             pu_end: 0,
             end: Ppn(0),
-            way: FrontierPath::Straight,
+            path: FrontierPath::Straight,
             due: DueParity::default(),
             lists: 0,
             promised: false,
@@ -93,7 +93,7 @@ impl WriteFrontier {
     /// True if not all slots after the program unit under way hold data.
     #[inline]
     pub(crate) fn is_broken(&self) -> bool {
-        self.way != FrontierPath::Straight
+        self.path != FrontierPath::Straight
     }
 
     /// Slots left in the program unit under way.
@@ -112,7 +112,7 @@ impl WriteFrontier {
     /// Data slots left.
     #[inline]
     pub(crate) fn room(&self) -> u32 {
-        match self.way {
+        match self.path {
             FrontierPath::Straight => self.end - self.next,
             FrontierPath::Broken(_) if self.is_full() => 0,
             FrontierPath::Broken(later) => later + self.left_in_pu(),
@@ -152,13 +152,13 @@ impl WriteFrontier {
     /// Makes the frontier broken: `later` slots after the program unit under way hold data.
     pub(crate) fn break_off(&mut self, later: u32) {
         debug_assert!(later <= self.end.0, "{later} slots come, of {}", self.end);
-        self.way = FrontierPath::Broken(later);
+        self.path = FrontierPath::Broken(later);
     }
 
     /// Makes a straight frontier broken, with all slots that follow still for data.
     pub(crate) fn break_straight(&mut self) {
-        if self.way == FrontierPath::Straight {
-            self.way = FrontierPath::Broken(self.end.0 - self.pu_end);
+        if self.path == FrontierPath::Straight {
+            self.path = FrontierPath::Broken(self.end.0 - self.pu_end);
         }
     }
 
@@ -167,7 +167,7 @@ impl WriteFrontier {
     /// # Panics
     /// If there are not so many.
     pub(crate) fn lose_later(&mut self, count: u32) {
-        let FrontierPath::Broken(later) = &mut self.way else {
+        let FrontierPath::Broken(later) = &mut self.path else {
             panic!("slots are lost of a superblock in which all hold data");
         };
         assert!(*later >= count, "{count} slots hold no data, of {later} that come");

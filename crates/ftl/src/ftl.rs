@@ -231,14 +231,15 @@ impl Ftl {
         check_bad(geometry, &layout, defects, seed)?;
         let physical = physical_of(geometry, &layout, defects, seed, whole)?;
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
-        let map_class = config.map_flush.and(Some(protection.as_ref().map_or(0, |own| own.default_class)));
+        let map_class =
+            config.map_flush.and(Some(protection.as_ref().map_or(0, |protection| protection.default_class)));
         let streams = StreamTable::new(config, classes, scrub, rebuild, map_class, in_blocks)?;
         let lanes = layout.lanes().len() as u32;
         let rows = if options.tables == FtlTables::LeftOut { 0 } else { layout.superblocks() as usize };
         let (mapped, slots) =
             if whole { (u64::from(layout.logical_units()), layout.slots()) } else { (0, 0) };
         let pus = if whole { rows * layout.pus_per_superblock() as usize } else { 0 };
-        let protected = protection.as_ref().map_or(ProtectedStreams::All, |own| own.streams);
+        let protected = protection.as_ref().map_or(ProtectedStreams::All, |protection| protection.streams);
         let mut ftl = Self {
             map: MappingInUse::new(mapped, slots),
             superblocks: SuperblockTable::new(rows, layout.pus_per_superblock(), whole),

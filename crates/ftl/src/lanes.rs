@@ -161,8 +161,8 @@ impl LaneHealth {
             return 0;
         }
         let mut opened = self.dead.clone();
-        let own = self.all().filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
-        own.for_each(|lane| opened.insert(lane));
+        let missing_lanes = self.all().filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
+        missing_lanes.for_each(|lane| opened.insert(lane));
         let gone = opened.len();
         debug_assert!(gone < self.count, "superblock {superblock} is opened without a lane");
         debug_assert!(self.gaps[superblock].is_none(), "superblock {superblock} is opened with gaps");

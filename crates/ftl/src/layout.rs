@@ -112,7 +112,7 @@ impl SlotLayout {
         }
         assert!(!lanes.is_empty(), "a flash core has at least one die");
         assert!(
-            lanes_of_die.iter().all(|own| own.len() == lanes_of_die[LocalDie(0)].len()),
+            lanes_of_die.iter().all(|lanes| lanes.len() == lanes_of_die[LocalDie(0)].len()),
             "dies have different numbers of lanes"
         );
         Ok(Self {
@@ -363,10 +363,10 @@ impl SlotLayout {
         }
         debug_assert!(units & !crate::bits::ones(self.mask_stride()) == 0, "a page reaches beyond the mask");
         let page = crate::bits::ones(self.units_per_page);
-        let (mut rest, mut pages) = (units, 0);
-        while rest != 0 {
-            let first = self.by_page.quotient(rest.trailing_zeros()) * self.units_per_page;
-            rest &= !(page << first);
+        let (mut left, mut pages) = (units, 0);
+        while left != 0 {
+            let first = self.by_page.quotient(left.trailing_zeros()) * self.units_per_page;
+            left &= !(page << first);
             pages += 1;
         }
         pages

@@ -41,7 +41,7 @@ pub(crate) struct MapPages {
 impl MapPages {
     /// Pages of a core with `host` logical pages; `None` if its settings write none to flash. See [`MapPages::new`].
     pub(crate) fn of(config: &FtlConfig, host: u64, built: bool) -> Option<Self> {
-        config.map_flush.map(|own| Self::new(&own, host as u32, config.mapping_unit, built))
+        config.map_flush.map(|flush| Self::new(&flush, host as u32, config.mapping_unit, built))
     }
 
     /// Clean pages of a core with `host` logical pages of `unit` bytes. Unless `built`, there is no table of dirty pages.
@@ -162,6 +162,7 @@ impl MapPages {
     pub(crate) fn next_page(&mut self) -> Option<u32> {
         if self.dirty_only && self.is_flushing() {
             while self.next < self.count && !self.dirty.get(self.next) {
+                // The rest of the word at once: none of it may be dirty, and a table has few dirty pages.
                 let word = *self.dirty.word_of(self.next) >> (self.next % 64);
                 self.next += if word == 0 { 64 - self.next % 64 } else { word.trailing_zeros() };
             }

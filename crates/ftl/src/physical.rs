@@ -147,6 +147,7 @@ impl PhysicalBlocks {
             self.order.program(first + lane.index(), row);
             return;
         }
+        // Row by row: the lanes of a row are neighbours, and are counted in one call.
         let (mut row, mut lane, mut left) = (row, lane.index(), count as usize);
         while left != 0 {
             let end = lanes.min(lane + left);
@@ -226,8 +227,8 @@ impl PhysicalBlocks {
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
     ) -> Result<(), String> {
-        let mut own = lanes.flat_map(|lane| self.blocks_of(layout, superblock, lane));
-        match own.find(|&block| self.blocks.is_bad(block)) {
+        let mut blocks = lanes.flat_map(|lane| self.blocks_of(layout, superblock, lane));
+        match blocks.find(|&block| self.blocks.is_bad(block)) {
             None => Ok(()),
             Some(block) => Err(format!("superblock {superblock} uses {block:?}, which is bad")),
         }

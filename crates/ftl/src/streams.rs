@@ -212,7 +212,7 @@ impl StreamTable {
 
     fn relocated(&self, task: StreamCause, class: u8) -> Option<Stream> {
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
-        let task = self.apart.iter().position(|&own| own == task)?;
+        let task = self.apart.iter().position(|&other| other == task)?;
         Some(Stream(self.hints * self.classes + task as u8 * self.classes + class))
     }
 

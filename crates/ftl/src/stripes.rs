@@ -26,7 +26,7 @@ impl LaneSet {
     }
     pub(crate) fn remove_all(&mut self, lanes: &Self) {
         assert!(self.0.len() == lanes.0.len(), "sets of lanes of different cores");
-        self.0.iter_mut().zip(&lanes.0).for_each(|(own, gone)| *own &= !gone);
+        self.0.iter_mut().zip(&lanes.0).for_each(|(word, gone)| *word &= !gone);
     }
     #[inline]
     pub(crate) fn contains(&self, lane: LaneIndex) -> bool {
@@ -206,6 +206,7 @@ impl StripeLayout {
         };
         assert!(used <= length && (count == 0) == (used == 0), "{count} stripes over {used} of {length}");
         for stripe in 0..count {
+            // Bounds are rounded down, so that sizes differ by one at most.
             let bound = |i: u32| pus.start + (u64::from(i) * u64::from(used) / u64::from(count)) as u32;
             let (from, to) = (bound(stripe), bound(stripe + 1));
             let number = self.ranges.len() as u32;

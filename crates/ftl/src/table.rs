@@ -152,22 +152,22 @@ impl PageMapping for FlatMap {
         debug_assert!(self.valid.mask(to.0, count) == 0, "slot {to} or one after it holds a page");
         let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
         if count < GATHERED {
-            let (mut rest, mut at) = (moved, to);
-            while rest != 0 {
-                let lpn = owners[(first.0 + rest.trailing_zeros()) as usize];
-                rest &= rest - 1;
+            let (mut left, mut at) = (moved, to);
+            while left != 0 {
+                let lpn = owners[(first.0 + left.trailing_zeros()) as usize];
+                left &= left - 1;
                 slots[lpn.index()] = at;
                 owners[at.index()] = lpn;
                 at.0 += 1;
             }
         } else {
             // First only loads, so that their cache misses overlap; the stores then find the entries in the cache. `black_box` keeps the loads.
-            let (mut rest, mut seen) = (moved, 0);
+            let (mut left, mut seen) = (moved, 0);
             let mut gathered = [Lpn::NONE; 64];
             let from = &owners[first.index()..];
             for entry in &mut gathered[..count as usize] {
-                *entry = from[rest.trailing_zeros() as usize];
-                rest &= rest - 1;
+                *entry = from[left.trailing_zeros() as usize];
+                left &= left - 1;
                 seen ^= slots[entry.index()].0;
             }
             std::hint::black_box(seen);
@@ -210,10 +210,10 @@ impl PageMapping for FlatMap {
 
     #[inline]
     fn touch_moving(&self, first: Ppn, units: u64) {
-        let mut rest = units;
-        while rest != 0 {
-            let owner = self.owners[first + rest.trailing_zeros()];
-            rest &= rest - 1;
+        let mut left = units;
+        while left != 0 {
+            let owner = self.owners[first + left.trailing_zeros()];
+            left &= left - 1;
             self.slots.get(owner).into_iter().for_each(prefetch);
         }
     }

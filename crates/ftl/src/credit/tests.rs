@@ -13,12 +13,12 @@ fn paced() -> HostCredit {
 #[test]
 fn a_host_that_writes_as_it_may_fills_its_room_while_a_victim_is_moved() {
     for steps in [[1, 1, 1, 97], [25, 25, 25, 25], [40, 30, 20, 10]] {
-        let (mut own, mut room, mut work) = (paced(), 64, 100);
+        let (mut credit, mut room, mut work) = (paced(), 64, 100);
         for units in steps {
-            own.grant_room(room, 4, moved(units, work));
+            credit.grant_room(room, 4, moved(units, work));
             work -= units;
-            while own.lets_in(|| true) {
-                own.spend();
+            while credit.lets_in(|| true) {
+                credit.spend();
                 room -= 1;
             }
         }
@@ -28,33 +28,33 @@ fn a_host_that_writes_as_it_may_fills_its_room_while_a_victim_is_moved() {
 
 #[test]
 fn credit_never_exceeds_the_room() {
-    let mut own = paced();
+    let mut credit = paced();
     for _ in 0..4 {
-        own.grant_room(8, 0, moved(50, 100));
+        credit.grant_room(8, 0, moved(50, 100));
     }
-    assert_eq!(own.amount(), 8 * CREDIT_PER_UNIT);
+    assert_eq!(credit.amount(), 8 * CREDIT_PER_UNIT);
 }
 
 #[test]
 fn what_is_withheld_is_not_granted() {
     for (part, granted) in [(0.0, 8), (0.25, 6), (1.0, 0)] {
-        let mut own = paced();
-        own.withhold(part);
-        assert_eq!(own.grant_room(16, 0, moved(50, 100)), granted * CREDIT_PER_UNIT, "{part}");
-        assert_eq!(own.amount(), granted * CREDIT_PER_UNIT, "{part}");
+        let mut credit = paced();
+        credit.withhold(part);
+        assert_eq!(credit.grant_room(16, 0, moved(50, 100)), granted * CREDIT_PER_UNIT, "{part}");
+        assert_eq!(credit.amount(), granted * CREDIT_PER_UNIT, "{part}");
     }
 }
 
 #[test]
 fn of_what_is_gained_the_host_has_its_share() {
     for (share, written) in [(0, 0), (CREDIT_PER_UNIT / 4, 25), (CREDIT_PER_UNIT, 100)] {
-        let mut own = HostCredit { share: Some(share), amount: 7 * CREDIT_PER_UNIT, ..paced() };
-        own.burst_begins();
+        let mut credit = HostCredit { share: Some(share), amount: 7 * CREDIT_PER_UNIT, ..paced() };
+        credit.burst_begins();
         let mut entered = 0;
         for _ in 0..10 {
-            own.grant_gain(1000, 10 * CREDIT_PER_UNIT);
-            while own.lets_in(|| true) {
-                own.spend();
+            credit.grant_gain(1000, 10 * CREDIT_PER_UNIT);
+            while credit.lets_in(|| true) {
+                credit.spend();
                 entered += 1;
             }
         }

@@ -24,8 +24,8 @@ impl Ftl {
             (Group::KIND, superblocks * u64::from(layout.superpages())),
             (Stream::KIND, self.streams.count().into()),
         ];
-        let known = counts.into_iter().filter_map(|(kind, count)| Some((kind?, count)));
-        known.fold(*outer, |extents, (kind, count)| extents.with(kind, count))
+        let with_kind = counts.into_iter().filter_map(|(kind, count)| Some((kind?, count)));
+        with_kind.fold(*outer, |extents, (kind, count)| extents.with(kind, count))
     }
 
     /// Checks every invariant, in time proportional to the device: first each part by itself, then parts against each other.
@@ -33,8 +33,8 @@ impl Ftl {
     /// # Errors
     /// The first broken invariant.
     pub fn self_check(&self) -> Result<(), String> {
-        let is_erased = |own: SuperblockId| {
-            matches!(self.superblocks.state(own), SuperblockState::Free | SuperblockState::Retired)
+        let is_erased = |superblock: SuperblockId| {
+            matches!(self.superblocks.state(superblock), SuperblockState::Free | SuperblockState::Retired)
         };
         let units = self.layout.units_per_superblock();
         self.map.check()?;
@@ -115,8 +115,8 @@ impl Ftl {
     /// Checks that superblocks emptied without time are being relocated, and hold no units in the slots handled.
     fn check_turns(&self) -> Result<(), String> {
         let UntimedTurns { victim, cold, .. } = &self.turns;
-        let victims = victim.iter().map(|own| (own.superblock, own.next));
-        for (superblock, next) in victims.chain(cold.iter().map(|own| (own.superblock, own.next))) {
+        let victims = victim.iter().map(|victim| (victim.superblock, victim.next));
+        for (superblock, next) in victims.chain(cold.iter().map(|cold| (cold.superblock, cold.next))) {
             if self.superblocks.state(superblock) != SuperblockState::Collecting {
                 return Err(format!("superblock {superblock} is emptied without time, and nobody moves it"));
             }

@@ -16,6 +16,8 @@ impl Ftl {
     /// # Panics
     /// If there is no such place on a drive that is not worn, whose superblocks all hold as much: one is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
+        // A loss of power may have spent the reserve on superblocks that were left half written: until it is whole, the emptiest
+        // superblock is collected, whatever the policy.
         if self.room.may_lack_reserve()
             && self.free_superblocks() < self.reserve()
             && let Some(least) = self.choose_least()
@@ -197,6 +199,7 @@ impl Ftl {
         let gap = self.config.wear_leveling.static_gap?;
         let candidates = self.superblocks.candidates();
         let (coldest, _) = candidates.min_by_key(|&(superblock, _)| self.superblocks.cycles(superblock))?;
+        // Cold data goes to the most worn free superblock, so the gap is measured to that, not to the most worn of all.
         let worn = self.superblocks.free().iter().map(|&free| self.superblocks.cycles(free)).max()?;
         let stream = self.streams.wear_leveling(self.class_of_superblock(coldest));
         let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));

@@ -108,11 +108,11 @@ impl Ftl {
         let at = self.physical.blocks().address(block);
         // A spare block has not been programmed, and one that is bad was erased last.
         let Some(superblock) = self.superblock_of_block(block) else { return 0 };
-        let own = self.layout.lanes_of_die(at.die).iter().find(|&&lane| {
+        let lane = self.layout.lanes_of_die(at.die).iter().find(|&&lane| {
             let lane = self.layout.lanes()[lane];
             (lane.first_plane..lane.first_plane + lane.planes).contains(&at.plane)
         });
-        let pus = own.map_or(0, |&lane| self.physical.programmed(&self.layout, superblock, lane));
+        let pus = lane.map_or(0, |&lane| self.physical.programmed(&self.layout, superblock, lane));
         pus * self.layout.rows_per_pu()
     }
 
@@ -124,16 +124,18 @@ impl Ftl {
     /// Wear of the blocks in use: the good ones of superblocks that are not retired, on lanes that are there. Spare blocks, which nothing
     /// has used, and blocks that take no more data do not count.
     pub fn worn(&self) -> BlockWear {
-        let in_use =
-            self.superblocks.ids().filter(|&own| self.superblocks.state(own) != SuperblockState::Retired);
+        let in_use = self
+            .superblocks
+            .ids()
+            .filter(|&superblock| self.superblocks.state(superblock) != SuperblockState::Retired);
         let good = |superblock| self.physical.good(&self.layout, superblock, self.lanes.erasable(superblock));
         let blocks = self.physical.blocks();
-        let found: BlockWear = in_use.flat_map(good).map(|block| BlockWear::of(blocks.cycles(block))).sum();
+        let worn: BlockWear = in_use.flat_map(good).map(|block| BlockWear::of(blocks.cycles(block))).sum();
         // A drive without a block that takes data is as worn as all its blocks.
-        if found.blocks != 0 {
-            found
+        if worn.blocks != 0 {
+            worn
         } else {
-            blocks.all_cycles().iter().map(|&own| BlockWear::of(own)).sum()
+            blocks.all_cycles().iter().map(|&cycles| BlockWear::of(cycles)).sum()
         }
     }
 
@@ -143,10 +145,10 @@ impl Ftl {
         let mut failed =
             vec![false; usize::from(self.layout.dies()) * usize::from(self.layout.planes_per_die())];
         for lane in self.lanes.failed_for_good() {
-            let own = self.layout.lanes()[lane];
-            let first = own.local_die.index() * usize::from(self.layout.planes_per_die())
-                + usize::from(own.first_plane);
-            failed[first..first + usize::from(own.planes)].fill(true);
+            let planes = self.layout.lanes()[lane];
+            let first = planes.local_die.index() * usize::from(self.layout.planes_per_die())
+                + usize::from(planes.first_plane);
+            failed[first..first + usize::from(planes.planes)].fill(true);
         }
         let plane_of = |block: BlockIndex| {
             let at = blocks.address(block);
@@ -167,8 +169,10 @@ impl Ftl {
     /// The least-worn and the most-worn superblock's P/E cycles, each the mean of its blocks.
     pub fn cycle_range(&self) -> (u32, u32) {
         let live = || {
-            let in_use =
-                self.superblocks.ids().filter(|&own| self.superblocks.state(own) != SuperblockState::Retired);
+            let in_use = self
+                .superblocks
+                .ids()
+                .filter(|&superblock| self.superblocks.state(superblock) != SuperblockState::Retired);
             in_use.map(|superblock| self.superblocks.cycles(superblock))
         };
         (live().min().unwrap_or(0), live().max().unwrap_or(0))

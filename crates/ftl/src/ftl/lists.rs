@@ -66,16 +66,19 @@ impl Ftl {
             {
                 continue;
             }
-            let own = self.layout.lanes_of_die(local_die);
-            if own.iter().all(|&lane| self.opened_gaps(superblock).is_some_and(|gaps| gaps.contains(lane))) {
+            let failed_lanes = self.layout.lanes_of_die(local_die);
+            if failed_lanes
+                .iter()
+                .all(|&lane| self.opened_gaps(superblock).is_some_and(|gaps| gaps.contains(lane)))
+            {
                 continue;
             }
             let holder = self.list_holder(superblock, local_die)?;
-            for (&own, &held) in own.iter().zip(self.layout.lanes_of_die(holder)) {
-                if self.lanes.is_dead(held) {
+            for (&failed, &holding) in failed_lanes.iter().zip(self.layout.lanes_of_die(holder)) {
+                if self.lanes.is_dead(holding) {
                     return None;
                 }
-                self.add_reads(superblock, own, held, by_page, &mut reads)?;
+                self.add_reads(superblock, failed, holding, by_page, &mut reads)?;
             }
         }
         Some(reads)
@@ -84,8 +87,8 @@ impl Ftl {
     fn add_reads(
         &self,
         superblock: SuperblockId,
-        own: LaneIndex,
-        held: LaneIndex,
+        failed: LaneIndex,
+        holding: LaneIndex,
         by_page: bool,
         reads: &mut Vec<ListRead>,
     ) -> Option<()> {
@@ -95,9 +98,10 @@ impl Ftl {
         let each = rows.div_ceil(parts.max(1));
         for part in 0..parts {
             let row = if by_page { part } else { rows + part };
-            let (pu, listed) = (first + (row * lanes + held.0), first + (part * each * lanes + own.0));
+            let (pu, listed) = (first + (row * lanes + holding.0), first + (part * each * lanes + failed.0));
             let count = each.min(rows.saturating_sub(part * each));
             if !self.is_on_flash(superblock, pu) {
+                // A list that is not on flash is missed only if a program unit that it would list is there.
                 let listed = (0..count).map(|row| listed + row * lanes);
                 if listed.into_iter().any(|pu| self.is_on_flash(superblock, pu)) {
                     return None;
@@ -161,8 +165,8 @@ impl Ftl {
             SuperblockState::Free | SuperblockState::Retired => false,
         };
         let all = superblocks.filter(holds).flat_map(move |superblock| {
-            let own = self.layout.lanes_of_die(local_die).iter();
-            own.flat_map(move |&lane| self.pus_on(superblock, lane)).flat_map(move |pu| self.current_in(pu))
+            let lanes = self.layout.lanes_of_die(local_die).iter();
+            lanes.flat_map(move |&lane| self.pus_on(superblock, lane)).flat_map(move |pu| self.current_in(pu))
         });
         all.filter(|&lpn| !self.is_map_page(lpn))
     }

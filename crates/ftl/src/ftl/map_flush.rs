@@ -97,8 +97,8 @@ impl Ftl {
         let entry = config.entry.0 as usize;
         for (lpn, to) in maps.entries_of(page).map(Lpn).zip(bytes.chunks_exact_mut(entry)) {
             let slot = self.map.lookup(lpn).0.to_le_bytes();
-            let told = entry.min(SLOT_BYTES);
-            to[..told].copy_from_slice(&slot[..told]);
+            let length = entry.min(SLOT_BYTES);
+            to[..length].copy_from_slice(&slot[..length]);
         }
         bytes
     }

@@ -72,12 +72,12 @@ impl Ftl {
         let Some(records) = &self.records else { return Ok(()) };
         let flash = records.on_flash(&self.layout);
         let rebuilt = rebuild(flash, self.map.pages() as usize, dump);
-        for (index, &found) in rebuilt.slots.iter().enumerate() {
+        for (index, &rebuilt_slot) in rebuilt.slots.iter().enumerate() {
             let lpn = Lpn(index as u32);
             let slot = self.lookup(lpn);
-            if found != slot {
+            if rebuilt_slot != slot {
                 return Err(format!(
-                    "page {lpn} is in slot {slot} by the tables, in slot {found} by what is on flash"
+                    "page {lpn} is in slot {slot} by the tables, in slot {rebuilt_slot} by what is on flash"
                 ));
             }
             if rebuilt.lost.contains(&lpn) != self.is_lost(lpn) {
@@ -111,8 +111,12 @@ impl Ftl {
 
     fn check_blocks(&self, flash: OnFlash<'_>) -> Result<(), String> {
         let (blocks, members) = flash.marks().rebuild(flash.given_up());
-        let own = self.physical.blocks();
-        if let Some(index) = own.all_bad().zip(blocks.all_bad()).position(|(own, found)| own != found) {
+        let in_use = self.physical.blocks();
+        if let Some(index) = in_use
+            .all_bad()
+            .zip(blocks.all_bad())
+            .position(|(is_bad, is_bad_on_flash)| is_bad != is_bad_on_flash)
+        {
             let at = blocks.address(BlockIndex(index as u32));
             return Err(format!(
                 "{at:?} is {} on flash alone",
@@ -132,7 +136,7 @@ impl Ftl {
     pub fn mount_reads(&self, options: MountOptions, page_bytes: u64, dump: bool) -> MountReads {
         let records = self.records.as_ref().expect("what flash says has been recorded");
         let flash = records.on_flash(&self.layout);
-        let found = rebuild(flash, self.map.pages() as usize, dump);
+        let rebuilt = rebuild(flash, self.map.pages() as usize, dump);
         let pages = |bytes: u64| bytes.div_ceil(page_bytes);
         let list = pages(u64::from(self.layout.units_per_superblock()) * OWNER_BYTES);
         let mut reads = MountReads {
@@ -141,10 +145,10 @@ impl Ftl {
         };
         reads.headers = match flash.checkpoint() {
             None => u64::from(self.layout.superblocks()),
-            Some(_) => found.read_superblocks.len() as u64,
+            Some(_) => rebuilt.read_superblocks.len() as u64,
         };
         reads.checkpoint = flash.checkpoint().map_or(0, |_| pages(self.map.pages() * MAPPED_BYTES));
-        for &superblock in found.read_superblocks.iter().chain(&found.compared_superblocks) {
+        for &superblock in rebuilt.read_superblocks.iter().chain(&rebuilt.compared_superblocks) {
             let is_full = flash.header(superblock).is_some_and(|header| header.closed.is_some());
             if is_full && options.lists {
                 reads.lists += list;

@@ -112,6 +112,7 @@ impl Ftl {
     fn room_in_log(&mut self, superblock: SuperblockId, stripe: u32) -> Option<Vec<Pu>> {
         // The last superpage stays empty, so that the superblock is not sealed before it is wholly stale.
         let rows = self.layout.superpages() - 1;
+        // Two attempts: in the open superblock of the log, and in a new one.
         for _ in 0..2 {
             if let Some(open) = self.partials.log() {
                 let lanes = self.cover_lanes(superblock, stripe, open);
@@ -229,7 +230,7 @@ impl Ftl {
         let open = (superblock, stripe);
         if self.partials.drop_stripe(open) {
             let stream = self.superblocks.opened_by(superblock);
-            if self.open_stripe(stream).is_some_and(|(own, number, _)| (own, number) == open) {
+            if self.open_stripe(stream).is_some_and(|(superblock, number, _)| (superblock, number) == open) {
                 self.count_exposed(stream);
             }
             self.settle_log();

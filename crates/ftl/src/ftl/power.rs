@@ -100,9 +100,11 @@ impl Ftl {
                 }
             }
             if next == slot {
+                // The unit is valid: it will be written again, and its origin goes with it.
                 origins.keep(slot, origin);
                 continue;
             }
+            // Back along the chain, from the newest copy in the buffer to the one whose origin is this slot.
             loop {
                 let in_buffer = is_copy(next) && !self.is_programmed(next);
                 let at = if in_buffer { origins.of(&self.layout, next) } else { None };
@@ -205,11 +207,13 @@ impl Ftl {
         }
         for stream in self.frontiers.streams() {
             if let Some(pu) = self.begun_pu(stream) {
+                // The rest counts as padding, so that counts stay in whole program units.
                 let empty = self.layout.units_per_pu() - self.begun_units(stream);
                 self.counts.add(ProgramCause::Padding, empty);
                 gone.push((pu, false));
             }
         }
+        // In order of slots: what a superblock, or a stripe, has lost is a range of it.
         gone.sort_unstable();
         debug_assert!(gone.windows(2).all(|pair| pair[0].0 < pair[1].0), "a program unit is lost twice");
         for &(pu, _) in &gone {
@@ -289,6 +293,7 @@ impl Ftl {
         let mut gone = &gone[from..to];
         while let Some(&(pu, started)) = gone.first() {
             let is_list = self.role(superblock, self.within_superblock(pu).1) == PuRole::List;
+            // Members of a stripe whose data has all been handed out go together, as its parity depends on all of them.
             if !is_list && self.is_stripe_complete(pu) {
                 let stripe = self.stripe_number(pu);
                 let end = first + self.layout.data_pus();
@@ -316,6 +321,7 @@ impl Ftl {
                 after.fill.push(pu);
                 continue;
             }
+            // Its units were counted as written; those that the stream writes here anew count again.
             self.counts.failed();
             if started || filler.is_none() || self.is_skipped(superblock, within) {
                 settled += 1;
@@ -376,6 +382,7 @@ impl Ftl {
             }
         }
         if !keep {
+            // Parity none of which is on flash is computed anew, from members that are read; else the parity on flash holds.
             let anew = gone.iter().any(|&(pu, _)| is_parity(self, pu)) && !on_flash;
             for &pu in &members {
                 let programmed = self.is_on_flash(superblock, pu);
@@ -496,6 +503,7 @@ impl Ftl {
 
     /// The sealed superblock with the fewest valid units, if there is a place to move them to.
     pub(super) fn choose_least(&self) -> Option<SuperblockId> {
+        // A superblock whose valid units fill the next one gains nothing.
         let (least, valid) = self.superblocks.candidates().min_by_key(|&(_, valid)| valid)?;
         let stream = self.streams.gc(self.class_of_superblock(least));
         (valid < self.data_units(stream) && self.can_relocate(least, stream)).then_some(least)

@@ -188,6 +188,7 @@ impl Ftl {
             let axis =
                 if code.role(within, gaps) == PuRole::BlockParity { CodeAxis::Block } else { CodeAxis::Dies };
             self.frontiers[stream].due_mut().handed_out += 1;
+            // All parity of a stripe is computed with its first, in one pass over the data.
             if axis == CodeAxis::Dies && due.handed_out == 0 {
                 self.compute_stripe(superblock, due.stripe);
             }

@@ -110,10 +110,10 @@ impl Ftl {
     /// Moves bytes, origins and records of units that have moved.
     #[cold]
     fn carry_contents(&mut self, first: Ppn, moved: u64, to: Ppn) {
-        let (mut rest, mut to) = (moved, to);
-        while rest != 0 {
-            let from = Ppn(first.0 + rest.trailing_zeros());
-            rest &= rest - 1;
+        let (mut left_to_move, mut to) = (moved, to);
+        while left_to_move != 0 {
+            let from = Ppn(first.0 + left_to_move.trailing_zeros());
+            left_to_move &= left_to_move - 1;
             if let Some(contents) = &mut self.contents {
                 contents.relocate(from.0, to.0, self.map.owner(to).0);
             }
@@ -127,15 +127,15 @@ impl Ftl {
     pub(super) fn relocate_at_once(&mut self, stream: Stream, first: Ppn, units: u64) {
         let superblock = self.layout.superblock_of(first);
         let cause = self.superblocks.moved_for(superblock);
-        let mut rest = units;
-        while rest != 0 {
+        let mut left_to_move = units;
+        while left_to_move != 0 {
             if self.frontiers[stream].is_full() {
                 self.open_for_moved(stream);
             }
             let frontier = &self.frontiers[stream];
             let (left, broken) = (frontier.left_in_pu(), frontier.is_broken());
-            let moved = lowest(rest, frontier.stretch());
-            rest &= !moved;
+            let moved = lowest(left_to_move, frontier.stretch());
+            left_to_move &= !moved;
             let count = moved.count_ones();
             let to = self.move_units(stream, superblock, first, UnitRun(moved, count), cause);
             if count < left {
@@ -145,6 +145,7 @@ impl Ftl {
             let next = to + count;
             let (filled, _) = self.layout.pu_of(to);
             let (begun, units) = self.layout.pu_of(next);
+            // End of the program unit in which the next slot lies: `units` of it are taken.
             let pu_end = Ppn(next.0 - units) + self.layout.units_per_pu();
             self.frontiers[stream].take_over(count, pu_end);
             self.program_full(stream, filled, begun - filled);

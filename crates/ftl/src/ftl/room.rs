@@ -21,6 +21,7 @@ impl Ftl {
 
     /// True if a slot of `stream` is left beside `units` units that are still to be moved there, for which one free superblock is held back.
     pub fn leaves_room(&self, stream: Stream, units: u32) -> bool {
+        // One superblock of the reserve is for this stream.
         let of_others = self.frontiers.promised_beside(stream).max(self.reserve() - 1);
         let free = self.free_superblocks().saturating_sub(of_others);
         let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));
@@ -169,6 +170,7 @@ impl Ftl {
 
     /// Superblocks that rebuilding takes: open ones, held-back ones, victims that wait for their erasure.
     fn superblocks_for_rebuild(&self) -> u32 {
+        // Victims that wait for their erasure are one fewer than the superblocks held back.
         u32::from(self.streams.classes()) + 2 * self.room.held_back() - 1
     }
 

@@ -50,8 +50,8 @@ impl SpaceView<'_> {
         let spare = self.ftl.layout.superblocks().saturating_sub(self.ftl.superblocks_for_data());
         let held_back = self.ftl.room.held_back();
         let in_use = self.ftl.frontiers.streams().filter(|&stream| self.ftl.is_in_use(stream));
-        let own = in_use.filter(|&stream| self.ftl.streams.cause(stream) == StreamCause::Scrub);
-        match own.count() as u32 {
+        let scrub_streams = in_use.filter(|&stream| self.ftl.streams.cause(stream) == StreamCause::Scrub);
+        match scrub_streams.count() as u32 {
             0 => (0, spare),
             open => (open + held_back + (held_back - 1), spare),
         }

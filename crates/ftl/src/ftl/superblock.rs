@@ -72,6 +72,7 @@ impl Ftl {
     /// The free superblock that comes next for units written for `cause`.
     pub(super) fn take_free(&mut self, cause: StreamCause) -> SuperblockId {
         self.superblocks.take_free(match cause {
+            // Cold data is put on the most worn blocks, which rest under it.
             StreamCause::WearLeveling => FreePick::MostWorn,
             _ if self.config.wear_leveling.dynamic => FreePick::LeastWorn,
             _ => FreePick::FreedFirst,

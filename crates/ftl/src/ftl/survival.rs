@@ -75,6 +75,7 @@ impl Ftl {
                 false => spare += 1,
             }
         }
+        // The worst case: dies with the most members fail first.
         of_dies.sort_unstable_by(|a, b| b.cmp(a));
         let had = spare + of_dies.iter().sum::<u32>();
         let mut left = had.saturating_sub(needed);

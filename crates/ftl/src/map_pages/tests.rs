@@ -67,12 +67,12 @@ fn what_changes_behind_a_flush_waits_for_the_next_and_what_changes_before_it_doe
     pages.take_page();
     pages.mark(1);
     pages.mark(9);
-    let mut rest = Vec::new();
+    let mut written = Vec::new();
     while let Some(page) = pages.next_page() {
         pages.take_page();
-        rest.push(page);
+        written.push(page);
     }
-    assert_eq!((rest, pages.dirty()), (vec![5, 9], 1));
+    assert_eq!((written, pages.dirty()), (vec![5, 9], 1));
     assert_eq!(flush(&mut pages), [1]);
     assert_eq!(pages.flushes(), 2);
 }

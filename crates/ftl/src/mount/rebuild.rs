@@ -105,9 +105,9 @@ impl<'a> MapSearch<'a> {
         if number < self.from {
             return false;
         }
-        let known = self.numbers[lpn.index()];
-        if known != AS_BEFORE || number > self.checkpoint {
-            return number > known;
+        let newest = self.numbers[lpn.index()];
+        if newest != AS_BEFORE || number > self.checkpoint {
+            return number > newest;
         }
         // The unit was on its way to flash when the checkpoint was made: the copy that this has may be the newer one.
         let kept = self.rebuilt.slots[lpn.index()];

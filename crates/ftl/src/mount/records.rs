@@ -243,9 +243,9 @@ impl<'a> OnFlash<'a> {
     }
 
     fn units(self, superblock: SuperblockId, on_flash: bool) -> impl Iterator<Item = (Ppn, Lpn, u64)> {
-        let own = move |&pu: &Pu| self.records.programmed.get(pu.0) == on_flash;
+        let is_selected = move |&pu: &Pu| self.records.programmed.get(pu.0) == on_flash;
         let slots = move |pu: Pu| Ppn::each(self.layout.slots_of(pu));
-        let pus = Pu::each(self.layout.pus_of(superblock)).filter(own);
+        let pus = Pu::each(self.layout.pus_of(superblock)).filter(is_selected);
         pus.flat_map(slots)
             .map(move |slot| (slot, self.records.owners[slot], self.records.numbers[slot]))
             .filter(|&(_, lpn, _)| lpn.is_some())

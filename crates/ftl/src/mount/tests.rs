@@ -32,7 +32,7 @@ const PAGES: usize = 8;
 const ONE: Lpn = Lpn(1);
 
 /// Where page 1 is, and whether its data is lost.
-fn found(layout: &SlotLayout, records: &FlashRecords, dump: bool) -> (u32, bool) {
+fn page_one(layout: &SlotLayout, records: &FlashRecords, dump: bool) -> (u32, bool) {
     let rebuilt = rebuild(records.on_flash(layout), PAGES, dump);
     (rebuilt.slots[ONE.index()].0, rebuilt.lost.contains(&ONE))
 }
@@ -46,10 +46,13 @@ fn the_copy_written_last_counts_not_the_one_programmed_last() {
     records.opened(SuperblockId(1), Stream(1));
     records.put(&layout, Ppn(0), ONE);
     records.put(&layout, Ppn(8), ONE);
-    assert_eq!((found(&layout, &records, false), found(&layout, &records, true)), (NOWHERE, (8, false)));
+    assert_eq!(
+        (page_one(&layout, &records, false), page_one(&layout, &records, true)),
+        (NOWHERE, (8, false))
+    );
     records.programmed(Pu(4));
     records.programmed(Pu(0));
-    assert_eq!(found(&layout, &records, false), (8, false));
+    assert_eq!(page_one(&layout, &records, false), (8, false));
 }
 
 #[test]
@@ -60,7 +63,10 @@ fn a_program_unit_that_was_torn_tells_nothing() {
     records.programmed(Pu(0));
     records.put(&layout, Ppn(2), ONE);
     records.buffer_lost(&layout);
-    assert_eq!((found(&layout, &records, false), found(&layout, &records, true)), ((0, false), (0, false)));
+    assert_eq!(
+        (page_one(&layout, &records, false), page_one(&layout, &records, true)),
+        ((0, false), (0, false))
+    );
 }
 
 #[test]
@@ -70,13 +76,16 @@ fn trims_and_losses_stand_in_the_journal_until_a_newer_copy_is_on_flash() {
     records.put(&layout, Ppn(0), ONE);
     records.programmed(Pu(0));
     records.lost(ONE);
-    assert_eq!(found(&layout, &records, false), (u32::MAX, true));
+    assert_eq!(page_one(&layout, &records, false), (u32::MAX, true));
     records.trimmed(ONE);
-    assert_eq!(found(&layout, &records, false), NOWHERE);
+    assert_eq!(page_one(&layout, &records, false), NOWHERE);
     records.put(&layout, Ppn(2), ONE);
-    assert_eq!((found(&layout, &records, false), found(&layout, &records, true)), (NOWHERE, (2, false)));
+    assert_eq!(
+        (page_one(&layout, &records, false), page_one(&layout, &records, true)),
+        (NOWHERE, (2, false))
+    );
     records.programmed(Pu(1));
-    assert_eq!(found(&layout, &records, false), (2, false));
+    assert_eq!(page_one(&layout, &records, false), (2, false));
 }
 
 #[test]
@@ -87,7 +96,7 @@ fn what_is_erased_is_gone() {
     records.programmed(Pu(0));
     records.closed(SuperblockId(0));
     records.erased(&layout, SuperblockId(0));
-    assert_eq!(found(&layout, &records, false), NOWHERE);
+    assert_eq!(page_one(&layout, &records, false), NOWHERE);
     assert_eq!(records.on_flash(&layout).header(SuperblockId(0)), None);
 }
 
@@ -103,7 +112,7 @@ fn an_old_copy_that_a_checkpoint_overtook_is_old() {
     records.tidy(&layout, PAGES);
     assert_eq!(records.checkpoints(), 1);
     records.programmed(Pu(0));
-    assert_eq!(found(&layout, &records, false), (8, false));
+    assert_eq!(page_one(&layout, &records, false), (8, false));
 }
 
 /// As before, but what overtook the older copy is a trim.
@@ -118,7 +127,7 @@ fn an_old_copy_that_a_trim_overtook_before_the_checkpoint_stays_trimmed() {
     records.programmed(Pu(4));
     records.tidy(&layout, PAGES);
     records.programmed(Pu(0));
-    assert_eq!((records.checkpoints(), found(&layout, &records, false)), (1, NOWHERE));
+    assert_eq!((records.checkpoints(), page_one(&layout, &records, false)), (1, NOWHERE));
 }
 
 #[test]
@@ -133,7 +142,7 @@ fn after_a_checkpoint_only_what_came_later_is_looked_at() {
     assert_eq!(read_superblocks(&records), [SuperblockId(0)]);
     records.tidy(&layout, PAGES);
     assert_eq!(read_superblocks(&records), []);
-    assert_eq!(found(&layout, &records, false), (0, false));
+    assert_eq!(page_one(&layout, &records, false), (0, false));
     // Its place is taken by another page: the checkpoint does not count there any more.
     records.trimmed(ONE);
     records.erased(&layout, SuperblockId(0));
@@ -141,7 +150,7 @@ fn after_a_checkpoint_only_what_came_later_is_looked_at() {
     records.put(&layout, Ppn(0), Lpn(2));
     records.programmed(Pu(0));
     assert_eq!(read_superblocks(&records), [SuperblockId(0)]);
-    assert_eq!(found(&layout, &records, false), NOWHERE);
+    assert_eq!(page_one(&layout, &records, false), NOWHERE);
 }
 
 #[test]
@@ -174,7 +183,7 @@ fn a_journal_that_has_grown_keeps_what_is_needed() {
     records.programmed(Pu(1));
     records.tidy(&layout, PAGES);
     assert_eq!(records.on_flash(&layout).journal().len(), 1);
-    assert_eq!(found(&layout, &records, false), NOWHERE);
+    assert_eq!(page_one(&layout, &records, false), NOWHERE);
     let rebuilt = rebuild(records.on_flash(&layout), PAGES, false);
     assert_eq!((rebuilt.slots[3], rebuilt.slots[5]), (Ppn(1), Ppn(2)));
 }
@@ -192,8 +201,8 @@ fn blocks_that_were_given_up_are_bad_and_others_are_in_their_place() {
     ];
     for (count, bad) in [(0, vec![]), (1, vec![5]), (2, vec![5, 7])] {
         let (blocks, table) = marks.rebuild(&given_up[..count]);
-        let found: Vec<usize> = (0..8).filter(|&at| blocks.all_bad().nth(at) == Some(true)).collect();
-        assert_eq!(found, bad);
+        let bad_blocks: Vec<usize> = (0..8).filter(|&at| blocks.all_bad().nth(at) == Some(true)).collect();
+        assert_eq!(bad_blocks, bad);
         assert_eq!(table.block(superblock, LocalDie(0), 0).block, BlockId(1));
         assert_eq!(table.block(superblock, LocalDie(0), 1).block, BlockId(if count == 0 { 1 } else { 3 }));
         assert_eq!(table.spares_left(), if count == 0 { 2 } else { 1 });

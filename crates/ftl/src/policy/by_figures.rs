@@ -19,8 +19,8 @@ struct ClassRules {
 impl ByFigures {
     /// The rules in `protection`.
     pub(crate) fn new(protection: Option<&ProtectionConfig>) -> Self {
-        let Some(protection) =
-            protection.filter(|own| (0..own.class_count()).any(|class| own.has_rules(class)))
+        let Some(protection) = protection
+            .filter(|protection| (0..protection.class_count()).any(|class| protection.has_rules(class)))
         else {
             return Self::default();
         };
@@ -38,14 +38,15 @@ impl ByFigures {
 
     /// True if there are rules for class `class`.
     pub(crate) fn chooses(&self, class: u8) -> bool {
-        self.0.get(usize::from(class)).is_some_and(|own| !own.rules.is_empty())
+        self.0.get(usize::from(class)).is_some_and(|class_rules| !class_rules.rules.is_empty())
     }
 
     /// The code of the last rule that holds, or the plain code if none does; `None` without rules.
     pub(crate) fn choose(&self, opening: &StripeCodeQuestion) -> Option<ChosenCode> {
-        let own = self.0.get(usize::from(opening.class)).filter(|own| !own.rules.is_empty())?;
-        let last = own.rules.iter().rev().find(|rule| holds(rule, opening));
-        Some(last.map_or(own.plain, |rule| (rule.data, rule.parity)))
+        let class_rules =
+            self.0.get(usize::from(opening.class)).filter(|class_rules| !class_rules.rules.is_empty())?;
+        let last = class_rules.rules.iter().rev().find(|rule| holds(rule, opening));
+        Some(last.map_or(class_rules.plain, |rule| (rule.data, rule.parity)))
     }
 }
 

@@ -93,9 +93,9 @@ mod tests {
     /// One superblock of a thousand has space, or is the only candidate.
     #[test]
     fn a_choice_draws_no_more_than_a_few_lots_for_each_superblock() {
-        for rest in [8, NO_CANDIDATE, 8 | NO_CANDIDATE] {
+        for others in [8, NO_CANDIDATE, 8 | NO_CANDIDATE] {
             for choices in [1, 2, 15, 1000, 1 << 20] {
-                let mut valid = vec![rest; 1000];
+                let mut valid = vec![others; 1000];
                 valid[617] = 7;
                 for &policy in VictimPolicy::ALL {
                     let drawn = draws_of(policy, choices, &valid, 3);

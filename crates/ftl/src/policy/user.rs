@@ -29,13 +29,13 @@ pub(crate) struct FtlPolicies {
 pub(crate) type SuperblockUserPolicy = UserPolicy<dyn SuperblockChoice>;
 
 impl FtlPolicies {
-    pub(crate) fn new(own: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
+    pub(crate) fn new(policies: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
         Self {
-            gc: load_policy("policies.gc", own.gc.as_ref()),
-            wear: load_policy("policies.wear_leveling", own.wear_leveling.as_ref()),
-            scrub: load_policy("policies.scrub", own.scrub.as_ref()),
-            code: load_policy("policies.code", own.code.as_ref()),
-            pacing: load_policy("policies.pacing", own.pacing.as_ref()),
+            gc: load_policy("policies.gc", policies.gc.as_ref()),
+            wear: load_policy("policies.wear_leveling", policies.wear_leveling.as_ref()),
+            scrub: load_policy("policies.scrub", policies.scrub.as_ref()),
+            code: load_policy("policies.code", policies.code.as_ref()),
+            pacing: load_policy("policies.pacing", policies.pacing.as_ref()),
             by_figures: ByFigures::new(protection),
             shares: Vec::new(),
             cells: None,
@@ -74,19 +74,19 @@ impl FtlPolicies {
     }
 }
 
-fn load_policy<P: ?Sized>(setting: &'static str, own: Option<&LoadedPolicy<P>>) -> Option<UserPolicy<P>> {
-    own.map(|own| UserPolicy::new(setting, own))
+fn load_policy<P: ?Sized>(setting: &'static str, loaded: Option<&LoadedPolicy<P>>) -> Option<UserPolicy<P>> {
+    loaded.map(|policy| UserPolicy::new(setting, policy))
 }
 
 /// The choice of `policy`; `must`: it may not decline while space can be gained. `None`, too, once it has failed.
 pub(crate) fn choose(
-    own: &mut SuperblockUserPolicy,
+    policy: &mut SuperblockUserPolicy,
     view: &SuperblockColumns<'_>,
     draws: &mut RandomDraws<'_>,
     must: bool,
 ) -> Option<SuperblockId> {
-    own.ask(|policy| {
-        let choice = policy.choose(view, draws).and_then(|choice| check_choice(choice, view, must));
+    policy.ask(|choice_of| {
+        let choice = choice_of.choose(view, draws).and_then(|choice| check_choice(choice, view, must));
         choice.map_err(|error| format!("{error}; {}", state_of(view)))
     })?
 }
