@@ -500,7 +500,7 @@ impl<T: Copy> Flash<T> {
         Some(die)
     }
 
-    /// Announces reads of `task` on `die`: the task is asked when its turn comes, until it [answers](TaskReadAnswer::Nothing) that it has no more.
+    /// Announces reads of `task` on `die`: the task is asked when its turn comes, until it [answers](crate::TaskReadAnswer::Nothing) that it has no more.
     #[inline]
     pub fn add_task_reads(&mut self, die: DieId, task: InternalTask) {
         self.dies[die].tasks |= 1 << task as u8;

@@ -233,7 +233,7 @@ impl<T: Copy> Flash<T> {
     #[inline(never)]
     fn start_given_read(&mut self, now: Nanos, die: DieId, op: u32, task: InternalTask) -> DieStep {
         self.update_accounts(move |accounts| {
-            accounts.add_op(now, die, op, FlashOpKind::Read, DieQueue::Internal(task))
+            accounts.add_op(now, die, op, FlashOpKind::Read, DieQueue::Internal(task));
         });
         self.start_read::<false>(now, die, op)
     }

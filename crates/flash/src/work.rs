@@ -72,7 +72,7 @@ impl<T: Copy> Flash<T> {
         state.run_array(start, end);
         if !PLAIN {
             self.update_accounts(move |accounts| {
-                accounts.begin_array_work(now, die, suspended.op, DieActivity::Suspend, start)
+                accounts.begin_array_work(now, die, suspended.op, DieActivity::Suspend, start);
             });
         }
         self.events.set_die(die, end);
@@ -125,7 +125,7 @@ impl<T: Copy> Flash<T> {
         state.begin_array(now, op, data_in, data_in + program);
         if !PLAIN {
             self.update_accounts(move |accounts| {
-                accounts.begin_array_work(now, die, op, DieActivity::Channel, data_in)
+                accounts.begin_array_work(now, die, op, DieActivity::Channel, data_in);
             });
         }
         self.events.set_die(die, data_in + program);
@@ -138,7 +138,7 @@ impl<T: Copy> Flash<T> {
         state.begin_array(now, op, start, end);
         if !PLAIN {
             self.update_accounts(move |accounts| {
-                accounts.begin_array_work(now, die, op, DieActivity::Channel, start)
+                accounts.begin_array_work(now, die, op, DieActivity::Channel, start);
             });
         }
         self.events.set_die(die, end);

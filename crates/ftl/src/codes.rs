@@ -157,7 +157,7 @@ impl CodeTable {
     }
 
     /// Gives `superblock`, opened by `stream`, the code of the stream.
-    pub(crate) fn opened(&mut self, superblock: SuperblockId, stream: Stream) {
+    pub(crate) fn assign_to(&mut self, superblock: SuperblockId, stream: Stream) {
         debug_assert!(
             self.of[superblock] == NO_CODE,
             "superblock {superblock} has a code before it is opened"
@@ -188,7 +188,7 @@ impl CodeTable {
     ///
     /// # Errors
     /// As [`CodeTable::room_of`].
-    pub(crate) fn choose(
+    pub(crate) fn choose_for(
         &mut self,
         superblock: SuperblockId,
         code: CodeConfig,
@@ -199,7 +199,7 @@ impl CodeTable {
     }
 
     /// Forgets the code of `superblock`, which has been erased.
-    pub(crate) fn erased(&mut self, superblock: SuperblockId) {
+    pub(crate) fn forget(&mut self, superblock: SuperblockId) {
         self.of[superblock] = NO_CODE;
     }
 

@@ -19,22 +19,22 @@ pub(crate) struct FtlCounts {
 impl FtlCounts {
     /// Counts a unit that the host has written.
     #[inline]
-    pub(crate) fn host_unit(&mut self) {
+    pub(crate) fn count_host_unit(&mut self) {
         self.clock += 1;
         self.written[ProgramCause::Host] += 1;
     }
 
     /// Counts a unit that the host has written in place of an older one.
-    pub(crate) fn coalesced(&mut self) {
+    pub(crate) fn count_coalesced(&mut self) {
         self.coalesced += 1;
     }
 
-    pub(crate) fn all_coalesced(&self) -> u64 {
+    pub(crate) fn coalesced(&self) -> u64 {
         self.coalesced
     }
 
     /// Counts the unit written last as handed over by another core, not as the host's.
-    pub(crate) fn host_unit_was_migrated(&mut self) {
+    pub(crate) fn count_as_migrated(&mut self) {
         debug_assert!(self.written[ProgramCause::Host] != 0, "no unit was written");
         self.written[ProgramCause::Host] -= 1;
         self.written[ProgramCause::Migrated] += 1;
@@ -42,23 +42,23 @@ impl FtlCounts {
 
     /// Counts `units` units written for `cause`.
     #[inline]
-    pub(crate) fn add(&mut self, cause: ProgramCause, units: u32) {
+    pub(crate) fn count_units(&mut self, cause: ProgramCause, units: u32) {
         self.written[cause] += u64::from(units);
     }
 
     /// Counts `count` program units that have been programmed.
     #[inline]
-    pub(crate) fn programmed(&mut self, count: u32) {
+    pub(crate) fn count_programmed(&mut self, count: u32) {
         self.programmed += u64::from(count);
     }
 
     /// Counts a program unit that will never be programmed, though units were put there.
-    pub(crate) fn failed(&mut self) {
+    pub(crate) fn count_failed(&mut self) {
         self.failed += 1;
     }
 
     /// Counts `pages` pages read without time.
-    pub(crate) fn read(&mut self, cause: ReadCause, pages: u64) {
+    pub(crate) fn count_read(&mut self, cause: ReadCause, pages: u64) {
         self.reads[cause] += pages;
     }
 
@@ -97,12 +97,12 @@ mod tests {
     #[test]
     fn what_is_neither_programmed_nor_spoilt_is_buffered() {
         let mut counts = FtlCounts::default();
-        (0..6).for_each(|_| counts.host_unit());
-        counts.add(ProgramCause::Gc, 4);
-        counts.programmed(1);
-        counts.failed();
+        (0..6).for_each(|_| counts.count_host_unit());
+        counts.count_units(ProgramCause::Gc, 4);
+        counts.count_programmed(1);
+        counts.count_failed();
         assert_eq!((counts.buffered(4), counts.clock()), (2, 6));
-        counts.host_unit_was_migrated();
+        counts.count_as_migrated();
         assert_eq!((counts.written()[ProgramCause::Host], counts.written()[ProgramCause::Migrated]), (5, 1));
         assert_eq!(counts.buffered(4), 2);
     }

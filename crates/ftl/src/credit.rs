@@ -198,9 +198,9 @@ impl HostCredit {
     }
 
     /// Begins collection of `victim` at `now`, while `waiting` writes of the host wait.
-    pub fn collection_takes(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
-        if ftl.collection_begins() {
-            self.burst_begins();
+    pub fn begin_victim(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
+        if ftl.begin_collection() {
+            self.begin_burst();
         }
         if ftl.is_paced_by_policy() {
             let room = host_room(ftl);
@@ -209,7 +209,7 @@ impl HostCredit {
     }
 
     /// Begins a burst of collection at the low mark: credit left over from before is not of this burst.
-    fn burst_begins(&mut self) {
+    fn begin_burst(&mut self) {
         if self.share.is_some() {
             self.amount = 0;
         }
@@ -223,7 +223,7 @@ impl HostCredit {
     /// Grants the host its share after collection has handled `units` units of its victim. Where victims overlap, `coming` superblocks will be free
     /// that no grant has counted. Returns the grant, in 2^-16 units; 0 where grants are smooth, as no tokens follow from them.
     #[inline]
-    pub fn collected(
+    pub fn grant_for_units(
         &mut self,
         ftl: &Ftl,
         work: &mut VictimWork,
@@ -238,12 +238,12 @@ impl HostCredit {
                 .min(u64::from(room) * CREDIT_PER_UNIT);
             return 0;
         }
-        self.collected_with_extras(ftl, work, progress, coming)
+        self.grant_with_extras(ftl, work, progress, coming)
     }
 
-    /// As [`HostCredit::collected`], where there are marks or tokens, or victims overlap.
+    /// As [`HostCredit::grant_for_units`], where there are marks or tokens, or victims overlap.
     #[inline(never)]
-    fn collected_with_extras(
+    fn grant_with_extras(
         &mut self,
         ftl: &Ftl,
         work: &mut VictimWork,
@@ -266,7 +266,7 @@ impl HostCredit {
     }
 
     /// Grants the host its share of the gain that did not come with units, once all of the victim has been moved. Returns the grant.
-    pub fn victim_moved(&mut self, ftl: &Ftl, work: &mut VictimWork) -> u64 {
+    pub fn grant_rest(&mut self, ftl: &Ftl, work: &mut VictimWork) -> u64 {
         if !self.shares_gain() {
             return 0;
         }

@@ -324,8 +324,8 @@ impl Ftl {
         if self.tracks_writes {
             self.record_put(slot.ppn, lpn, origin, was_lost);
         }
-        self.superblocks.unit_valid(self.frontiers[stream].superblock());
-        self.counts.host_unit();
+        self.superblocks.add_valid(self.frontiers[stream].superblock());
+        self.counts.count_host_unit();
         slot
     }
 
@@ -333,7 +333,7 @@ impl Ftl {
     #[inline]
     fn advance(&mut self, stream: Stream) -> WrittenSlot {
         if self.frontiers[stream].is_full() {
-            self.open(stream);
+            self.open_superblock(stream);
         }
         let frontier = &mut self.frontiers[stream];
         let ppn = frontier.next();
@@ -347,7 +347,7 @@ impl Ftl {
     /// Marks the unit in `slot` as stale.
     #[inline]
     fn invalidate(&mut self, slot: Ppn) {
-        self.superblocks.unit_stale(self.layout.superblock_of(slot));
+        self.superblocks.remove_valid(self.layout.superblock_of(slot));
         if let Some(contents) = &mut self.contents {
             contents.discard(slot.0);
         }
@@ -366,7 +366,7 @@ impl Ftl {
         let (first, missing) = (frontier.next(), frontier.left_in_pu());
         frontier.take(missing, units);
         self.map.disown(first, missing);
-        self.counts.add(ProgramCause::Padding, missing);
+        self.counts.count_units(ProgramCause::Padding, missing);
         if self.frontiers[stream].is_broken() {
             self.skip_to_data(stream);
         }
@@ -380,7 +380,7 @@ impl Ftl {
             self.invalidate(old);
         }
         if old.is_some() || self.losses.forget(lpn) {
-            self.entry_changed(lpn);
+            self.mark_entry_dirty(lpn);
             self.record_trim(lpn);
         }
         old.is_some()
@@ -407,10 +407,10 @@ impl Ftl {
     fn programmed_run(&mut self, first: Pu, count: u32) -> bool {
         let (superblock, within) = self.layout.within_superblock(first);
         self.physical.program(&self.layout, superblock, within, count);
-        self.counts.programmed(count);
-        let sealed = self.superblocks.programmed(superblock, first, count, self.counts.clock());
+        self.counts.count_programmed(count);
+        let sealed = self.superblocks.mark_programmed(superblock, first, count, self.counts.clock());
         if sealed {
-            self.sealed(superblock);
+            self.close_in_parts(superblock);
         }
         sealed
     }

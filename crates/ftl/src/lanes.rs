@@ -245,7 +245,7 @@ impl LaneHealth {
     }
 
     /// Forgets gaps and failed program units of `superblock`, of program units `pus`, which has been erased.
-    pub(crate) fn erased(&mut self, superblock: SuperblockId, pus: std::ops::Range<Pu>) {
+    pub(crate) fn forget(&mut self, superblock: SuperblockId, pus: std::ops::Range<Pu>) {
         self.gaps[superblock] = None;
         if !self.failed.is_empty() {
             self.failed.retain(|pu| !pus.contains(pu));
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(lanes.erasable(ONE).count(), 68);
         assert_eq!(lanes.check(|_| false), Ok(()));
         assert!(lanes.check(|superblock| superblock == ONE).unwrap_err().contains("erased and has gaps"));
-        lanes.erased(ONE, Pu(70)..Pu(140));
+        lanes.forget(ONE, Pu(70)..Pu(140));
         assert_eq!(lanes.opened(ONE), None);
     }
 
@@ -360,9 +360,9 @@ mod tests {
     fn failed_program_units_are_known_until_they_are_erased() {
         let mut lanes = LaneHealth::new(2, 3);
         lanes.mark_failed(Pu(9));
-        lanes.erased(SuperblockId(0), Pu(0)..Pu(8));
+        lanes.forget(SuperblockId(0), Pu(0)..Pu(8));
         assert!(lanes.has_failed(Pu(9)));
-        lanes.erased(ONE, Pu(8)..Pu(16));
+        lanes.forget(ONE, Pu(8)..Pu(16));
         assert!(!lanes.has_failed(Pu(9)));
     }
 }

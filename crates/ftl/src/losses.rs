@@ -45,7 +45,7 @@ impl LostData {
 
     /// Forgets lost stale copies in slots from `first` up to `end`, which are erased.
     #[inline]
-    pub(crate) fn erased(&mut self, first: Ppn, end: Ppn) {
+    pub(crate) fn forget_stale(&mut self, first: Ppn, end: Ppn) {
         if !self.stale.is_empty() {
             self.stale.retain(|slot| !(first..end).contains(slot));
         }
@@ -103,9 +103,9 @@ mod tests {
     fn a_stale_copy_is_lost_until_it_is_erased() {
         let mut losses = LostData::default();
         losses.lose_stale(Ppn(7));
-        losses.erased(Ppn(8), Ppn(16));
+        losses.forget_stale(Ppn(8), Ppn(16));
         assert!(losses.is_lost_stale(Ppn(7)) && !losses.is_lost_stale(Ppn(8)));
-        losses.erased(Ppn(0), Ppn(8));
+        losses.forget_stale(Ppn(0), Ppn(8));
         assert!(!losses.is_lost_stale(Ppn(7)));
     }
 

@@ -105,7 +105,7 @@ impl MapPages {
     /// Marks the page that has the entry of `lpn`, which has changed, as dirty. Pages of the table have no entry, nor have units that other cores
     /// have handed over.
     #[inline]
-    pub(crate) fn entry_changed(&mut self, lpn: Lpn) {
+    pub(crate) fn mark_entry(&mut self, lpn: Lpn) {
         if lpn.0 < self.host {
             self.mark(lpn.0 / self.entries);
         }
@@ -162,7 +162,7 @@ impl MapPages {
     pub(crate) fn next_page(&mut self) -> Option<u32> {
         if self.dirty_only && self.is_flushing() {
             while self.next < self.count && !self.dirty.get(self.next) {
-                // The rest of the word at once: none of it may be dirty, and a table has few dirty pages.
+                // Skips the rest of a word at once if none of its pages is dirty.
                 let word = *self.dirty.word_of(self.next) >> (self.next % 64);
                 self.next += if word == 0 { 64 - self.next % 64 } else { word.trailing_zeros() };
             }

@@ -48,7 +48,7 @@ impl UnitOrigins {
     }
 
     /// Gives `superblock` of `units` slots, which has been opened, a table.
-    pub(crate) fn opened(&mut self, superblock: SuperblockId, units: u32) {
+    pub(crate) fn open_table(&mut self, superblock: SuperblockId, units: u32) {
         debug_assert!(self.table_of[superblock] == NO_TABLE, "superblock {superblock} is opened twice");
         let table = self.spare.pop().unwrap_or_else(|| {
             self.tables.push(Vec::new());
@@ -63,7 +63,7 @@ impl UnitOrigins {
     }
 
     /// Frees the table of `superblock`, all of which is on flash.
-    pub(crate) fn sealed(&mut self, superblock: SuperblockId) {
+    pub(crate) fn free_table(&mut self, superblock: SuperblockId) {
         debug_assert!(
             !self.spare.contains(&self.table_of[superblock]),
             "superblock {superblock} has a spare table"
@@ -256,7 +256,7 @@ mod tests {
         let layout = layout();
         let mut origins = UnitOrigins::new(&layout);
         let (old, new) = (SuperblockId(0), SuperblockId(2));
-        origins.opened(new, 8);
+        origins.open_table(new, 8);
         origins.pin(&layout, Ppn(3));
         assert!(origins.set(&layout, Ppn(17), Ppn(3)) && !origins.set(&layout, Ppn(3), Ppn(1)));
         assert_eq!(
@@ -272,7 +272,7 @@ mod tests {
         origins.release(&layout, Pu(8));
         assert!(!origins.is_pinned(old));
         assert_eq!(check(&origins, true), Ok(()));
-        origins.sealed(new);
+        origins.free_table(new);
         assert_eq!(origins.of(&layout, Ppn(17)), None);
     }
 
@@ -289,7 +289,7 @@ mod tests {
     fn what_is_written_again_takes_its_origin_along() {
         let layout = layout();
         let mut origins = UnitOrigins::new(&layout);
-        origins.opened(SuperblockId(1), 8);
+        origins.open_table(SuperblockId(1), 8);
         origins.pin(&layout, Ppn(2));
         origins.pin(&layout, Ppn(4));
         origins.keep(Ppn(20), Ppn(2));

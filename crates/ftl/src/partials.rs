@@ -101,7 +101,7 @@ impl CoverTable {
     }
 
     /// Forgets which of program units `pus`, which have been erased, were spent.
-    pub(crate) fn forget(&mut self, pus: std::ops::Range<Pu>) {
+    pub(crate) fn forget_spent(&mut self, pus: std::ops::Range<Pu>) {
         if !self.spent.is_empty() {
             self.spent.clear_range(pus.start.0, pus.end - pus.start);
         }
@@ -129,7 +129,7 @@ impl CoverTable {
     }
 
     /// Queues program units `pus` to be programmed, in this order.
-    pub(crate) fn queue(&mut self, pus: &[Pu]) {
+    pub(crate) fn queue_pus(&mut self, pus: &[Pu]) {
         self.queue.extend(pus);
     }
 
@@ -139,7 +139,7 @@ impl CoverTable {
     }
 
     /// Queues `cover`, of `stripe` that `stream` has open, to be programmed; it counts once all of it is on flash.
-    pub(crate) fn send(&mut self, stream: Stream, stripe: StripeId, cover: StripeCover) {
+    pub(crate) fn send_cover(&mut self, stream: Stream, stripe: StripeId, cover: StripeCover) {
         debug_assert!(!cover.pus.is_empty(), "a cover of no program unit");
         self.queue.extend(&cover.pus);
         let (exposed, left) = (self.exposed[stream], cover.pus.len() as u32);
@@ -148,7 +148,7 @@ impl CoverTable {
 
     /// Reports that program unit `pu` is on flash; true if it may have been of a cover.
     #[inline]
-    pub(crate) fn programmed(&mut self, pu: Pu) -> bool {
+    pub(crate) fn settle_programmed(&mut self, pu: Pu) -> bool {
         if self.coming.is_empty() {
             return false;
         }
@@ -166,7 +166,7 @@ impl CoverTable {
     }
 
     /// Drops the cover on its way that has program unit `pu`, which could not be programmed.
-    pub(crate) fn failed(&mut self, pu: Pu) {
+    pub(crate) fn drop_failed(&mut self, pu: Pu) {
         self.coming.retain(|coming| !coming.cover.pus.contains(&pu));
     }
 
@@ -178,14 +178,14 @@ impl CoverTable {
     }
 
     /// Drops the covers of all stripes of `superblock` before `stripe`, which are full.
-    pub(crate) fn drop_before(&mut self, superblock: SuperblockId, stripe: u32) {
+    pub(crate) fn drop_covers_before(&mut self, superblock: SuperblockId, stripe: u32) {
         let done = |(open, number): StripeId| open == superblock && number < stripe;
         self.covers.retain(|open, _| !done(open));
         self.coming.retain(|coming| !done(coming.stripe));
     }
 
     /// Drops covers on their way, and closes the log's superblock, of `pus` program units.
-    pub(crate) fn forget_coming(&mut self, pus: u32) {
+    pub(crate) fn drop_coming(&mut self, pus: u32) {
         self.coming.clear();
         self.queue.clear();
         let used = std::mem::take(&mut self.log.used);
@@ -292,7 +292,7 @@ mod tests {
         partials.set_exposed(Stream(0), 3);
         assert_eq!(partials.open_log(SuperblockId(1), 8, 0), None);
         let pus = partials.take_from_log(&[LaneIndex(0), LaneIndex(1)], Pu(8), 2, 1).unwrap();
-        partials.send(Stream(0), STRIPE, StripeCover { until: PuWithin(7), pus });
+        partials.send_cover(Stream(0), STRIPE, StripeCover { until: PuWithin(7), pus });
         partials
     }
 
@@ -304,11 +304,11 @@ mod tests {
             [partials.take_queued(), partials.take_queued(), partials.take_queued()],
             [Some(Pu(8)), Some(Pu(9)), None]
         );
-        assert!(partials.programmed(Pu(8)) && partials.is_coming(Stream(0)));
+        assert!(partials.settle_programmed(Pu(8)) && partials.is_coming(Stream(0)));
         assert!(partials.cover(STRIPE.0, STRIPE.1).is_none());
-        partials.programmed(Pu(9));
+        partials.settle_programmed(Pu(9));
         assert_eq!(partials.cover(STRIPE.0, STRIPE.1).map(|cover| cover.until), Some(PuWithin(7)));
-        assert_eq!((partials.exposed(Stream(0)), partials.programmed(Pu(9))), (1, false));
+        assert_eq!((partials.exposed(Stream(0)), partials.settle_programmed(Pu(9))), (1, false));
         assert_eq!(partials.check(|superblock| superblock == STRIPE.0), Ok(()));
         assert!(partials.check(|_| false).unwrap_err().contains("is erased"));
     }
@@ -319,22 +319,22 @@ mod tests {
         assert_eq!(partials.take_from_log(&[LaneIndex(0)], Pu(8), 2, 1), None);
         assert_eq!(partials.open_log(SuperblockId(3), 8, 0), Some(SuperblockId(1)));
         assert_eq!(partials.take_closed(8), None);
-        partials.drop_before(STRIPE.0, STRIPE.1);
+        partials.drop_covers_before(STRIPE.0, STRIPE.1);
         assert_eq!(partials.take_closed(8), None);
-        partials.drop_before(STRIPE.0, STRIPE.1 + 1);
+        partials.drop_covers_before(STRIPE.0, STRIPE.1 + 1);
         assert_eq!((partials.take_closed(8), partials.take_closed(8)), (Some((SuperblockId(1), 6)), None));
     }
 
     #[test]
     fn a_cover_that_fails_never_comes() {
         let mut partials = sent();
-        partials.failed(Pu(9));
+        partials.drop_failed(Pu(9));
         assert!(!partials.is_coming(Stream(0)) && !partials.drop_stripe(STRIPE));
         assert_eq!(partials.exposed(Stream(0)), 3);
         partials = sent();
         assert!(partials.drop_stripe(STRIPE));
         partials = sent();
-        partials.forget_coming(8);
+        partials.drop_coming(8);
         assert_eq!((partials.log(), partials.take_closed(8)), (None, Some((SuperblockId(1), 6))));
     }
 }

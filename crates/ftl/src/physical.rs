@@ -25,7 +25,7 @@ pub(crate) struct ErasedBlocks {
     /// Lanes that have lost a block which nothing replaces.
     pub(crate) gone: Vec<LaneIndex>,
     /// Blocks that were retired.
-    pub(crate) given_up: Vec<RetiredBlock>,
+    pub(crate) retired: Vec<RetiredBlock>,
 }
 
 impl PhysicalBlocks {
@@ -171,7 +171,7 @@ impl PhysicalBlocks {
         lanes: impl Iterator<Item = LaneIndex>,
         is_bad: impl Fn(BlockIndex) -> bool,
     ) -> ErasedBlocks {
-        let (mut gone, mut given_up) = (Vec::new(), Vec::new());
+        let (mut gone, mut retired) = (Vec::new(), Vec::new());
         let (mut wear, mut count) = (0, 0);
         for lane in lanes {
             let place = layout.lanes()[lane];
@@ -184,7 +184,7 @@ impl PhysicalBlocks {
                 {
                     self.blocks.retire(block);
                     let by = self.members.replace(superblock, place.local_die, plane);
-                    given_up.push(RetiredBlock { superblock, block: self.blocks.index(block), by });
+                    retired.push(RetiredBlock { superblock, block: self.blocks.index(block), by });
                     if by.is_none() {
                         gone.push(lane);
                         continue;
@@ -199,7 +199,7 @@ impl PhysicalBlocks {
             gone.is_empty() || self.endurance.is_some() || self.blocks.bad_blocks() != 0,
             "no block is bad"
         );
-        ErasedBlocks { cycles: mean(wear, count), gone, given_up }
+        ErasedBlocks { cycles: mean(wear, count), gone, retired }
     }
 
     /// Resident bytes.

@@ -101,12 +101,12 @@ impl CoreRoom {
     }
 
     /// Records that collection takes a victim; true if it is the first since the high mark was reached.
-    pub(crate) fn collection_begins(&mut self) -> bool {
+    pub(crate) fn begin_collection(&mut self) -> bool {
         !std::mem::replace(&mut self.collects, true)
     }
 
     /// Ends the collection if `free` superblocks reach the high mark.
-    pub(crate) fn freed(&mut self, free: u32) {
+    pub(crate) fn end_collection_at(&mut self, free: u32) {
         self.collects &= free < self.stop_free;
     }
 
@@ -116,12 +116,12 @@ impl CoreRoom {
         self.stop_free > self.start_free + 1
     }
 
-    pub(crate) fn power_failed(&mut self) {
+    pub(crate) fn set_power_failed(&mut self) {
         self.may_lack_reserve = true;
         self.stuck = false;
     }
 
-    pub(crate) fn reserve_is_whole(&mut self) {
+    pub(crate) fn set_reserve_whole(&mut self) {
         self.may_lack_reserve = false;
     }
 
@@ -166,12 +166,12 @@ mod tests {
     fn collection_goes_on_from_the_low_mark_to_the_high_one_and_rests_from_there() {
         let mut room = CoreRoom::new(8, 1, false, false);
         room.set_marks(2, 5);
-        assert!(!room.needs_gc(3) && room.needs_gc(2) && room.collection_begins());
+        assert!(!room.needs_gc(3) && room.needs_gc(2) && room.begin_collection());
         for free in 0..5 {
-            room.freed(free);
-            assert!(room.needs_gc(free) && !room.collection_begins(), "{free} are free");
+            room.end_collection_at(free);
+            assert!(room.needs_gc(free) && !room.begin_collection(), "{free} are free");
         }
-        room.freed(5);
+        room.end_collection_at(5);
         assert_eq!([5, 4, 3, 2].map(|free| room.needs_gc(free)), [false, false, false, true]);
     }
 
@@ -180,10 +180,10 @@ mod tests {
         let mut room = CoreRoom::new(8, 1, true, false);
         room.set_stuck(true);
         assert!(room.is_read_only() && !room.is_worn_out());
-        room.power_failed();
+        room.set_power_failed();
         assert!(!room.is_read_only() && room.may_lack_reserve());
         room.set_worn_out(true);
-        room.reserve_is_whole();
+        room.set_reserve_whole();
         assert!(room.is_read_only() && !room.may_lack_reserve());
     }
 }

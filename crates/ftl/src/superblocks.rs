@@ -7,8 +7,8 @@ use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 
 /// Table of the superblocks of a flash core, and the list of free ones.
 ///
-/// [`take_free`](Self::take_free) and [`open`](Self::open), then [`programmed`](Self::programmed) or [`settle`](Self::settle) for every
-/// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`erased`](Self::erased).
+/// [`take_free`](Self::take_free) and [`open`](Self::open), then [`mark_programmed`](Self::mark_programmed) or [`settle`](Self::settle) for every
+/// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`free_erased`](Self::free_erased).
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct SuperblockTable {
     /// Program units of a superblock.
@@ -139,7 +139,7 @@ impl SuperblockTable {
 
     /// Counts a unit of `superblock` that has become valid.
     #[inline]
-    pub(crate) fn unit_valid(&mut self, superblock: SuperblockId) {
+    pub(crate) fn add_valid(&mut self, superblock: SuperblockId) {
         debug_assert!(
             !matches!(self.state[superblock], SuperblockState::Free | SuperblockState::Retired),
             "a unit of superblock {superblock} becomes valid, which is erased"
@@ -149,7 +149,7 @@ impl SuperblockTable {
 
     /// Counts a unit of `superblock` that has become stale.
     #[inline]
-    pub(crate) fn unit_stale(&mut self, superblock: SuperblockId) {
+    pub(crate) fn remove_valid(&mut self, superblock: SuperblockId) {
         debug_assert!(
             self.valid(superblock) != 0,
             "superblock {superblock} has no valid unit to become stale"
@@ -159,7 +159,7 @@ impl SuperblockTable {
 
     /// Counts `units` valid units that have moved from one superblock to another.
     #[inline]
-    pub(crate) fn units_moved(&mut self, from: SuperblockId, to: SuperblockId, units: u32) {
+    pub(crate) fn move_valid(&mut self, from: SuperblockId, to: SuperblockId, units: u32) {
         debug_assert!(from != to, "superblock {from} is relocated to itself");
         debug_assert!(self.valid(from) >= units, "more units move than are valid in superblock {from}");
         self.valid[from] -= units;
@@ -220,7 +220,13 @@ impl SuperblockTable {
     /// Records that `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; true if those
     /// were the last.
     #[inline]
-    pub(crate) fn programmed(&mut self, superblock: SuperblockId, first: Pu, count: u32, clock: u64) -> bool {
+    pub(crate) fn mark_programmed(
+        &mut self,
+        superblock: SuperblockId,
+        first: Pu,
+        count: u32,
+        clock: u64,
+    ) -> bool {
         debug_assert!(
             first.0 / self.pus == superblock.0,
             "program unit {first} is not of superblock {superblock}"
@@ -254,7 +260,7 @@ impl SuperblockTable {
 
     #[cold]
     fn seal(&mut self, superblock: SuperblockId, clock: u64) {
-        self.set(superblock, SuperblockState::Open, SuperblockState::Sealed);
+        self.set_state(superblock, SuperblockState::Open, SuperblockState::Sealed);
         self.valid[superblock] &= !NO_CANDIDATE;
         self.sealed_at[superblock] = clock;
         self.sealed_order[superblock] = self.seals;
@@ -266,7 +272,7 @@ impl SuperblockTable {
     /// # Panics
     /// If it is not sealed.
     pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: StreamCause) {
-        self.set(superblock, SuperblockState::Sealed, SuperblockState::Collecting);
+        self.set_state(superblock, SuperblockState::Sealed, SuperblockState::Collecting);
         self.moved_for[superblock] = cause;
         self.coming += u32::from(cause == StreamCause::Gc);
         self.victims += 1;
@@ -285,7 +291,7 @@ impl SuperblockTable {
     /// # Panics
     /// If it is not being relocated.
     pub(crate) fn end_collecting(&mut self, superblock: SuperblockId) {
-        self.set(superblock, SuperblockState::Collecting, SuperblockState::Sealed);
+        self.set_state(superblock, SuperblockState::Collecting, SuperblockState::Sealed);
         self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
         self.valid[superblock] &= !NO_CANDIDATE;
     }
@@ -294,9 +300,9 @@ impl SuperblockTable {
     ///
     /// # Panics
     /// If it was not being relocated, or still holds valid units: erasing them would lose data.
-    pub(crate) fn erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
+    pub(crate) fn free_erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
         assert!(self.valid[superblock] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
-        self.set(superblock, SuperblockState::Collecting, SuperblockState::Free);
+        self.set_state(superblock, SuperblockState::Collecting, SuperblockState::Free);
         self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
         self.free.push(superblock);
         self.cycles[superblock] = cycles;
@@ -307,19 +313,19 @@ impl SuperblockTable {
 
     /// Retires `superblock`, which is free.
     pub(crate) fn retire(&mut self, superblock: SuperblockId) {
-        self.set(superblock, SuperblockState::Free, SuperblockState::Retired);
+        self.set_state(superblock, SuperblockState::Free, SuperblockState::Retired);
         self.free.retain(|&other| other != superblock);
         self.retired += 1;
     }
 
     /// Frees `superblock`, which was retired and can be used after all.
     pub(crate) fn restore(&mut self, superblock: SuperblockId) {
-        self.set(superblock, SuperblockState::Retired, SuperblockState::Free);
+        self.set_state(superblock, SuperblockState::Retired, SuperblockState::Free);
         self.free.push(superblock);
         self.retired -= 1;
     }
 
-    fn set(&mut self, superblock: SuperblockId, from: SuperblockState, to: SuperblockState) {
+    fn set_state(&mut self, superblock: SuperblockId, from: SuperblockState, to: SuperblockState) {
         let state = &mut self.state[superblock];
         assert!(*state == from, "superblock {superblock} is {state:?}, not {from:?}, and becomes {to:?}");
         *state = to;
@@ -438,8 +444,8 @@ mod tests {
         assert_eq!(superblocks.take_free(FreePick::FreedFirst), SuperblockId(0));
         assert_eq!(superblocks.take_free(FreePick::LeastWorn), ID);
         superblocks.open(ID, Stream(2));
-        (0..units).for_each(|_| superblocks.unit_valid(ID));
-        assert!(!superblocks.programmed(ID, Pu(4), 3, 7));
+        (0..units).for_each(|_| superblocks.add_valid(ID));
+        assert!(!superblocks.mark_programmed(ID, Pu(4), 3, 7));
         assert!(superblocks.settle(ID, 1, 7));
         superblocks
     }
@@ -452,9 +458,9 @@ mod tests {
         assert_eq!([4, 5, 6, 7].map(|pu| superblocks.is_programmed(Pu(pu))), [true, true, true, false]);
         superblocks.begin_collecting(ID, StreamCause::Scrub);
         assert_eq!((superblocks.candidates().count(), superblocks.moved_for(ID)), (0, StreamCause::Scrub));
-        superblocks.unit_stale(ID);
-        superblocks.unit_stale(ID);
-        superblocks.erased(ID, 9, true);
+        superblocks.remove_valid(ID);
+        superblocks.remove_valid(ID);
+        superblocks.free_erased(ID, 9, true);
         assert_eq!((superblocks.state(ID), superblocks.victims()), (SuperblockState::Free, (1, 2)));
         assert_eq!(superblocks.take_free(FreePick::MostWorn), ID);
     }
@@ -463,7 +469,7 @@ mod tests {
     fn one_that_cannot_be_used_is_given_up_until_it_can() {
         let mut superblocks = filled(0);
         superblocks.begin_collecting(ID, StreamCause::Gc);
-        superblocks.erased(ID, 1, false);
+        superblocks.free_erased(ID, 1, false);
         assert_eq!(
             (superblocks.state(ID), superblocks.retired(), superblocks.free()),
             (SuperblockState::Retired, 1, &[SuperblockId(2)][..])
@@ -477,7 +483,7 @@ mod tests {
     fn valid_units_are_not_erased() {
         let mut superblocks = filled(1);
         superblocks.begin_collecting(ID, StreamCause::Gc);
-        superblocks.erased(ID, 1, true);
+        superblocks.free_erased(ID, 1, true);
     }
 
     #[test]

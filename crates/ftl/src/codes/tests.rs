@@ -40,13 +40,13 @@ fn gathered_data_gets_the_code_of_its_class() {
 fn a_superblock_keeps_the_code_that_it_was_opened_with() {
     let (layout, streams, mut codes) = codes();
     let stream = streams.gc(1);
-    codes.opened(FREE, stream);
+    codes.assign_to(FREE, stream);
     let other = CodeConfig { data: 2, parity: 2, block: None };
     codes.assign(&[NO_PARITY, other], &layout, &streams, None).unwrap();
     assert!(!codes.is_current(FREE, stream));
     assert_eq!((codes.config_of(FREE).parity, codes.of_class()[1].parity), (1, 2));
     assert!(codes.check(|superblock| superblock == FREE).unwrap_err().contains("erased and has code 0"));
-    codes.erased(FREE);
+    codes.forget(FREE);
     assert_eq!((codes.has_parity(FREE), codes.check(|_| true)), (false, Ok(())));
 }
 

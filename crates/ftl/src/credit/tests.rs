@@ -49,7 +49,7 @@ fn what_is_withheld_is_not_granted() {
 fn of_what_is_gained_the_host_has_its_share() {
     for (share, written) in [(0, 0), (CREDIT_PER_UNIT / 4, 25), (CREDIT_PER_UNIT, 100)] {
         let mut credit = HostCredit { share: Some(share), amount: 7 * CREDIT_PER_UNIT, ..paced() };
-        credit.burst_begins();
+        credit.begin_burst();
         let mut entered = 0;
         for _ in 0..10 {
             credit.grant_gain(1000, 10 * CREDIT_PER_UNIT);

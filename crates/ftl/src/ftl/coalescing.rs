@@ -42,7 +42,7 @@ impl Ftl {
     /// Replaces the data in `slot`, which is [replaceable](Ftl::replaceable), by new data of the host: `unit`, when bytes are kept.
     pub fn replace(&mut self, slot: Ppn, unit: Option<Unit>) {
         debug_assert!(self.replaceable(self.map.owner(slot)) == Some(slot), "slot {slot} takes no new data");
-        self.counts.coalesced();
+        self.counts.count_coalesced();
         if let (Some(contents), Some(unit)) = (&mut self.contents, unit) {
             contents.replace(slot.0, unit);
         }

@@ -23,10 +23,10 @@ impl Ftl {
         self.lanes.record_failure();
         self.pass_on_origins(pu);
         if let Some(records) = &mut self.records {
-            records.failed(&self.layout, pu);
+            records.drop_pu(&self.layout, pu);
         }
         self.give_up_lane(superblock, lane);
-        self.counts.failed();
+        self.counts.count_failed();
         let role = self.role(superblock, within);
         let complete = self.is_stripe_complete(pu);
         if self.partials.are_on_flash() {
@@ -90,14 +90,14 @@ impl Ftl {
         }
         self.move_origin(slot, to.ppn);
         if let Some(records) = &mut self.records {
-            records.put(&self.layout, to.ppn, lpn);
+            records.record_put(&self.layout, to.ppn, lpn);
         }
         if let Some(maps) = &mut self.maps {
-            maps.entry_changed(lpn);
+            maps.mark_entry(lpn);
         }
-        self.superblocks.unit_stale(self.layout.superblock_of(slot));
-        self.superblocks.unit_valid(self.frontiers[stream].superblock());
-        self.counts.add(ProgramCause::Rewritten, 1);
+        self.superblocks.remove_valid(self.layout.superblock_of(slot));
+        self.superblocks.add_valid(self.frontiers[stream].superblock());
+        self.counts.count_units(ProgramCause::Rewritten, 1);
         Some(to)
     }
 
@@ -112,11 +112,11 @@ impl Ftl {
         self.map.unmap(lpn);
         if self.losses.take(slot).is_some() {
             // Its bytes were moved to the controller's memory when its program operation failed.
-            self.superblocks.unit_stale(self.layout.superblock_of(slot));
+            self.superblocks.remove_valid(self.layout.superblock_of(slot));
         } else {
             self.invalidate(slot);
         }
-        self.entry_changed(lpn);
+        self.mark_entry_dirty(lpn);
         self.record_loss(lpn).then_some(lpn)
     }
 
@@ -128,7 +128,7 @@ impl Ftl {
         }
         self.losses.lose(lpn);
         if let Some(records) = &mut self.records {
-            records.lost(lpn);
+            records.record_loss(lpn);
         }
         true
     }

@@ -170,7 +170,7 @@ impl Ftl {
             |&chosen: &ChosenCode| lanes.dead().is_none() || room_of(chosen).is_ok_and(|room| room >= least);
         let chosen = chosen.filter(has_room);
         if let Some(chosen) = chosen {
-            let taken = codes.choose(superblock, code(chosen), layout);
+            let taken = codes.choose_for(superblock, code(chosen), layout);
             debug_assert!(taken.is_ok(), "a code that has room is taken");
         }
     }

@@ -85,7 +85,7 @@ impl Ftl {
         let (victims, victim_units) = self.superblocks.victims();
         FtlFigures {
             written: self.counts.written(),
-            coalesced: self.counts.all_coalesced(),
+            coalesced: self.counts.coalesced(),
             pages_programmed: programmed * u64::from(self.layout.pages_per_pu()),
             multi_plane_programs: if self.layout.planes_per_lane() > 1 { programmed * each } else { 0 },
             untimed_reads: self.counts.untimed_reads(),

@@ -77,7 +77,8 @@ impl Ftl {
     pub(super) fn move_cold(&mut self, cold: ColdVictim) {
         if let Some((from, valid)) = self.next_cold(cold) {
             self.relocate_at_once(cold.stream, from, valid);
-            self.counts.read(StreamCause::WearLeveling.read(), u64::from(self.layout.pages_under(valid)));
+            self.counts
+                .count_read(StreamCause::WearLeveling.read(), u64::from(self.layout.pages_under(valid)));
             let next = from + self.layout.units_per_pu();
             self.turns.cold = Some(ColdVictim { next, ..cold });
             return;

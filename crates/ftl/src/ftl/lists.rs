@@ -42,7 +42,7 @@ impl Ftl {
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));
             if self.role(superblock, within) == PuRole::List && !is_taken {
                 self.disown(pu);
-                self.counts.add(ProgramCause::Lists, self.layout.units_per_pu());
+                self.counts.count_units(ProgramCause::Lists, self.layout.units_per_pu());
                 return Some(pu);
             }
         }

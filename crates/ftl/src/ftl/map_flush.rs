@@ -79,8 +79,8 @@ impl Ftl {
         if self.tracks_writes {
             self.record_put(slot.ppn, lpn, old, false);
         }
-        self.superblocks.unit_valid(self.frontiers[stream].superblock());
-        self.counts.add(ProgramCause::Map, 1);
+        self.superblocks.add_valid(self.frontiers[stream].superblock());
+        self.counts.count_units(ProgramCause::Map, 1);
         if self.contents.is_some() {
             let bytes = self.map_bytes(page);
             if let Some(unit) = self.make_unit(lpn, &bytes) {
@@ -124,11 +124,11 @@ impl Ftl {
     /// Marks the page of the table that has the entry of `lpn`, which has changed, as dirty; or page `lpn` itself, if it is one of the table: its
     /// newest copy is lost.
     #[inline]
-    pub(super) fn entry_changed(&mut self, lpn: Lpn) {
+    pub(super) fn mark_entry_dirty(&mut self, lpn: Lpn) {
         if let Some(maps) = &mut self.maps {
             match maps.page_of(lpn) {
                 Some(page) => maps.mark(page),
-                None => maps.entry_changed(lpn),
+                None => maps.mark_entry(lpn),
             }
         }
     }

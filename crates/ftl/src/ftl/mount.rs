@@ -38,10 +38,10 @@ impl Ftl {
     pub(super) fn record_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
         self.set_origin(slot, old, was_lost);
         if let Some(maps) = &mut self.maps {
-            maps.entry_changed(lpn);
+            maps.mark_entry(lpn);
         }
         if let Some(records) = &mut self.records {
-            records.put(&self.layout, slot, lpn);
+            records.record_put(&self.layout, slot, lpn);
         }
     }
 
@@ -50,7 +50,7 @@ impl Ftl {
     pub(super) fn record_programmed(&mut self, pu: Pu) {
         self.release_origins(pu);
         if let Some(records) = &mut self.records {
-            records.programmed(pu);
+            records.record_programmed(pu);
             records.tidy(&self.layout, self.map.pages() as usize);
         }
     }
@@ -59,7 +59,7 @@ impl Ftl {
     #[inline]
     pub(super) fn record_trim(&mut self, lpn: Lpn) {
         if let Some(records) = &mut self.records {
-            records.trimmed(lpn);
+            records.record_trim(lpn);
         }
     }
 
@@ -110,7 +110,7 @@ impl Ftl {
     }
 
     fn check_blocks(&self, flash: OnFlash<'_>) -> Result<(), String> {
-        let (blocks, members) = flash.marks().rebuild(flash.given_up());
+        let (blocks, members) = flash.marks().rebuild(flash.retired_blocks());
         let in_use = self.physical.blocks();
         if let Some(index) = in_use
             .all_bad()
@@ -140,7 +140,7 @@ impl Ftl {
         let pages = |bytes: u64| bytes.div_ceil(page_bytes);
         let list = pages(u64::from(self.layout.units_per_superblock()) * OWNER_BYTES);
         let mut reads = MountReads {
-            journal: 1 + pages((flash.journal().len() + flash.given_up().len()) as u64 * ENTRY_BYTES),
+            journal: 1 + pages((flash.journal().len() + flash.retired_blocks().len()) as u64 * ENTRY_BYTES),
             ..MountReads::default()
         };
         reads.headers = match flash.checkpoint() {

@@ -92,8 +92,8 @@ impl Ftl {
             for &pu in &pus {
                 self.disown(pu);
             }
-            self.counts.add(ProgramCause::Padding, units * pus.len() as u32);
-            self.partials.queue(&pus);
+            self.counts.count_units(ProgramCause::Padding, units * pus.len() as u32);
+            self.partials.queue_pus(&pus);
         } else {
             self.send_cover(stream, (superblock, stripe), StripeCover { until: at, pus });
         }
@@ -201,8 +201,9 @@ impl Ftl {
             self.disown(pu);
         }
         self.compute_cover(stripe.0, stripe.1, &cover);
-        self.counts.add(ProgramCause::PartialParity, cover.pus.len() as u32 * self.layout.units_per_pu());
-        self.partials.send(stream, stripe, cover);
+        self.counts
+            .count_units(ProgramCause::PartialParity, cover.pus.len() as u32 * self.layout.units_per_pu());
+        self.partials.send_cover(stream, stripe, cover);
     }
 
     /// Clears the owners of the slots of program unit `pu`.
@@ -213,14 +214,14 @@ impl Ftl {
     /// Reports that program unit `pu` is on flash, which may complete a cover.
     #[inline]
     pub(super) fn settle_cover(&mut self, pu: Pu) {
-        if self.partials.programmed(pu) {
+        if self.partials.settle_programmed(pu) {
             self.settle_log();
         }
     }
 
     /// Drops the cover of program unit `pu`, which could not be programmed: its stripe is as exposed as before.
     pub(super) fn cover_failed(&mut self, pu: Pu) {
-        self.partials.failed(pu);
+        self.partials.drop_failed(pu);
         self.settle_log();
     }
 
@@ -251,7 +252,7 @@ impl Ftl {
 
     /// Drops covers on their way to flash, as power has failed, and closes the superblock in which partial parity was being written.
     pub(super) fn forget_coming(&mut self) {
-        self.partials.forget_coming(self.layout.pus_per_superblock());
+        self.partials.drop_coming(self.layout.pus_per_superblock());
         self.settle_log();
     }
 
@@ -287,7 +288,7 @@ impl Ftl {
 
     /// Drops the covers of all stripes of `superblock` before `stripe`, which are full.
     pub(super) fn uncover(&mut self, superblock: SuperblockId, stripe: u32) {
-        self.partials.drop_before(superblock, stripe);
+        self.partials.drop_covers_before(superblock, stripe);
         self.settle_log();
     }
 

@@ -42,7 +42,7 @@ impl Ftl {
         }
         let mut origins = Box::new(UnitOrigins::new(&self.layout));
         for superblock in self.superblocks.in_state(SuperblockState::Open) {
-            origins.opened(superblock, self.layout.units_per_superblock());
+            origins.open_table(superblock, self.layout.units_per_superblock());
         }
         self.origins = Some(origins);
         self.tracks_writes = true;
@@ -143,7 +143,7 @@ impl Ftl {
 
     /// Records that power has failed: superblocks held back may have been spent, and a victim that had no place to go may have one now.
     pub fn power_failed(&mut self) {
-        self.room.power_failed();
+        self.room.set_power_failed();
         if let Some(maps) = &mut self.maps {
             maps.stop();
         }
@@ -196,7 +196,7 @@ impl Ftl {
     pub fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) -> PowerAftermath {
         self.begin_origins();
         if let Some(records) = &mut self.records {
-            records.buffer_lost(&self.layout);
+            records.drop_buffered(&self.layout);
         }
         let mut after = PowerAftermath::default();
         let mut gone: Vec<(Pu, bool)> = Vec::with_capacity(started.len() + queued.len());
@@ -209,7 +209,7 @@ impl Ftl {
             if let Some(pu) = self.begun_pu(stream) {
                 // The rest counts as padding, so that counts stay in whole program units.
                 let empty = self.layout.units_per_pu() - self.begun_units(stream);
-                self.counts.add(ProgramCause::Padding, empty);
+                self.counts.count_units(ProgramCause::Padding, empty);
                 gone.push((pu, false));
             }
         }
@@ -246,7 +246,7 @@ impl Ftl {
             }
             lost += 1;
             let at = origins.on_flash(&self.layout, slot, |at| self.is_programmed(at));
-            self.superblocks.unit_stale(self.layout.superblock_of(slot));
+            self.superblocks.remove_valid(self.layout.superblock_of(slot));
             self.map.unmap(lpn);
             self.restore_copy(lpn, at);
         }
@@ -256,7 +256,7 @@ impl Ftl {
 
     /// Gives page `lpn`, which has no copy, its former state `at`: a slot on flash, lost, or nothing.
     pub(super) fn restore_copy(&mut self, lpn: Lpn, at: Ppn) {
-        self.entry_changed(lpn);
+        self.mark_entry_dirty(lpn);
         if self.losses.is_lost_stale(at) {
             self.record_loss(lpn);
         } else if at == LOST {
@@ -269,7 +269,7 @@ impl Ftl {
             );
             let before = self.map.put(lpn, at);
             debug_assert!(!before.is_some(), "page {lpn} has data in slot {before}");
-            self.superblocks.unit_valid(superblock);
+            self.superblocks.add_valid(superblock);
         }
     }
 
@@ -322,7 +322,7 @@ impl Ftl {
                 continue;
             }
             // Its units were counted as written; those that the stream writes here anew count again.
-            self.counts.failed();
+            self.counts.count_failed();
             if started || filler.is_none() || self.is_skipped(superblock, within) {
                 settled += 1;
             }
@@ -375,7 +375,7 @@ impl Ftl {
                 self.use_up(pu);
             }
             if started || self.is_skipped(superblock, within) {
-                self.counts.failed();
+                self.counts.count_failed();
                 settled += 1;
             } else {
                 after.fill.push(pu);

@@ -201,7 +201,7 @@ impl Ftl {
             } else {
                 self.compute_parity(superblock, axis, pu);
             }
-            self.counts.add(self.streams.cause(stream).parity(), self.layout.units_per_pu());
+            self.counts.count_units(self.streams.cause(stream).parity(), self.layout.units_per_pu());
             return Some(pu);
         }
     }

@@ -102,8 +102,8 @@ impl Ftl {
             self.carry_contents(first, units, to);
         }
         debug_assert!(self.map.is_valid(to), "the first unit that moved is not where it went");
-        self.superblocks.units_moved(superblock, target, count);
-        self.counts.add(cause.moved(), count);
+        self.superblocks.move_valid(superblock, target, count);
+        self.counts.count_units(cause.moved(), count);
         to
     }
 

@@ -39,8 +39,8 @@ impl Ftl {
     }
 
     /// Records that garbage collection takes a victim; true if it is the first since the high mark was reached.
-    pub fn collection_begins(&mut self) -> bool {
-        self.room.collection_begins()
+    pub fn begin_collection(&mut self) -> bool {
+        self.room.begin_collection()
     }
 
     /// Free superblocks held back for relocation.
@@ -225,7 +225,7 @@ impl Ftl {
 
     /// Counts the unit just appended as handed over by another core.
     pub fn count_as_migrated(&mut self) {
-        self.counts.host_unit_was_migrated();
+        self.counts.count_as_migrated();
     }
 
     /// The superblock to collect if no victim would gain a slot by its count of valid units ([`Ftl::choose_victim`]): the one that gains most without

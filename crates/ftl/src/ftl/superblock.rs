@@ -40,7 +40,7 @@ impl Ftl {
 
     /// Opens the next superblock of `stream`, for data of the host or its own writes.
     #[cold]
-    pub(super) fn open(&mut self, stream: Stream) {
+    pub(super) fn open_superblock(&mut self, stream: Stream) {
         assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
         self.open_next(stream);
     }
@@ -82,12 +82,12 @@ impl Ftl {
     /// Begins `superblock`, free until now, for `stream` in all parts.
     pub(super) fn begin_superblock(&mut self, superblock: SuperblockId, stream: Stream) {
         self.superblocks.open(superblock, stream);
-        self.codes.opened(superblock, stream);
+        self.codes.assign_to(superblock, stream);
         if let Some(origins) = &mut self.origins {
-            origins.opened(superblock, self.layout.units_per_superblock());
+            origins.open_table(superblock, self.layout.units_per_superblock());
         }
         if let Some(records) = &mut self.records {
-            records.opened(superblock, stream);
+            records.record_opening(superblock, stream);
         }
     }
 
@@ -95,19 +95,19 @@ impl Ftl {
     pub(super) fn settle_pus(&mut self, superblock: SuperblockId, pus: u32) -> bool {
         let sealed = self.superblocks.settle(superblock, pus, self.counts.clock());
         if sealed {
-            self.sealed(superblock);
+            self.close_in_parts(superblock);
         }
         sealed
     }
 
     /// Closes `superblock` in origins and records: it is sealed, and no program unit is to come.
     #[cold]
-    pub(super) fn sealed(&mut self, superblock: SuperblockId) {
+    pub(super) fn close_in_parts(&mut self, superblock: SuperblockId) {
         if let Some(origins) = &mut self.origins {
-            origins.sealed(superblock);
+            origins.free_table(superblock);
         }
         if let Some(records) = &mut self.records {
-            records.closed(superblock);
+            records.record_closing(superblock);
         }
     }
 
@@ -133,39 +133,39 @@ impl Ftl {
         let lanes = self.lanes.erasable(superblock);
         let erased = self.physical.erase(&self.layout, superblock, lanes, is_bad);
         if let Some(records) = &mut self.records {
-            records.given_up(&erased.given_up);
+            records.record_retired(&erased.retired);
         }
         // From its next opening on, its stripes take the data of those lanes as zero. A lane of several planes comes once for each block that it has
         // lost.
         for lane in erased.gone {
             self.lanes.mark_missing(superblock, lane);
         }
-        self.forget(superblock);
+        self.forget_content(superblock);
         let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
-        self.superblocks.erased(superblock, erased.cycles, usable);
-        self.room.freed(self.free_superblocks());
+        self.superblocks.free_erased(superblock, erased.cycles, usable);
+        self.room.end_collection_at(self.free_superblocks());
         if usable && self.free_superblocks() >= self.reserve() {
-            self.room.reserve_is_whole();
+            self.room.set_reserve_whole();
         }
         self.review_room();
     }
 
     /// Forgets all that parts keep about the content of `superblock`, which is erased.
-    fn forget(&mut self, superblock: SuperblockId) {
+    fn forget_content(&mut self, superblock: SuperblockId) {
         let pus = self.layout.pus_of(superblock);
-        self.codes.erased(superblock);
-        self.lanes.erased(superblock, pus.clone());
-        self.partials.forget(pus);
+        self.codes.forget(superblock);
+        self.lanes.forget(superblock, pus.clone());
+        self.partials.forget_spent(pus);
         if self.partials.are_on_flash() {
             self.uncover(superblock, u32::MAX);
         }
         let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
-        self.losses.erased(first, Ppn(first.0 + count));
+        self.losses.forget_stale(first, Ppn(first.0 + count));
         if let Some(contents) = &mut self.contents {
             contents.erase(first.0, count);
         }
         if let Some(records) = &mut self.records {
-            records.erased(&self.layout, superblock);
+            records.drop_superblock(&self.layout, superblock);
         }
     }
 

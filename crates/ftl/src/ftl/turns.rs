@@ -1,4 +1,4 @@
-//! Collection without time that takes turns with the host's writes ([`UntimedTurns`](crate::turns::UntimedTurns)).
+//! Collection without time that takes turns with the host's writes ([`UntimedTurns`]).
 
 use super::{Ftl, FtlFull};
 use crate::credit::{HostCredit, VictimWork};
@@ -107,7 +107,7 @@ impl Ftl {
         }
         let Some(superblock) = self.choose_victim() else { return false };
         let mut credit = std::mem::take(&mut self.turns.credit);
-        credit.collection_takes(Nanos::ZERO, self, superblock, WAITING);
+        credit.begin_victim(Nanos::ZERO, self, superblock, WAITING);
         self.turns.credit = credit;
         let stream = self.streams.gc(self.class_of_superblock(superblock));
         let room = self.room(stream);
@@ -131,7 +131,7 @@ impl Ftl {
         if units != 0 {
             let opened = victim.opens && !self.frontiers[victim.stream].is_promised();
             let mut credit = std::mem::take(&mut self.turns.credit);
-            credit.collected(self, &mut victim.work, units, || u32::from(opened));
+            credit.grant_for_units(self, &mut victim.work, units, || u32::from(opened));
             self.turns.credit = credit;
         }
         if self.superblocks.valid(victim.superblock) != 0 {
@@ -143,7 +143,7 @@ impl Ftl {
             return;
         }
         let mut credit = std::mem::take(&mut self.turns.credit);
-        credit.victim_moved(self, &mut victim.work);
+        credit.grant_rest(self, &mut victim.work);
         self.turns.credit = credit;
         self.turns.victim = None;
         self.end_promise(victim.stream);

@@ -170,7 +170,7 @@ impl Ftl {
             self.relocate_at_once(to, Ppn(from), now);
         }
         *next = Ppn(at.min(end));
-        self.counts.read(cause.read(), reads);
+        self.counts.count_read(cause.read(), reads);
         units
     }
 }

@@ -36,7 +36,7 @@ proptest::proptest! {
             let wanted: BTreeSet<u32> =
                 changed.iter().filter(|&&lpn| lpn < HOST).map(|lpn| lpn / entries).collect();
             for &lpn in &changed {
-                pages.entry_changed(Lpn(lpn));
+                pages.mark_entry(Lpn(lpn));
             }
             proptest::prop_assert_eq!(pages.dirty() as usize, wanted.len());
             proptest::prop_assert_eq!(pages.check(), Ok(()));

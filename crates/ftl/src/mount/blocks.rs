@@ -38,15 +38,15 @@ impl FactoryMarks {
         }
     }
 
-    /// Bad blocks, and the blocks of each superblock, after blocks `given_up` were retired.
+    /// Bad blocks, and the blocks of each superblock, after blocks `retired` were retired.
     ///
     /// # Panics
     /// If the factory's bad blocks are more than the spare ones: such a drive is refused.
-    pub(crate) fn rebuild(&self, given_up: &[RetiredBlock]) -> (Blocks, BlockTable) {
+    pub(crate) fn rebuild(&self, retired: &[RetiredBlock]) -> (Blocks, BlockTable) {
         let mut blocks = Blocks::new(&self.geometry, self.dies, &self.defects, self.seed);
         let table = BlockTable::new(&self.geometry, self.dies, self.superblocks, &blocks);
         let mut table = table.expect("a drive that was built has spare blocks for the factory's bad ones");
-        for &RetiredBlock { superblock, block, by } in given_up {
+        for &RetiredBlock { superblock, block, by } in retired {
             let at = blocks.address(block);
             blocks.retire(at);
             if let Some(by) = by {

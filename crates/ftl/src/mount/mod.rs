@@ -4,7 +4,7 @@
 //! page and a number in the order of writing (the *spare area*), with every superblock the event and stream of its opening and the event of its
 //! closing (its *header*), and in separate blocks a *journal* of trims and losses, a list of retired blocks, and a *checkpoint* of the mapping.
 //!
-//! [`FlashRecords`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild`] is
+//! [`FlashRecords`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild()`] is
 //! shown nothing else ([`OnFlash`]), in particular none of the tables that the translation layer works with, and is therefore a second
 //! opinion on what these say after a loss of power.
 

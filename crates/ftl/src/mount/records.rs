@@ -41,7 +41,7 @@ pub(crate) struct FlashRecords {
     headers: IndexVec<SuperblockId, Option<SuperblockHeader>>,
     journal: MapJournal,
     /// Blocks that are bad and were not from the factory, in the order in which they were given up.
-    given_up: Vec<RetiredBlock>,
+    retired: Vec<RetiredBlock>,
     #[persist(skip)]
     marks: FactoryMarks,
     checkpoint: Option<Box<MapCheckpoint>>,
@@ -69,7 +69,7 @@ impl FlashRecords {
             programmed: BitSet::new(superblocks * layout.pus_per_superblock() as usize),
             headers: IndexVec::filled(None, superblocks),
             journal: MapJournal::default(),
-            given_up: Vec::new(),
+            retired: Vec::new(),
             marks,
             checkpoint: None,
             every: every.map(|bytes| bytes.0.div_ceil(pu_bytes)),
@@ -84,14 +84,14 @@ impl FlashRecords {
     }
 
     /// Records that `stream` has opened `superblock`.
-    pub(crate) fn opened(&mut self, superblock: SuperblockId, stream: Stream) {
+    pub(crate) fn record_opening(&mut self, superblock: SuperblockId, stream: Stream) {
         debug_assert!(self.headers[superblock].is_none(), "superblock {superblock} is opened twice");
         let opened = self.next_event();
         self.headers[superblock] = Some(SuperblockHeader { stream, opened, closed: None });
     }
 
     /// Records that `superblock` is closed: all of it is on flash, as far as it ever will be.
-    pub(crate) fn closed(&mut self, superblock: SuperblockId) {
+    pub(crate) fn record_closing(&mut self, superblock: SuperblockId) {
         let closed = self.next_event();
         if let Some(header) = &mut self.headers[superblock] {
             debug_assert!(header.closed.is_none(), "superblock {superblock} is closed twice");
@@ -100,21 +100,21 @@ impl FlashRecords {
     }
 
     /// Records that data of `lpn` has been put into `slot`, on its way to flash.
-    pub(crate) fn put(&mut self, layout: &SlotLayout, slot: Ppn, lpn: Lpn) {
+    pub(crate) fn record_put(&mut self, layout: &SlotLayout, slot: Ppn, lpn: Lpn) {
         debug_assert!(!self.programmed.get(layout.pu_of(slot).0.0), "slot {slot} is on flash already");
         self.owners[slot] = lpn;
         self.numbers[slot] = self.next_event();
     }
 
     /// Records that program unit `pu` is on flash.
-    pub(crate) fn programmed(&mut self, pu: Pu) {
+    pub(crate) fn record_programmed(&mut self, pu: Pu) {
         debug_assert!(!self.programmed.get(pu.0), "program unit {pu} is programmed twice");
         self.programmed.set(pu.0);
         self.since += 1;
     }
 
     /// Drops the records of program unit `pu`, whose units will never be on flash there.
-    pub(crate) fn failed(&mut self, layout: &SlotLayout, pu: Pu) {
+    pub(crate) fn drop_pu(&mut self, layout: &SlotLayout, pu: Pu) {
         if !self.programmed.get(pu.0) {
             let (first, units) = (layout.first_slot_of(pu).index(), layout.units_per_pu() as usize);
             self.owners.as_mut_slice()[first..first + units].fill(Lpn::NONE);
@@ -122,18 +122,18 @@ impl FlashRecords {
     }
 
     /// Drops all records that were not on flash: the controller has lost them.
-    pub(crate) fn buffer_lost(&mut self, layout: &SlotLayout) {
+    pub(crate) fn drop_buffered(&mut self, layout: &SlotLayout) {
         for superblock in self.headers.indices() {
             if self.headers[superblock].is_some_and(|header| header.closed.is_none()) {
                 for pu in Pu::each(layout.pus_of(superblock)) {
-                    self.failed(layout, pu);
+                    self.drop_pu(layout, pu);
                 }
             }
         }
     }
 
     /// Drops the records of `superblock`, which has been erased.
-    pub(crate) fn erased(&mut self, layout: &SlotLayout, superblock: SuperblockId) {
+    pub(crate) fn drop_superblock(&mut self, layout: &SlotLayout, superblock: SuperblockId) {
         let (first, units) = (layout.first_slot(superblock).index(), layout.units_per_superblock() as usize);
         self.owners.as_mut_slice()[first..first + units].fill(Lpn::NONE);
         self.programmed.clear_range(layout.pus_of(superblock).start.0, layout.pus_per_superblock());
@@ -141,18 +141,18 @@ impl FlashRecords {
     }
 
     /// Records blocks that have been retired.
-    pub(crate) fn given_up(&mut self, blocks: &[RetiredBlock]) {
-        self.given_up.extend_from_slice(blocks);
+    pub(crate) fn record_retired(&mut self, blocks: &[RetiredBlock]) {
+        self.retired.extend_from_slice(blocks);
     }
 
     /// Records that the host has trimmed `lpn`.
-    pub(crate) fn trimmed(&mut self, lpn: Lpn) {
+    pub(crate) fn record_trim(&mut self, lpn: Lpn) {
         let at = self.next_event();
         self.journal.append(PageEvent::Trimmed, lpn, at);
     }
 
     /// Records that the data of `lpn` cannot be read any more.
-    pub(crate) fn lost(&mut self, lpn: Lpn) {
+    pub(crate) fn record_loss(&mut self, lpn: Lpn) {
         let at = self.next_event();
         self.journal.append(PageEvent::Lost, lpn, at);
     }
@@ -257,8 +257,8 @@ impl<'a> OnFlash<'a> {
     }
 
     /// The list of blocks that were retired.
-    pub(crate) fn given_up(self) -> &'a [RetiredBlock] {
-        &self.records.given_up
+    pub(crate) fn retired_blocks(self) -> &'a [RetiredBlock] {
+        &self.records.retired
     }
 
     /// Marks of the factory on blocks.

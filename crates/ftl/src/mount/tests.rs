@@ -42,27 +42,27 @@ const NOWHERE: (u32, bool) = (u32::MAX, false);
 #[test]
 fn the_copy_written_last_counts_not_the_one_programmed_last() {
     let (layout, mut records) = flash(None);
-    records.opened(SuperblockId(0), Stream(0));
-    records.opened(SuperblockId(1), Stream(1));
-    records.put(&layout, Ppn(0), ONE);
-    records.put(&layout, Ppn(8), ONE);
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_opening(SuperblockId(1), Stream(1));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_put(&layout, Ppn(8), ONE);
     assert_eq!(
         (page_one(&layout, &records, false), page_one(&layout, &records, true)),
         (NOWHERE, (8, false))
     );
-    records.programmed(Pu(4));
-    records.programmed(Pu(0));
+    records.record_programmed(Pu(4));
+    records.record_programmed(Pu(0));
     assert_eq!(page_one(&layout, &records, false), (8, false));
 }
 
 #[test]
 fn a_program_unit_that_was_torn_tells_nothing() {
     let (layout, mut records) = flash(None);
-    records.opened(SuperblockId(0), Stream(0));
-    records.put(&layout, Ppn(0), ONE);
-    records.programmed(Pu(0));
-    records.put(&layout, Ppn(2), ONE);
-    records.buffer_lost(&layout);
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_programmed(Pu(0));
+    records.record_put(&layout, Ppn(2), ONE);
+    records.drop_buffered(&layout);
     assert_eq!(
         (page_one(&layout, &records, false), page_one(&layout, &records, true)),
         ((0, false), (0, false))
@@ -72,30 +72,30 @@ fn a_program_unit_that_was_torn_tells_nothing() {
 #[test]
 fn trims_and_losses_stand_in_the_journal_until_a_newer_copy_is_on_flash() {
     let (layout, mut records) = flash(None);
-    records.opened(SuperblockId(0), Stream(0));
-    records.put(&layout, Ppn(0), ONE);
-    records.programmed(Pu(0));
-    records.lost(ONE);
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_programmed(Pu(0));
+    records.record_loss(ONE);
     assert_eq!(page_one(&layout, &records, false), (u32::MAX, true));
-    records.trimmed(ONE);
+    records.record_trim(ONE);
     assert_eq!(page_one(&layout, &records, false), NOWHERE);
-    records.put(&layout, Ppn(2), ONE);
+    records.record_put(&layout, Ppn(2), ONE);
     assert_eq!(
         (page_one(&layout, &records, false), page_one(&layout, &records, true)),
         (NOWHERE, (2, false))
     );
-    records.programmed(Pu(1));
+    records.record_programmed(Pu(1));
     assert_eq!(page_one(&layout, &records, false), (2, false));
 }
 
 #[test]
 fn what_is_erased_is_gone() {
     let (layout, mut records) = flash(None);
-    records.opened(SuperblockId(0), Stream(0));
-    records.put(&layout, Ppn(0), ONE);
-    records.programmed(Pu(0));
-    records.closed(SuperblockId(0));
-    records.erased(&layout, SuperblockId(0));
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_programmed(Pu(0));
+    records.record_closing(SuperblockId(0));
+    records.drop_superblock(&layout, SuperblockId(0));
     assert_eq!(page_one(&layout, &records, false), NOWHERE);
     assert_eq!(records.on_flash(&layout).header(SuperblockId(0)), None);
 }
@@ -104,14 +104,14 @@ fn what_is_erased_is_gone() {
 #[test]
 fn an_old_copy_that_a_checkpoint_overtook_is_old() {
     let (layout, mut records) = flash(Some(Bytes::kib(8)));
-    records.opened(SuperblockId(0), Stream(0));
-    records.opened(SuperblockId(1), Stream(1));
-    records.put(&layout, Ppn(0), ONE);
-    records.put(&layout, Ppn(8), ONE);
-    records.programmed(Pu(4));
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_opening(SuperblockId(1), Stream(1));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_put(&layout, Ppn(8), ONE);
+    records.record_programmed(Pu(4));
     records.tidy(&layout, PAGES);
     assert_eq!(records.checkpoints(), 1);
-    records.programmed(Pu(0));
+    records.record_programmed(Pu(0));
     assert_eq!(page_one(&layout, &records, false), (8, false));
 }
 
@@ -119,14 +119,14 @@ fn an_old_copy_that_a_checkpoint_overtook_is_old() {
 #[test]
 fn an_old_copy_that_a_trim_overtook_before_the_checkpoint_stays_trimmed() {
     let (layout, mut records) = flash(Some(Bytes::kib(8)));
-    records.opened(SuperblockId(0), Stream(0));
-    records.opened(SuperblockId(1), Stream(1));
-    records.put(&layout, Ppn(0), ONE);
-    records.trimmed(ONE);
-    records.put(&layout, Ppn(8), Lpn(2));
-    records.programmed(Pu(4));
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_opening(SuperblockId(1), Stream(1));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_trim(ONE);
+    records.record_put(&layout, Ppn(8), Lpn(2));
+    records.record_programmed(Pu(4));
     records.tidy(&layout, PAGES);
-    records.programmed(Pu(0));
+    records.record_programmed(Pu(0));
     assert_eq!((records.checkpoints(), page_one(&layout, &records, false)), (1, NOWHERE));
 }
 
@@ -135,20 +135,20 @@ fn after_a_checkpoint_only_what_came_later_is_looked_at() {
     let (layout, mut records) = flash(Some(Bytes::kib(8)));
     let read_superblocks =
         |records: &FlashRecords| rebuild(records.on_flash(&layout), PAGES, false).read_superblocks;
-    records.opened(SuperblockId(0), Stream(0));
-    records.put(&layout, Ppn(0), ONE);
-    records.programmed(Pu(0));
-    records.closed(SuperblockId(0));
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_programmed(Pu(0));
+    records.record_closing(SuperblockId(0));
     assert_eq!(read_superblocks(&records), [SuperblockId(0)]);
     records.tidy(&layout, PAGES);
     assert_eq!(read_superblocks(&records), []);
     assert_eq!(page_one(&layout, &records, false), (0, false));
     // Its place is taken by another page: the checkpoint does not count there any more.
-    records.trimmed(ONE);
-    records.erased(&layout, SuperblockId(0));
-    records.opened(SuperblockId(0), Stream(0));
-    records.put(&layout, Ppn(0), Lpn(2));
-    records.programmed(Pu(0));
+    records.record_trim(ONE);
+    records.drop_superblock(&layout, SuperblockId(0));
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_put(&layout, Ppn(0), Lpn(2));
+    records.record_programmed(Pu(0));
     assert_eq!(read_superblocks(&records), [SuperblockId(0)]);
     assert_eq!(page_one(&layout, &records, false), NOWHERE);
 }
@@ -171,16 +171,16 @@ fn neighbours_that_are_trimmed_one_after_the_other_share_an_entry() {
 #[test]
 fn a_journal_that_has_grown_keeps_what_is_needed() {
     let (layout, mut records) = flash(None);
-    records.opened(SuperblockId(0), Stream(0));
-    records.put(&layout, Ppn(0), ONE);
-    records.put(&layout, Ppn(1), Lpn(3));
-    records.programmed(Pu(0));
+    records.record_opening(SuperblockId(0), Stream(0));
+    records.record_put(&layout, Ppn(0), ONE);
+    records.record_put(&layout, Ppn(1), Lpn(3));
+    records.record_programmed(Pu(0));
     for _ in 0..600 {
-        records.trimmed(Lpn(5));
-        records.trimmed(ONE);
+        records.record_trim(Lpn(5));
+        records.record_trim(ONE);
     }
-    records.put(&layout, Ppn(2), Lpn(5));
-    records.programmed(Pu(1));
+    records.record_put(&layout, Ppn(2), Lpn(5));
+    records.record_programmed(Pu(1));
     records.tidy(&layout, PAGES);
     assert_eq!(records.on_flash(&layout).journal().len(), 1);
     assert_eq!(page_one(&layout, &records, false), NOWHERE);
@@ -195,12 +195,12 @@ fn blocks_that_were_given_up_are_bad_and_others_are_in_their_place() {
     let layout = SlotLayout::new(&GEOMETRY, &config, &[DieId(0)], 1).unwrap();
     let marks = FactoryMarks::new(&GEOMETRY, &layout, &DefectConfig::default(), 1);
     let superblock = SuperblockId(1);
-    let given_up = [
+    let retired = [
         RetiredBlock { superblock, block: BlockIndex(4 + 1), by: Some(BlockId(3)) },
         RetiredBlock { superblock, block: BlockIndex(4 + 3), by: None },
     ];
     for (count, bad) in [(0, vec![]), (1, vec![5]), (2, vec![5, 7])] {
-        let (blocks, table) = marks.rebuild(&given_up[..count]);
+        let (blocks, table) = marks.rebuild(&retired[..count]);
         let bad_blocks: Vec<usize> = (0..8).filter(|&at| blocks.all_bad().nth(at) == Some(true)).collect();
         assert_eq!(bad_blocks, bad);
         assert_eq!(table.block(superblock, LocalDie(0), 0).block, BlockId(1));

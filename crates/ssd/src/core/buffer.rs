@@ -102,7 +102,7 @@ impl Buffer {
         self.held -= units;
     }
 
-    /// Collection has dealt with `units` units of its victim: see [`outlast_ftl::HostCredit::collected`].
+    /// Collection has dealt with `units` units of its victim: see [`outlast_ftl::HostCredit::grant_for_units`].
     #[allow(clippy::inline_always, reason = "once for each read of collection where credit is all there is")]
     #[inline(always)]
     pub(crate) fn collected(
@@ -116,7 +116,7 @@ impl Buffer {
         self.pacer.collected(now, ftl, work, units, coming);
     }
 
-    /// All of collection's victim has been moved: see [`outlast_ftl::HostCredit::victim_moved`].
+    /// All of collection's victim has been moved: see [`outlast_ftl::HostCredit::grant_rest`].
     pub(crate) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut VictimWork) {
         self.pacer.victim_moved(now, ftl, work);
     }

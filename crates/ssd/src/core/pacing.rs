@@ -66,10 +66,10 @@ impl Pacer {
     /// Collection takes `victim`, and `waiting` writes of the host wait.
     #[inline]
     pub(super) fn collection_takes(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
-        self.credit.collection_takes(now, ftl, victim, waiting);
+        self.credit.begin_victim(now, ftl, victim, waiting);
     }
 
-    /// Collection has dealt with `units` units of its victim; see [`HostCredit::collected`].
+    /// Collection has dealt with `units` units of its victim; see [`HostCredit::grant_for_units`].
     #[allow(clippy::inline_always, reason = "once for each read of collection where credit is all there is")]
     #[inline(always)]
     pub(super) fn collected(
@@ -80,15 +80,15 @@ impl Pacer {
         units: u32,
         coming: impl FnOnce() -> u32,
     ) {
-        let granted = self.credit.collected(ftl, work, units, coming);
+        let granted = self.credit.grant_for_units(ftl, work, units, coming);
         if !self.credit.is_smooth() {
             self.note_granted(now, granted);
         }
     }
 
-    /// All of the victim has been moved; see [`HostCredit::victim_moved`].
+    /// All of the victim has been moved; see [`HostCredit::grant_rest`].
     pub(super) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut VictimWork) {
-        let granted = self.credit.victim_moved(ftl, work);
+        let granted = self.credit.grant_rest(ftl, work);
         self.note_granted(now, granted);
     }
 
