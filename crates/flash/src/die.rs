@@ -1,5 +1,6 @@
 //! The state of a die.
 
+use crate::die_step::TurnReason;
 use crate::op::{DieQueue, FlashOpKind, InternalTask, OpList};
 use outlast_units::slab::NIL;
 use outlast_units::{ChannelId, CoreId, Nanos};
@@ -146,6 +147,16 @@ impl FlashDie {
     #[inline]
     pub(crate) fn has_internal_work(&self) -> bool {
         self.tasks != 0 || !self.collection.is_empty() || !self.background.is_empty()
+    }
+
+    /// Resets the count of operations that went before internal work, which has begun for reason `reason`.
+    #[inline]
+    pub(crate) fn reset_passed_over(&mut self, reason: TurnReason) {
+        match reason {
+            TurnReason::Overdue(_) => self.since_background = 0,
+            TurnReason::Urgent | TurnReason::Collection => self.host_in_a_row = 0,
+            TurnReason::Background => {}
+        }
     }
 
     /// Takes up operation `op`.

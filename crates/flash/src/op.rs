@@ -228,6 +228,11 @@ impl OpList {
         })
     }
 
+    /// True if an operation of `block` is in the list.
+    pub(crate) fn has_block<T>(self, ops: &Slab<FlashOp<T>>, block: BlockId) -> bool {
+        self.iter(ops).any(|op| ops[op].block == block)
+    }
+
     /// The first operation from `from` on, in order, that `matches`.
     #[inline]
     pub(crate) fn find_from<T>(

@@ -120,14 +120,6 @@ impl<T: Copy> Flash<T> {
         self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Collection, InternalTask::Gc)
     }
 
-    #[inline]
-    fn start_host_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
-        let state = &mut self.dies[die];
-        state.reads_in_a_row = 0;
-        let op = state.programs.pop(&mut self.ops);
-        self.start_program::<PLAIN>(now, die, op);
-    }
-
     /// Starts the first operation in the queue of `task`, or asks the task for a read.
     fn start_or_ask_task<const PLAIN: bool>(
         &mut self,
@@ -139,7 +131,7 @@ impl<T: Copy> Flash<T> {
         let Some(op) = self.take_queued(die, task) else {
             return self.ask_task::<PLAIN>(now, die, reason, task);
         };
-        self.reset_passed_over(die, reason);
+        self.dies[die].reset_passed_over(reason);
         self.start::<PLAIN>(now, die, op)
     }
 
@@ -206,7 +198,7 @@ impl<T: Copy> Flash<T> {
                     return self.start_or_ask_task::<PLAIN>(now, die, reason, task);
                 }
                 // An operation that was queued meanwhile has woken it.
-                self.reset_passed_over(die, reason);
+                self.dies[die].reset_passed_over(reason);
                 return DieStep::Nothing;
             }
         }
@@ -221,7 +213,7 @@ impl<T: Copy> Flash<T> {
         debug_assert!(self.dies[die].phase == DiePhase::Idle, "die {die} has not waited for the answer");
         let op = self.ops.insert(read);
         self.internal += 1;
-        self.reset_passed_over(die, ask.reason(CoreDemand::default()));
+        self.dies[die].reset_passed_over(ask.reason(CoreDemand::default()));
         if self.plain {
             self.start_read::<true>(now, die, op)
         } else {
@@ -236,17 +228,6 @@ impl<T: Copy> Flash<T> {
             accounts.add_op(now, die, op, FlashOpKind::Read, DieQueue::Internal(task));
         });
         self.start_read::<false>(now, die, op)
-    }
-
-    /// Resets the count of operations that went before internal work, which has begun for reason `reason`.
-    #[inline]
-    fn reset_passed_over(&mut self, die: DieId, reason: TurnReason) {
-        let state = &mut self.dies[die];
-        match reason {
-            TurnReason::Overdue(_) => state.since_background = 0,
-            TurnReason::Urgent | TurnReason::Collection => state.host_in_a_row = 0,
-            TurnReason::Background => {}
-        }
     }
 
     /// Continues the choice after task `task`, which has nothing for the die now.
@@ -294,8 +275,9 @@ impl<T: Copy> Flash<T> {
         if list.is_empty() {
             return None;
         }
+        // A read that was translated before its data moved must still find it: the erasure waits for reads of its block.
         let first = &self.ops[list.head()];
-        if first.kind == FlashOpKind::Erase && self.is_read_from(die, first) {
+        if first.kind == FlashOpKind::Erase && self.dies[die].reads.has_block(&self.ops, first.block) {
             return None;
         }
         if self.internal >= self.internal_max {
@@ -305,11 +287,6 @@ impl<T: Copy> Flash<T> {
         let op = self.dies[die].list(DieQueue::Internal(task)).pop(&mut self.ops);
         self.internal += 1;
         Some(op)
-    }
-
-    /// True if a read waits for data of the block that `erase` erases: it was translated before its data moved, and must still find it.
-    fn is_read_from(&self, die: DieId, erase: &FlashOp<T>) -> bool {
-        self.dies[die].reads.iter(&self.ops).any(|read| self.ops[read].block == erase.block)
     }
 
     /// Lists the die among those that wait until one more internal operation may start.

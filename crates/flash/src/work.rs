@@ -114,6 +114,15 @@ impl<T: Copy> Flash<T> {
         DieStep::Sensing(pages as u32)
     }
 
+    /// Starts the first program of host data that waits.
+    #[inline]
+    pub(crate) fn start_host_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+        let state = &mut self.dies[die];
+        state.reads_in_a_row = 0;
+        let op = state.programs.pop(&mut self.ops);
+        self.start_program::<PLAIN>(now, die, op);
+    }
+
     pub(crate) fn start_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
         let first_row = self.ops[op].row().0;
         let mut program = self.timing.program(first_row);

@@ -224,22 +224,21 @@ impl Ftl {
         if lists {
             layout.keep_lists(geometry)?;
         }
-        let place = protection.as_ref().map(|protection| protection.partial.place);
+        let (parity, flushes_map) = (protection.as_ref(), config.map_flush.is_some());
+        let place = parity.map(|protection| protection.partial.place);
         let in_blocks = place == Some(PartialPlace::Blocks);
         check_pages(geometry, &layout, erases_late, in_blocks)?;
         let seed = mix(options.seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
         check_bad(geometry, &layout, defects, seed)?;
         let physical = physical_of(geometry, &layout, defects, seed, whole)?;
-        let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
-        let map_class =
-            config.map_flush.and(Some(protection.as_ref().map_or(0, |protection| protection.default_class)));
+        let classes = parity.map_or(1, ProtectionConfig::class_count);
+        let map_class = flushes_map.then(|| parity.map_or(0, |protection| protection.default_class));
         let streams = StreamTable::new(config, classes, scrub, rebuild, map_class, in_blocks)?;
-        let lanes = layout.lanes().len() as u32;
+        let (lanes, units) = (layout.lanes().len() as u32, u64::from(layout.logical_units()));
         let rows = if options.tables == FtlTables::LeftOut { 0 } else { layout.superblocks() as usize };
-        let (mapped, slots) =
-            if whole { (u64::from(layout.logical_units()), layout.slots()) } else { (0, 0) };
+        let (mapped, slots) = if whole { (units, layout.slots()) } else { (0, 0) };
         let pus = if whole { rows * layout.pus_per_superblock() as usize } else { 0 };
-        let protected = protection.as_ref().map_or(ProtectedStreams::All, |protection| protection.streams);
+        let protected = parity.map_or(ProtectedStreams::All, |protection| protection.streams);
         let mut ftl = Self {
             map: MappingInUse::new(mapped, slots),
             superblocks: SuperblockTable::new(rows, layout.pus_per_superblock(), whole),
@@ -252,36 +251,28 @@ impl Ftl {
             turns: UntimedTurns::default(),
             stretch: 1,
             background_every: options.background_every,
-            checks_before_write: options.coalesce.is_some()
-                || config.map_flush.is_some()
-                || (erases_late && whole),
+            checks_before_write: options.coalesce.is_some() || flushes_map || (erases_late && whole),
             maps: MapPages::of(config, logical_units, whole).map(Box::new),
             origins: (erases_late && whole).then(|| Box::new(UnitOrigins::new(&layout))),
-            records: mount.filter(|_| whole).map(|mount| {
-                let marks = FactoryMarks::new(geometry, &layout, defects, seed);
-                Box::new(FlashRecords::new(geometry, &layout, marks, mount.checkpoint_every))
-            }),
+            records: mount
+                .filter(|_| whole)
+                .map(|mount| blank_records(geometry, &layout, defects, seed, mount)),
             mount,
-            tracks_writes: whole && (erases_late || mount.is_some() || config.map_flush.is_some()),
+            tracks_writes: whole && (erases_late || mount.is_some() || flushes_map),
             physical,
             contents: keep_bytes
-                .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
-            room: CoreRoom::new(
-                layout.logical_units().into(),
-                streams.tasks(),
-                erases_late,
-                config.gc.overlap,
-            ),
+                .then(|| Contents::new(config.mapping_unit.0 as usize, parity.is_some() || erases_late)),
+            room: CoreRoom::new(units, streams.tasks(), erases_late, config.gc.overlap),
             counts: FtlCounts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
-            policies: Box::new(FtlPolicies::new(&config.own, protection.as_ref())),
+            policies: Box::new(FtlPolicies::new(&config.own, parity)),
             uses: None,
             config: config.clone(),
             streams,
             layout,
         };
         ftl.mark_absent_dies(&absent);
-        ftl.begin_codes(protection.as_ref())?;
+        ftl.begin_codes(parity)?;
         ftl.check_room(geometry)?;
         ftl.begin_turns();
         ftl.review_room();
@@ -456,6 +447,18 @@ fn physical_of(
     } else {
         Ok(PhysicalBlocks::none(geometry, layout))
     }
+}
+
+/// Records of the erased flash of a core with `layout`, for mounts by `mount`.
+fn blank_records(
+    geometry: &Geometry,
+    layout: &SlotLayout,
+    defects: &DefectConfig,
+    seed: u64,
+    mount: MountOptions,
+) -> Box<FlashRecords> {
+    let marks = FactoryMarks::new(geometry, layout, defects, seed);
+    Box::new(FlashRecords::new(geometry, layout, marks, mount.checkpoint_every))
 }
 
 /// Refuses more blocks that are bad when new than there are spare ones.

@@ -1,8 +1,7 @@
 //! Origins of units in the buffer: the copies that they superseded.
 //!
-//! If nothing protects the buffer, every unit in it has an *origin*, the copy that it superseded, and *pins* the superblock of that copy: a
-//! superblock is erased only when nothing pins it. The chain from a unit in the buffer over its origins therefore always ends at a copy on flash, if
-//! there ever was one, and never at an erased slot.
+//! If nothing protects the buffer, every unit in it has an *origin*, the copy that it superseded, and *pins* the superblock of that copy: no pinned
+//! superblock is erased. The chain of origins from a unit in the buffer therefore ends at a copy on flash, if there ever was one.
 
 use crate::layout::SlotLayout;
 use outlast_units::{IndexVec, Lpn, Ppn, Pu, SuperblockId};
@@ -64,10 +63,7 @@ impl UnitOrigins {
 
     /// Frees the table of `superblock`, all of which is on flash.
     pub(crate) fn free_table(&mut self, superblock: SuperblockId) {
-        debug_assert!(
-            !self.spare.contains(&self.table_of[superblock]),
-            "superblock {superblock} has a spare table"
-        );
+        debug_assert!(!self.spare.contains(&self.table_of[superblock]), "the table of {superblock} is spare");
         let table = std::mem::replace(&mut self.table_of[superblock], NO_TABLE);
         if table != NO_TABLE {
             self.spare.push(table);
@@ -124,7 +120,7 @@ impl UnitOrigins {
         self.pins[superblock] != 0
     }
 
-    /// Releases the pins of program unit `pu`, which is on flash: the copies that its units superseded are needed no more.
+    /// Releases the pins of program unit `pu`, which is on flash: its origins are needed no more.
     pub(crate) fn release(&mut self, layout: &SlotLayout, pu: Pu) {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
         let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;

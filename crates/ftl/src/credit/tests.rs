@@ -1,3 +1,4 @@
+use super::work::work_until_gain;
 use super::*;
 
 fn moved(units: u32, work: u32) -> VictimProgress {

@@ -20,7 +20,7 @@ impl Ftl {
         self.partials.exposed(stream)
     }
 
-    /// True if the open stripe of `stream` is to be covered while it is not full. That of the mapping table, which is in memory as well, never is.
+    /// True if the open stripe of `stream` gets covers. That of the mapping table, which is in memory as well, gets none.
     pub(super) fn takes_cover(&self, stream: Stream) -> bool {
         let across = || self.open_stripe(stream).is_some();
         match self.partials.place() {
@@ -30,9 +30,9 @@ impl Ftl {
         }
     }
 
-    /// Begins to protect what the open stripe of `stream` holds: hands out the program units of its parity so far
-    /// ([`Ftl::take_cover`]), or ends the stripe, whose parity then is due ([`Ftl::take_parity`]). The program unit begun must have
-    /// been filled or [padded](Ftl::pad). False, and nothing done, where nothing is exposed, or there is no room.
+    /// Begins a cover of the open stripe of `stream`: hands out the program units of its parity so far ([`Ftl::take_cover`]), or ends the stripe,
+    /// whose parity then is due ([`Ftl::take_parity`]). The program unit begun must be full or [padded](Ftl::pad). False if nothing is exposed or
+    /// there is no room: nothing is done then.
     pub fn cover(&mut self, stream: Stream) -> bool {
         if self.exposed(stream) == 0 || !self.takes_cover(stream) || self.begun_units(stream) != 0 {
             return false;
@@ -149,7 +149,7 @@ impl Ftl {
             .map(|pu| self.lane_position(pu))
     }
 
-    /// True if the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, one after another would be filled in vain.
+    /// True if a superblock of `rows` superpages has room for the cover of `wanted` beside those that move there: else one after another fills up.
     fn fits_new_log(&self, wanted: StripeId, rows: u32) -> bool {
         let mut taken = vec![0; self.layout.lanes().len()];
         for (superblock, stripe) in self.covers_but(wanted).map(|(_, stripe)| stripe).chain([wanted]) {
@@ -168,7 +168,7 @@ impl Ftl {
         })
     }
 
-    /// Begins a superblock of partial parity, with `rows` superpages for it, for the cover of `wanted`. What is still needed of those before moves.
+    /// Opens a superblock of partial parity, `rows` superpages of which take covers, for the cover of `wanted`. Covers in use move there.
     fn open_log(&mut self, wanted: StripeId, rows: u32) -> Option<()> {
         let stream = self.streams.partial()?;
         if !self.may_open(stream) || !self.fits_new_log(wanted, rows) {
@@ -190,8 +190,7 @@ impl Ftl {
         for (stream, stripe) in covers {
             let Some((superblock, number, at)) = self.open_stripe(stream) else { continue };
             let Some(pus) = self.room_in_log(superblock, number) else { continue };
-            let units = pus.len() as u64 * u64::from(self.layout.units_per_pu());
-            self.partials.count_moved(units);
+            self.partials.count_moved(pus.len() as u64 * u64::from(self.layout.units_per_pu()));
             self.send_cover(stream, stripe, StripeCover { until: at, pus });
         }
     }
@@ -211,7 +210,7 @@ impl Ftl {
         self.map.disown(self.layout.first_slot_of(pu), self.layout.units_per_pu());
     }
 
-    /// Reports that program unit `pu` is on flash, which may complete a cover.
+    /// Settles covers after program unit `pu` has come to flash.
     #[inline]
     pub(super) fn settle_cover(&mut self, pu: Pu) {
         if self.partials.settle_programmed(pu) {
@@ -238,7 +237,7 @@ impl Ftl {
         }
     }
 
-    /// Counts the data program units of the open stripe of `stream` that nothing covers.
+    /// Counts the data program units of the open stripe of `stream` without a cover.
     pub(super) fn count_exposed(&mut self, stream: Stream) {
         let exposed = self.open_stripe(stream).map_or(0, |(superblock, stripe, at)| {
             let members =

@@ -90,10 +90,10 @@ impl Ssd {
             StreamCause::Map => self.program_map(now, core, pu),
             StreamCause::Gc => self.program_relocated(now, core, InternalTask::Gc, pu, units),
             StreamCause::WearLeveling => {
-                self.program_relocated(now, core, InternalTask::WearLeveling, pu, units)
+                self.program_relocated(now, core, InternalTask::WearLeveling, pu, units);
             }
             StreamCause::Scrub | StreamCause::Reencode => {
-                self.program_relocated(now, core, InternalTask::Scrub, pu, units)
+                self.program_relocated(now, core, InternalTask::Scrub, pu, units);
             }
         }
     }
