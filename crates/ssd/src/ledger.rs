@@ -9,7 +9,7 @@
 //! that waits outside the flash room has gone through is *set apart* until it goes on. A read in the flash room needs nothing of the
 //! kind: the room tells its [`ReadAccount`] when it ends.
 //!
-//! Accounts are kept with `run.causes`; the flash crate then has a clock for each die by its activity (`flash/src/clock.rs`). None of this is state, and
+//! Accounts are kept with `run.causes`; the flash crate then has an account of each die by activity (`flash/src/accounts.rs`). None of this is state, and
 //! switched off it costs a branch that is not taken. The engine takes the parts with each completion (`engine/src/requests.rs`), sums them by latency
 //! (`splits.rs`), and passes rows of the log to Python in pieces (decision 0062).
 
