@@ -156,7 +156,7 @@ impl<T: Copy> Flash<T> {
         })
     }
 
-    /// How long operations take.
+    /// Times of operations.
     pub fn timing(&self) -> &TimingTable {
         &self.timing
     }
@@ -255,7 +255,7 @@ impl<T: Copy> Flash<T> {
         self.begin_submitted::<false>(now, die, op, queue, demands)
     }
 
-    /// Has `die` respond to operation `op`, which is in `queue`.
+    /// Makes `die` respond to operation `op`, which is in `queue`.
     #[allow(clippy::inline_always, reason = "as Flash::submit")]
     #[inline(always)]
     fn begin_submitted<const PLAIN: bool>(
@@ -326,7 +326,7 @@ impl<T: Copy> Flash<T> {
         self.gathered = dies;
     }
 
-    /// Has `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it.
+    /// Makes `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it.
     #[inline]
     pub fn start_or_suspend(
         &mut self,
@@ -353,7 +353,7 @@ impl<T: Copy> Flash<T> {
         DieStep::Nothing
     }
 
-    /// Has `die` take up its next operation, if it is idle; or one more read, if it works on reads and may begin another beside them.
+    /// Makes `die` take up its next operation, if it is idle; or one more read, if it works on reads and may begin another beside them.
     #[inline]
     pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> CoreDemand) -> DieStep {
         self.wake_of::<false>(now, die, demands)
@@ -395,7 +395,7 @@ impl<T: Copy> Flash<T> {
         DieEvent::Ended(op)
     }
 
-    /// True if what is due on `die`, which does not work on several reads at once, is the end of an operation.
+    /// True if the event due on `die`, which does not work on several reads at once, ends an operation.
     #[inline]
     pub fn is_about_to_end(&self, die: DieId) -> bool {
         matches!(self.dies[die].phase, DiePhase::ReadTransfer | DiePhase::Array)

@@ -408,13 +408,13 @@ impl PlainRoom {
 
 #[derive(Clone, Debug)]
 enum Action {
-    Submit { die: u16, what: What, block: u32, row: u32, mask: u64 },
+    Submit { die: u16, submission: Submission, block: u32, row: u32, mask: u64 },
     Pass(u64),
     Demand { core: u16, demand: CoreDemand },
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum Submission {
     Read,
     HostProgram,
     Program(InternalTask),
@@ -427,21 +427,21 @@ fn task() -> impl Strategy<Value = InternalTask> {
     prop_oneof![Just(InternalTask::Gc), Just(InternalTask::WearLeveling), Just(InternalTask::Scrub)]
 }
 
-fn what() -> impl Strategy<Value = What> {
+fn submission() -> impl Strategy<Value = Submission> {
     prop_oneof![
-        8 => Just(What::Read),
-        2 => Just(What::HostProgram),
-        2 => task().prop_map(What::Program),
-        1 => task().prop_map(What::Erase),
-        1 => Just(What::Patrol),
-        3 => task().prop_map(What::Wanted),
+        8 => Just(Submission::Read),
+        2 => Just(Submission::HostProgram),
+        2 => task().prop_map(Submission::Program),
+        1 => task().prop_map(Submission::Erase),
+        1 => Just(Submission::Patrol),
+        3 => task().prop_map(Submission::Wanted),
     ]
 }
 
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        6 => (0u16..6, what(), 0u32..3, 0u32..8, 1u64..256)
-            .prop_map(|(die, what, block, row, mask)| Action::Submit { die, what, block, row, mask }),
+        6 => (0u16..6, submission(), 0u32..3, 0u32..8, 1u64..256)
+            .prop_map(|(die, submission, block, row, mask)| Action::Submit { die, submission, block, row, mask }),
         3 => prop_oneof![1u64..1000, 1000u64..100_000, 100_000u64..4_000_000].prop_map(Action::Pass),
         1 => (0u16..2, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
             |(core, urgent, background, writes_wait)| {
@@ -524,29 +524,29 @@ fn shape() -> impl Strategy<Value = Shape> {
 
 /// Submits the same to both.
 fn submit(caller: &mut Caller, plain: &mut PlainRoom, number: u32, action: &Action) {
-    let &Action::Submit { die, what, block, row, mask } = action else { unreachable!("asked before") };
+    let &Action::Submit { die, submission, block, row, mask } = action else { unreachable!("asked before") };
     let unit = plain.shape.program_unit;
     let die = die % plain.shape.dies();
     let all = u64::MAX >> (64 - unit.units());
     let mask = if mask & all == 0 { 1 } else { mask & all };
     let row = row * unit.rows;
-    let internal = !matches!(what, What::Read | What::HostProgram);
+    let internal = !matches!(submission, Submission::Read | Submission::HostProgram);
     let tag = Tag { number, internal };
     let read = (FlashOp::read(place(block, row), mask, tag), PlainOpKind::Read { mask });
     let program = (FlashOp::program(place(block, row), unit.units(), tag), PlainOpKind::Program);
-    let (queue, (op, kind)) = match what {
-        What::Read => (DieQueue::Reads, read),
-        What::HostProgram => (DieQueue::Programs, program),
-        What::Program(task) => (DieQueue::Internal(task), program),
-        What::Erase(task) => {
+    let (queue, (op, kind)) = match submission {
+        Submission::Read => (DieQueue::Reads, read),
+        Submission::HostProgram => (DieQueue::Programs, program),
+        Submission::Program(task) => (DieQueue::Internal(task), program),
+        Submission::Erase(task) => {
             (DieQueue::Internal(task), (FlashOp::erase(place(block, 0).block, tag), PlainOpKind::Erase))
         }
-        What::Patrol => (DieQueue::Internal(InternalTask::Scrub), read),
-        What::Wanted(task) => {
+        Submission::Patrol => (DieQueue::Internal(InternalTask::Scrub), read),
+        Submission::Wanted(task) => {
             let wanted = Plain { number, kind: PlainOpKind::Read { mask }, block, row, internal };
             plain.dies[usize::from(die)].wanted[task as usize].push_back(wanted);
             plain.wake(usize::from(die));
-            caller.want(die, task, [read.0]);
+            caller.announce_reads(die, task, [read.0]);
             return;
         }
     };

@@ -86,16 +86,16 @@ fn host_programs_then_collection_then_the_background() {
     assert_eq!(caller.order(), [0, 1, 3, 2, 4], "urgent collection goes before host programs");
 }
 
-/// What an operation of a task has queued goes before what the task wants to read; a die asks every task, collection first.
+/// Queued operations of a task go before reads that the task has announced; a die asks every task, collection first.
 #[test]
 fn tasks_are_asked_in_order() {
     let mut caller = Caller::new(&Shape::default());
     caller.demands[0].background = true;
     caller.submit(0, DieQueue::Reads, read(0));
     let of = |number| internal(read_of(number, 3, 0, 1));
-    caller.want(0, InternalTask::Scrub, [of(6)]);
-    caller.want(0, InternalTask::WearLeveling, [of(5)]);
-    caller.want(0, InternalTask::Gc, [of(3), of(4)]);
+    caller.announce_reads(0, InternalTask::Scrub, [of(6)]);
+    caller.announce_reads(0, InternalTask::WearLeveling, [of(5)]);
+    caller.announce_reads(0, InternalTask::Gc, [of(3), of(4)]);
     caller.submit(0, GC, internal(program(2)));
     caller.submit(0, DieQueue::Programs, program(1));
     caller.run();
@@ -146,8 +146,8 @@ fn so_many_internal_operations_at_once() {
 fn an_internal_operation_counts_until_its_caller_is_done() {
     let mut caller = Caller::new(&Shape { channels: 2, internal: Some(1), ..Shape::default() });
     let (first, second) = (internal(read(0)), internal(read(1)));
-    caller.want(0, InternalTask::Gc, [first]);
-    caller.want(1, InternalTask::Gc, [second]);
+    caller.announce_reads(0, InternalTask::Gc, [first]);
+    caller.announce_reads(1, InternalTask::Gc, [second]);
     caller.run_until(read_time(1));
     let DieEvent::Ended(op) = caller.room.handle_event(Nanos(read_time(1)), DieId(0)) else {
         panic!("it ends now")
@@ -223,9 +223,13 @@ fn a_cut_leaves_nothing() {
         caller.run_until(at);
         let mut cut = caller.clone();
         let outstanding = cut.room.cut_power(cut.now);
-        let found: Vec<(u16, u32, bool)> =
+        let programs: Vec<(u16, u32, bool)> =
             outstanding.iter().map(|one| (one.die.0, one.op.tag.number, one.started)).collect();
-        assert_eq!(found, [(0, 1, true), (0, 2, false), (0, 3, false), (0, 4, false), (1, 7, false)], "{at}");
+        assert_eq!(
+            programs,
+            [(0, 1, true), (0, 2, false), (0, 3, false), (0, 4, false), (1, 7, false)],
+            "{at}"
+        );
         assert!(cut.room.all_idle());
         assert_eq!((cut.room.next_event(), cut.room.internal_operations()), (Nanos::MAX, 0));
         assert_eq!(cut.room.dies_waiting(), 0);
@@ -247,7 +251,7 @@ fn a_cut_leaves_nothing() {
     }
 }
 
-/// What a transfer was booked for does not take place when power fails before.
+/// A booked transfer does not take place if power fails before.
 #[test]
 fn a_cut_frees_the_channel() {
     let mut caller = Caller::new(&Shape::default());
@@ -270,13 +274,13 @@ fn an_operation_takes_32_bytes() {
 #[test]
 fn a_task_that_wants_nothing_is_not_asked() {
     let mut caller = Caller::new(&Shape::default());
-    caller.want(0, InternalTask::Gc, [internal(read(1))]);
+    caller.announce_reads(0, InternalTask::Gc, [internal(read(1))]);
     caller.run();
     assert!(matches!(
         caller.room.wake(caller.now, DieId(0), |_: CoreId| CoreDemand::default()),
         DieStep::Nothing
     ));
-    caller.want(0, InternalTask::Gc, [internal(read(2))]);
+    caller.announce_reads(0, InternalTask::Gc, [internal(read(2))]);
     caller.run();
     assert_eq!(caller.order(), [1, 2]);
 }

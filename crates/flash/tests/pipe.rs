@@ -1,4 +1,4 @@
-//! What do reads gain that a die works on side by side? Closed forms of rates, and a plain model of dies that only read.
+//! Reads that a die works on side by side: closed forms of rates, and a plain model of dies that only read.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -288,7 +288,7 @@ proptest! {
             match what {
                 0 => caller.submit(die, DieQueue::Programs, program(number)),
                 1 => caller.submit(die, DieQueue::Internal(InternalTask::Gc), erase(number, number)),
-                2 => caller.want(die, InternalTask::Gc, [internal(read)]),
+                2 => caller.announce_reads(die, InternalTask::Gc, [internal(read)]),
                 _ => caller.submit(die, DieQueue::Reads, read),
             }
             prop_assert_eq!(caller.room.self_check(), Ok(()));

@@ -1,4 +1,4 @@
-//! How long does a read wait for a program that it meets at any time, and how long does the program take?
+//! Wait of a read for a program that it meets at any time, and time of the program.
 
 use crate::support;
 
@@ -25,7 +25,7 @@ fn shape(least: u64, limit: u8, reads: u8) -> Shape {
     Shape { suspend: Some(suspend), ..Shape::default() }
 }
 
-/// How long a read waits that comes `phase` after the array of a program has begun, and when the program ends.
+/// Wait of a read that comes `phase` after the array of a program has begun, and the end of the program.
 fn wait(shape: &Shape, phase: u64) -> (u64, u64) {
     let mut caller = Caller::new(shape);
     caller.submit(0, DieQueue::Programs, program(1));
@@ -49,10 +49,10 @@ fn a_read_that_meets_a_program_waits_as_integrated_over_its_phase() {
         let expected = (progress * progress / 2.0 + latency * time - latency * latency / 2.0) / time;
         assert!((mean - expected).abs() < 1e-6 * expected, "{least}: {mean}, expected {expected}");
         for longer in [LATENCY / 2, LATENCY, LATENCY + least / 3, LATENCY + least] {
-            let found = waits.iter().filter(|&&wait| wait > longer).count() as u64 * STEP;
+            let counted = waits.iter().filter(|&&wait| wait > longer).count() as u64 * STEP;
             // Beyond the latency only a phase in the first p - (w - L) waits so long; below it, all but the last w do.
             let expected = if longer < LATENCY { PROGRAM[0] - longer } else { least - (longer - LATENCY) };
-            assert!(found.abs_diff(expected) <= STEP, "{least}, P(> {longer}): {found} of {expected}");
+            assert!(counted.abs_diff(expected) <= STEP, "{least}, P(> {longer}): {counted} of {expected}");
         }
         // Nobody waits longer than the bound, and the program loses latency, resumption and the read.
         assert!(waits.iter().all(|&wait| wait <= least + LATENCY));
@@ -61,7 +61,7 @@ fn a_read_that_meets_a_program_waits_as_integrated_over_its_phase() {
     }
 }
 
-/// Where the operation would end before the die could read, the read waits for its end.
+/// The read waits for the end of an operation that would end before the die could read.
 #[test]
 fn a_least_progress_too_near_the_end_suspends_nothing() {
     let least = PROGRAM[0] - LATENCY;

@@ -20,7 +20,7 @@ fn a_slot_thinks_after_each_operation() {
     let mut caller = thinking(3, 1, THINK);
     caller.submit(0, GC, erase(0, 9));
     caller.submit(1, SCRUB, erase(1, 9));
-    caller.want(2, InternalTask::Gc, [internal(read(2)), internal(read(3))]);
+    caller.announce_reads(2, InternalTask::Gc, [internal(read(2)), internal(read(3))]);
     caller.run();
     let ends = [EACH, 2 * EACH + THINK, 2 * EACH + 2 * THINK + read_time(1)];
     assert_eq!([0, 1, 2].map(|number| caller.end_of(number)), ends);

@@ -1,4 +1,4 @@
-//! How long does an operation take, alone and beside others? Every expectation is a sum of the times that were set.
+//! Times of operations, alone and beside others: every expectation is a sum of the times that were set.
 
 use crate::support;
 
@@ -164,15 +164,15 @@ fn suspensions_cost_what_their_bound_says() {
 /// A warm-up that ends in the middle of a transfer: its rest belongs to what is counted from then on, and its beginning does not.
 #[test]
 fn a_transfer_that_is_under_way_when_counts_begin_anew_counts_for_its_rest() {
-    for rest in [1, UNIT / 4, UNIT / 2, UNIT] {
+    for remaining in [1, UNIT / 4, UNIT / 2, UNIT] {
         let mut caller = Caller::new(&Shape::suspending(2, 4));
         caller.submit(0, DieQueue::Reads, read(1));
         let end = read_time(1);
-        caller.run_until(end - rest);
+        caller.run_until(end - remaining);
         caller.room.reset_figures(caller.now);
-        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(0)], "{rest} ns before its end");
+        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(0)], "{remaining} ns before its end");
         assert_eq!(caller.run(), end);
-        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(rest)], "{rest} ns before its end");
+        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(remaining)], "{remaining} ns before its end");
     }
 }
 
@@ -199,11 +199,11 @@ fn a_die_is_busy_once() {
     caller.run_until(start + read_time(1) / 2);
     caller.room.reset_figures(caller.now);
     caller.run();
-    let rest = read_time(1) - read_time(1) / 2;
-    assert_eq!(caller.room.die_utilisation(caller.now, Nanos(2 * rest)), [0.5]);
+    let remaining = read_time(1) - read_time(1) / 2;
+    assert_eq!(caller.room.die_utilisation(caller.now, Nanos(2 * remaining)), [0.5]);
 }
 
-/// What was sensed is not what was wanted: the die senses again at once, whatever waits, and only what is still wanted travels.
+/// A read with bad data is sensed again at once, whatever waits, and only the units that are still missing travel.
 #[test]
 fn a_read_again_goes_before_everything_else() {
     let mut caller = Caller::new(&Shape::default());

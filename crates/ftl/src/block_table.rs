@@ -19,7 +19,7 @@ pub(crate) struct BlockTable {
 }
 
 impl BlockTable {
-    /// True if all `superblocks` superblocks can be formed, given which blocks are bad, plane by plane. Needs no memory.
+    /// Checks that all `superblocks` superblocks can be formed; `bad`: true for each bad block, plane by plane. Needs no memory.
     ///
     /// # Errors
     /// A plane with more bad blocks than spare ones.

@@ -98,7 +98,7 @@ impl HostCredit {
         self.is_plain
     }
 
-    /// True if what collection moves goes among the host's data.
+    /// True if collection moves data to the host's streams.
     #[inline]
     pub fn is_mixed(&self) -> bool {
         self.is_mixed

@@ -1,4 +1,4 @@
-//! How many pages of the mapping table does a flush write? Closed forms say it: of writes at random, and of writes in order.
+//! Pages of the mapping table that a flush writes, by closed forms: after writes at random, and after writes in order.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -88,7 +88,7 @@ fn writes_in_order_make_one_page_dirty_for_all_entries_of_it() {
     }
 }
 
-/// Where not only dirty pages are written, each flush writes all.
+/// Without `dirty_only` each flush writes all pages.
 #[test]
 fn the_whole_table_costs_its_size_each_time() {
     let mut ftl = roomy(1000, 100, false);

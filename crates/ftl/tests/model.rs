@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 const DIES: u16 = 4;
 const UNIT: usize = 512;
 
-/// What a page is, as far as anyone may know.
+/// State of a page that is known to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Page {
     /// Its data is that of this write.
@@ -25,19 +25,19 @@ struct Rig {
     ftl: Ftl,
     rng: SplitMix,
     units: u64,
-    /// Whether a victim waits until its data is on flash, and power may fail.
+    /// True if a victim waits until its data is on flash, and power may fail.
     late: bool,
     /// Writes so far.
     writes: u32,
-    /// What the host would read.
+    /// State that the host would read.
     newest: BTreeMap<Lpn, Page>,
-    /// What a loss of power would leave.
+    /// State that a loss of power would leave.
     durable: BTreeMap<Lpn, Page>,
     /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
     floor: BTreeMap<Lpn, u32>,
     /// Program units that are full and on their way to flash.
     pending: VecDeque<Pu>,
-    /// Of so many erasures one finds a block bad.
+    /// Erasures of which one finds a block bad.
     bad_every: u64,
     dead: u16,
     cuts: u32,
@@ -146,7 +146,7 @@ impl Rig {
         }
     }
 
-    /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
+    /// Number of the write that put the bytes into `slot`; 0 if stale bytes are given up.
     fn version(&self, slot: Ppn) -> u32 {
         let version = |unit: &Unit| {
             let mut version = [0; 4];

@@ -38,15 +38,15 @@ fn all_come_back(ftl: &Ftl, rng: &mut SplitMix) -> Result<u32, TestCaseError> {
         let (pu, _) = ftl.layout().pu_of(slot);
         for axis in CodeAxis::ALL {
             let Some(needed) = ftl.parity().line_needs(pu, axis) else { continue };
-            let (mut known, mut others) = (0, Vec::new());
+            let (mut available, mut others) = (0, Vec::new());
             for member in ftl.parity().line_of(pu, axis) {
                 match member {
                     LineMember::OnFlash(pu) => others.push(pu),
-                    LineMember::Empty | LineMember::Buffered(_) => known += 1,
+                    LineMember::Empty | LineMember::Buffered(_) => available += 1,
                     LineMember::Gone => {}
                 }
             }
-            while known + others.len() as u32 > needed && !others.is_empty() {
+            while available + others.len() as u32 > needed && !others.is_empty() {
                 others.swap_remove(rng.below(others.len() as u64) as usize);
             }
             let unit = ftl.parity().rebuild(slot, axis, &others).expect("enough members");

@@ -26,7 +26,7 @@ pub(crate) const UNIT: u64 = 4096;
 /// From the suspend command until the die can read, and from the last read until the operation goes on.
 pub(crate) const OVERHEAD: u64 = 5_000;
 
-/// What a test sets.
+/// Settings of a test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) channels: u16,
@@ -93,7 +93,7 @@ impl Shape {
     }
 }
 
-/// What a tag says: `number` of the operation, and whether it is internal.
+/// Tag of an operation: its number, and true if it is internal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tag {
     pub(crate) number: u32,
@@ -113,8 +113,8 @@ pub(crate) struct Caller {
     pub(crate) pages: u64,
     /// By core.
     pub(crate) demands: Vec<CoreDemand>,
-    /// Reads that a task wants of a die.
-    pub(crate) wanted: BTreeMap<(u16, u8), VecDeque<FlashOp<Tag>>>,
+    /// Reads that a task has announced, by die and task.
+    pub(crate) announced: BTreeMap<(u16, u8), VecDeque<FlashOp<Tag>>>,
 }
 
 impl Caller {
@@ -149,7 +149,7 @@ impl Caller {
             ended: Vec::new(),
             pages: 0,
             demands: vec![CoreDemand::default(); usize::from(shape.cores)],
-            wanted: BTreeMap::new(),
+            announced: BTreeMap::new(),
         }
     }
 
@@ -234,10 +234,10 @@ impl Caller {
                 }
                 DieStep::PlaneFree => return self.wake(die),
                 DieStep::Asks(ask) => {
-                    let wanted = self.wanted.entry((die.0, ask.task() as u8)).or_default();
+                    let announced = self.announced.entry((die.0, ask.task() as u8)).or_default();
                     let answer =
-                        if wanted.is_empty() { TaskReadAnswer::Nothing } else { TaskReadAnswer::Later };
-                    let read = if ask.may_start() { wanted.pop_front() } else { None };
+                        if announced.is_empty() { TaskReadAnswer::Nothing } else { TaskReadAnswer::Later };
+                    let read = if ask.may_start() { announced.pop_front() } else { None };
                     let demands = &self.demands;
                     next = match read {
                         Some(read) => self.room.give_read(self.now, die, ask, read),
@@ -248,14 +248,14 @@ impl Caller {
         }
     }
 
-    /// Task `task` wants to make `reads` of die `die`.
-    pub(crate) fn want(
+    /// Announces `reads` of task `task` on die `die`.
+    pub(crate) fn announce_reads(
         &mut self,
         die: u16,
         task: InternalTask,
         reads: impl IntoIterator<Item = FlashOp<Tag>>,
     ) {
-        self.wanted.entry((die, task as u8)).or_default().extend(reads);
+        self.announced.entry((die, task as u8)).or_default().extend(reads);
         self.room.add_task_reads(DieId(die), task);
         self.wake(DieId(die));
     }

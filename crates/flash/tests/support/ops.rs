@@ -23,7 +23,7 @@ pub(crate) fn program(number: u32) -> FlashOp<Tag> {
     FlashOp::program(place(1, 0), 2, Tag { number, internal: false })
 }
 
-/// What an internal task does: `op`, marked.
+/// `op`, marked as of an internal task.
 pub(crate) fn internal(op: FlashOp<Tag>) -> FlashOp<Tag> {
     let number = op.tag.number;
     op.with_tag(Tag { number, internal: true })
@@ -33,12 +33,12 @@ pub(crate) fn erase(number: u32, block: u32) -> FlashOp<Tag> {
     FlashOp::erase(BlockId(block), Tag { number, internal: true })
 }
 
-/// How long a read of `units` units in row 0 takes on an idle die with an idle channel.
+/// Time of a read of `units` units in row 0 on an idle die with an idle channel.
 pub(crate) fn read_time(units: u64) -> u64 {
     COMMAND + READ[0] + units * UNIT
 }
 
-/// How long a program of row 0 takes.
+/// Time of a program of row 0.
 pub(crate) fn program_time() -> u64 {
     COMMAND + 2 * UNIT + PROGRAM[0]
 }

@@ -121,7 +121,7 @@ impl Ftl {
         self.codes.count() > 1 || self.streams.classes() > 1
     }
 
-    /// True if some stream's superblocks hold more than those that its data moves to: where only moved data has parity.
+    /// True if superblocks of some stream hold more data than those that the data moves to, as when only moved data has parity.
     fn is_unequal(&self) -> bool {
         let moves_to = |stream| self.streams.gc(self.streams.class(stream));
         self.data_streams().any(|stream| self.data_units(stream) > self.data_units(moves_to(stream)))

@@ -13,7 +13,7 @@ use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 /// Place of the unit of one member of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineMember {
-    /// Nothing was ever written there: zeroes, free to use.
+    /// Never written: zeroes, free to use.
     Empty,
     /// In the controller's memory: data not programmed yet, or the parity of a stripe that is not complete.
     Buffered(Pu),

@@ -120,8 +120,7 @@ impl Ftl {
         self.erased_but(superblock, |_| false);
     }
 
-    /// As [`Ftl::erased`], but blocks of which `is_bad` says so are retired and
-    /// replaced by spare ones.
+    /// As [`Ftl::erased`], but blocks that are `is_bad` are retired and replaced by spare ones.
     ///
     /// # Panics
     /// As [`Ftl::erased`].

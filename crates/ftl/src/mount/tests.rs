@@ -31,7 +31,7 @@ fn flash(checkpoint_every: Option<Bytes>) -> (SlotLayout, FlashRecords) {
 const PAGES: usize = 8;
 const ONE: Lpn = Lpn(1);
 
-/// Where page 1 is, and whether its data is lost.
+/// Slot of page 1, and true if its data is lost.
 fn page_one(layout: &SlotLayout, records: &FlashRecords, dump: bool) -> (u32, bool) {
     let rebuilt = rebuild(records.on_flash(layout), PAGES, dump);
     (rebuilt.slots[ONE.index()].0, rebuilt.lost.contains(&ONE))
@@ -115,7 +115,7 @@ fn an_old_copy_that_a_checkpoint_overtook_is_old() {
     assert_eq!(page_one(&layout, &records, false), (8, false));
 }
 
-/// As before, but what overtook the older copy is a trim.
+/// As before, but a trim overtook the older copy.
 #[test]
 fn an_old_copy_that_a_trim_overtook_before_the_checkpoint_stays_trimmed() {
     let (layout, mut records) = flash(Some(Bytes::kib(8)));

@@ -12,7 +12,7 @@ pub(crate) struct ByFigures(Vec<ClassRules>);
 struct ClassRules {
     /// The code if no rule holds.
     plain: ChosenCode,
-    /// From the weakest code to the strongest.
+    /// Rules from the weakest code to the strongest.
     rules: Vec<CodeRule>,
 }
 

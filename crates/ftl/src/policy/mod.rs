@@ -60,7 +60,7 @@ mod tests {
         choose_by(policy, view, &mut RandomDraws { choices: 3, rng })
     }
 
-    /// How many words a choice of `policy` among superblocks with `valid` of eight units takes from the generator.
+    /// Words that a choice of `policy` among superblocks with `valid` of eight units takes from the generator.
     fn draws_of(policy: VictimPolicy, choices: u32, valid: &[u32], seed: u64) -> u32 {
         let order: Vec<u64> = (0..valid.len() as u64).collect();
         let view = SuperblockColumns {

@@ -48,7 +48,7 @@ impl FtlPolicies {
         self.code.is_some() || !self.by_figures.is_empty()
     }
 
-    /// True if those of class `class` may.
+    /// True if superblocks of class `class` may get different codes.
     pub(crate) fn choose_codes_of(&self, class: u8) -> bool {
         self.code.is_some() || self.by_figures.chooses(class)
     }

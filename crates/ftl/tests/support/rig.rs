@@ -7,7 +7,7 @@ use outlast_units::rng::SplitMix;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a page is, as far as anyone may know.
+/// State of a page that is known to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
     /// Its data is that of this write.
@@ -21,7 +21,7 @@ pub(crate) struct Rig {
     pub(crate) kind: Kind,
     pub(crate) rng: SplitMix,
     pub(crate) writes: u32,
-    /// What the host would read, and what a loss of power would leave.
+    /// State that the host would read, and state that a loss of power would leave.
     pub(crate) newest: BTreeMap<Lpn, Page>,
     pub(crate) durable: BTreeMap<Lpn, Page>,
     /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
@@ -130,7 +130,7 @@ impl Rig {
         }
     }
 
-    /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
+    /// Number of the write that put the bytes into `slot`; 0 if stale bytes are given up.
     pub(crate) fn version(&self, slot: Ppn) -> u32 {
         let version = |unit: &Unit| {
             let mut version = [0; 4];
@@ -163,16 +163,16 @@ impl Rig {
     /// The program operation of `pu` fails; its units are written again where there is room.
     pub(crate) fn fail(&mut self, pu: Pu) {
         self.failed += 1;
-        let own = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
+        let stream = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
         self.ftl.program_failed(pu);
-        self.queue_parity(own);
+        self.queue_parity(stream);
         let map = self.ftl.streams().map();
         for slot in self.slots(pu) {
-            if Some(own) == map {
+            if Some(stream) == map {
                 assert_eq!(self.ftl.lose(slot), None, "the controller has its table");
                 continue;
             }
-            let first = [own, self.ftl.streams().gc(self.ftl.streams().class(own))];
+            let first = [stream, self.ftl.streams().gc(self.ftl.streams().class(stream))];
             let others = self.streams().filter(|&stream| Some(stream) != map);
             let mut streams = first.into_iter().chain(others);
             let to = streams.find_map(|stream| Some((stream, self.ftl.rewrite(stream, slot)?)));
@@ -189,9 +189,9 @@ impl Rig {
         }
         self.ftl.drop_failed();
         if self.kind.late {
-            self.pad(own);
+            self.pad(stream);
         }
-        self.queue_parity(own);
+        self.queue_parity(stream);
     }
 
     /// Everything that is begun is filled and programmed.

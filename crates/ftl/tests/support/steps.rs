@@ -46,28 +46,28 @@ impl Rig {
         self.erase_formers();
     }
 
-    /// Whether the unit in `slot`, on flash, can be rebuilt; along every way that suffices it is as it was written.
+    /// True if the unit in `slot`, on flash, can be rebuilt; along every axis that suffices it is as it was written.
     pub(crate) fn comes_back(&mut self, slot: Ppn) -> bool {
         let (pu, _) = self.ftl.layout().pu_of(slot);
         let mut comes = false;
         for axis in CodeAxis::ALL {
             let Some(needed) = self.ftl.parity().line_needs(pu, axis) else { continue };
-            let (mut known, mut had, mut unread) = (0, Vec::new(), Vec::new());
+            let (mut available, mut read, mut unread) = (0, Vec::new(), Vec::new());
             for member in self.ftl.parity().line_of(pu, axis) {
                 match member {
-                    LineMember::Empty => known += 1,
-                    LineMember::Buffered(pu) => had.push(pu),
+                    LineMember::Empty => available += 1,
+                    LineMember::Buffered(pu) => read.push(pu),
                     LineMember::OnFlash(pu) if !self.is_unreadable(pu) => unread.push(pu),
                     LineMember::OnFlash(_) | LineMember::Gone => {}
                 }
             }
-            while known + (had.len() as u32) < needed && !unread.is_empty() {
-                had.push(unread.swap_remove(self.rng.below(unread.len() as u64) as usize));
+            while available + (read.len() as u32) < needed && !unread.is_empty() {
+                read.push(unread.swap_remove(self.rng.below(unread.len() as u64) as usize));
             }
-            if known + (had.len() as u32) < needed {
+            if available + (read.len() as u32) < needed {
                 continue;
             }
-            let unit = self.ftl.parity().rebuild(slot, axis, &had).expect("enough members");
+            let unit = self.ftl.parity().rebuild(slot, axis, &read).expect("enough members");
             assert_eq!(Some(&unit), self.ftl.image(slot), "slot {slot} along {axis:?}");
             self.rebuilt += 1;
             comes = true;
@@ -75,8 +75,8 @@ impl Rig {
         comes
     }
 
-    /// Whether the unit in `slot` must come back: its code has parity over dies, and nothing but dies has failed; no other than its own,
-    /// which therefore was there when the superblock was opened.
+    /// True if the unit in `slot` must come back: its code has parity over dies, and nothing but dies has failed; no other than its own, which
+    /// therefore was there when the superblock was opened.
     fn is_promised(&self, slot: Ppn) -> bool {
         let (pu, _) = self.ftl.layout().pu_of(slot);
         let others = u16::from(self.dead != 0 && !self.ftl.is_dead_lane(pu)) + self.dead.saturating_sub(1);
