@@ -35,7 +35,7 @@ pub struct Flash<T> {
     pub(crate) program_transfer: Nanos,
     #[persist(skip)]
     pub(crate) suspend: Option<Suspend>,
-    /// True if reads that were left waiting when an operation began or went on suspend it.
+    /// True if reads that were left waiting when an operation began or was resumed suspend it.
     #[persist(skip)]
     pub(crate) suspends_for_waiting: bool,
     #[persist(skip)]
@@ -49,7 +49,7 @@ pub struct Flash<T> {
     pub(crate) thinking: ThinkingSlots,
     /// Dies that have internal work and wait until one more internal operation may start.
     pub(crate) waiting: VecDeque<DieId>,
-    /// True if the reads of a command are being queued, before any die looks at them; and the dies that have some.
+    /// True while the reads of a command are being queued, before any die takes one up; and the dies that have some.
     pub(crate) gathering: bool,
     pub(crate) gathered: Vec<DieId>,
     pub(crate) suspends: u64,
@@ -374,8 +374,8 @@ impl<T: Copy> Flash<T> {
         }
     }
 
-    /// True if there are none of the extras that let reads go beside each other or first, that suspend for reads that were left waiting, or that
-    /// keep account.
+    /// True if there are none of the extras: reads beside each other, reads first on a channel, suspension for reads that were left waiting,
+    /// accounts.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.plain

@@ -98,8 +98,8 @@ pub struct FtlOptions {
     pub erases_late: bool,
     /// Dies, numbered within the core, that are not there yet ([`Ftl::add_die`]).
     pub absent: Vec<LocalDie>,
-    /// True if a unit that the host writes again before it is programmed takes the place that it has; then how many units in full program
-    /// units are held back for that at most.
+    /// Most units in full program units that are held back for coalescing, in which a unit that the host writes again before it is programmed is
+    /// replaced in its slot; absent: no coalescing.
     pub coalesce: Option<u32>,
     /// Records what flash says of the mapping after a loss of power, to be compared with the mapping; absent: no records.
     pub mount: Option<MountOptions>,

@@ -139,7 +139,7 @@ impl Ftl {
         }
     }
 
-    /// True if each block takes no more data, in the order of [`Blocks::all_cycles`]: it is bad, or its die or plane has failed.
+    /// For each block, in the order of [`Blocks::all_cycles`], true if it takes no more data: it is bad, or its die or plane has failed.
     pub fn all_bad(&self) -> impl Iterator<Item = bool> {
         let blocks = self.physical.blocks();
         let mut failed =

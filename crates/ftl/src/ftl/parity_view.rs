@@ -78,8 +78,7 @@ impl<'a> ParityView<'a> {
         })
     }
 
-    /// True if the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
-    /// cannot be read.
+    /// True if the cover of the open stripe of program unit `pu` gives its unit `unit`, without members that are `is_broken`, which cannot be read.
     ///
     /// # Panics
     /// If bytes are kept and the cover gives others than were written.

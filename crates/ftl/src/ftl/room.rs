@@ -6,7 +6,7 @@ use outlast_media::{ConfigError, Geometry};
 use outlast_units::{LocalDie, Lpn, Pu, Stream, SuperblockId};
 
 impl Ftl {
-    /// True if collection, once begun, goes on beyond the least that ends it.
+    /// True if collection, once begun, continues beyond the first superblock gained: there is a high mark.
     pub fn has_marks(&self) -> bool {
         self.room.has_marks()
     }
@@ -19,7 +19,7 @@ impl Ftl {
         self.room.needs_gc(self.free_superblocks() + coming)
     }
 
-    /// True if a slot of `stream` is left beside `units` units that are still to be moved there, for which one free superblock is held back.
+    /// True if a slot of `stream` is left beside `units` units that are still to be moved there; one held-back superblock counts for them.
     pub fn leaves_room(&self, stream: Stream, units: u32) -> bool {
         // One superblock of the reserve is for this stream.
         let of_others = self.frontiers.promised_beside(stream).max(self.reserve() - 1);
@@ -53,7 +53,7 @@ impl Ftl {
         self.streams.tasks() + u32::from(self.room.rebuilds())
     }
 
-    /// True if `stream` takes superblocks: all do but those for what a failed die held, until one has failed.
+    /// True if `stream` takes superblocks: streams for data that a failed die held do not until one has failed.
     pub(super) fn is_in_use(&self, stream: Stream) -> bool {
         self.room.rebuilds() || !self.streams.is_for_rebuild(stream)
     }
@@ -64,7 +64,7 @@ impl Ftl {
         self.frontiers.len() - if resting { u32::from(self.streams.classes()) } else { 0 }
     }
 
-    /// True if scrubbing may move data: not where it has streams only once a die has failed, and none has or room is short.
+    /// True if scrubbing may move data. Where it has streams only once a die has failed, not before that, nor if room is short.
     pub fn may_scrub(&self) -> bool {
         !self.streams.scrub_on_failure() || self.room.rebuilds()
     }

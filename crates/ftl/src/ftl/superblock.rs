@@ -33,7 +33,7 @@ impl Ftl {
         free > promised && free + self.superblocks.coming() > self.reserve() + promised
     }
 
-    /// True if `stream` may open a superblock for what relocation moves: any that is free, be it held back.
+    /// True if `stream` may open a superblock for units that relocation moves: any free one, held back or not.
     pub(super) fn may_open_for_moved(&self, stream: Stream) -> bool {
         self.free_superblocks() != 0 && self.codes.data_units(stream) != 0
     }

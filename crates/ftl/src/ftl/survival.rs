@@ -117,7 +117,7 @@ impl Ftl {
         slots.any(|(unit, slot)| valid >> unit & 1 == 1 && !self.is_map_page(self.map.owner(slot)))
     }
 
-    /// True if a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds, or a loss of power did.
+    /// True if a failure of a die or plane since `superblock` was opened, or a loss of power, took redundancy from data that it holds.
     pub fn is_degraded(&self, superblock: SuperblockId) -> bool {
         (self.lanes.dead().is_some() || self.lanes.is_cut(superblock))
             && !matches!(self.superblocks.state(superblock), SuperblockState::Free | SuperblockState::Retired)
