@@ -6,7 +6,7 @@ use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
 use outlast_media::Saturation;
 use outlast_settings::drive::SsdConfig;
-use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, Worked};
+use outlast_ssd::{ExactTails, PerArrayWork, RberLevels, Reason, Ssd};
 use outlast_units::Nanos;
 
 /// The drives of a run, with the array that they form, if any.
@@ -147,7 +147,7 @@ impl<'a> DriveSet<'a> {
     }
 
     /// Shares of `span` during which the cell array of each die programmed and erased.
-    pub(crate) fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
+    pub(crate) fn die_work(&self, now: Nanos, span: Nanos) -> Vec<PerArrayWork<f64>> {
         self.present.iter().flat_map(|ssd| ssd.die_work(now, span)).collect()
     }
 

@@ -13,8 +13,8 @@ use crate::repair::{Moves, Watch};
 use crate::shutdowns::Shutdowns;
 use crate::size::Size;
 use crate::ssd::Ssd;
-use outlast_flash::{Flash, Setup};
-use outlast_ftl::{Ftl, FtlOptions, Layout, MountOptions, Tables};
+use outlast_flash::{Flash, FlashSetup};
+use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_settings::drive::{Identifier, MountConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::FtlConfig;
@@ -28,7 +28,7 @@ impl Ssd {
     /// # Errors
     /// The first setting that cannot work, with its value and limit; nothing is allocated before the sizes are known to be sane.
     pub fn new(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
-        Self::assemble(config, seed, Tables::Built)
+        Self::assemble(config, seed, FtlTables::Built)
     }
 
     /// The drive without its tables: what refuses to be built is refused, in the same words. It can be asked for its capacity and for
@@ -39,12 +39,12 @@ impl Ssd {
     pub fn without_tables(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
         // Giving up dies that were repaired before takes note of superblocks.
         let repaired = config.repair.as_ref().is_some_and(|repair| !repair.repaired_dies.is_empty());
-        Self::assemble(config, seed, if repaired { Tables::Superblocks } else { Tables::LeftOut })
+        Self::assemble(config, seed, if repaired { FtlTables::Superblocks } else { FtlTables::LeftOut })
     }
 
-    fn assemble(config: SsdConfig, seed: u64, tables: Tables) -> Result<Self, ConfigError> {
+    fn assemble(config: SsdConfig, seed: u64, tables: FtlTables) -> Result<Self, ConfigError> {
         config.validate()?;
-        let whole = tables == Tables::Built;
+        let whole = tables == FtlTables::Built;
         let geometry = &config.geometry;
         let unit = config.ftl.mapping_unit;
         let units = config.ftl.user_capacity(geometry).0 / unit.0;
@@ -143,10 +143,10 @@ fn watch_of(config: &SsdConfig, cores: &Cores) -> Option<Box<Watch>> {
 pub(crate) fn flash_of<T: Copy>(
     config: &SsdConfig,
     places: &IndexVec<DieId, DiePlace>,
-    layout: &Layout,
+    layout: &SlotLayout,
 ) -> Result<Flash<T>, ConfigError> {
     let owners = places.iter().map(|place| place.core).collect();
-    Flash::new(&Setup {
+    Flash::new(&FlashSetup {
         geometry: &config.geometry,
         timing: &config.timing,
         unit_size: config.ftl.mapping_unit,
@@ -167,7 +167,7 @@ const FAULT_RETRIES: u32 = 3;
 fn cores_of(
     config: &SsdConfig,
     seed: u64,
-    tables: Tables,
+    tables: FtlTables,
     units: u64,
 ) -> Result<(Cores, IndexVec<DieId, DiePlace>), ConfigError> {
     let geometry = &config.geometry;
@@ -193,13 +193,13 @@ fn cores_of(
         )?;
         let cells = match &config.reliability {
             None => None,
-            Some(reliability) if tables != Tables::Built => {
+            Some(reliability) if tables != FtlTables::Built => {
                 reliability.rber_model()?;
                 None
             }
             Some(reliability) => {
                 let own = CoreCells::new(config, reliability, ftl.layout(), share[0].0, seed)?;
-                ftl.wear(&own.cells.draw_cycles(&reliability.initial));
+                ftl.set_wear(&own.cells.draw_cycles(&reliability.initial));
                 Some(own)
             }
         };
@@ -245,7 +245,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
         background_every: config.controller.background_every,
         seed,
-        tables: Tables::Built,
+        tables: FtlTables::Built,
     }
 }
 

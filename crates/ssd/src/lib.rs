@@ -28,7 +28,7 @@ pub use counters::{Counters, PowerCuts};
 pub use drive::{Mounts, RedundancyView};
 pub use health::{Change, Decision, Reason, RedundancyLoss};
 pub use inspect::{BufferView, Busy, DieState, DieView, RberLevels, SuperblockCounts};
-pub use outlast_flash::Worked;
+pub use outlast_flash::PerArrayWork;
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;

@@ -11,7 +11,7 @@
 
 use crate::core::{Due, Effect};
 use crate::livelock::LivelockWatch;
-use crate::op::Task;
+use crate::op::InternalTask;
 use crate::ssd::Ssd;
 use outlast_units::Nanos;
 
@@ -81,11 +81,13 @@ impl Ssd {
         while let Some(due) = self.cores[core].take_due(&mut self.context) {
             match due {
                 Due::Formers => self.cores[core].look_at_formers(now, &mut self.context),
-                Due::GcVictim => self.cores[core].look_at_victim(now, &mut self.context, Task::Gc),
+                Due::GcVictim => self.cores[core].look_at_victim(now, &mut self.context, InternalTask::Gc),
                 Due::WearVictim => {
-                    self.cores[core].look_at_victim(now, &mut self.context, Task::WearLeveling)
+                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::WearLeveling)
                 }
-                Due::ScrubVictim => self.cores[core].look_at_victim(now, &mut self.context, Task::Scrub),
+                Due::ScrubVictim => {
+                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::Scrub)
+                }
                 Due::Wear => self.cores[core].level_wear(now, &mut self.context),
                 Due::Collect => self.cores[core].collect(now, &mut self.context),
                 Due::Scrub => self.cores[core].maybe_scrub(now, &mut self.context),

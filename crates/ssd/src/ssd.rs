@@ -87,7 +87,7 @@ impl Ssd {
     /// From now on the drive keeps account of where the time of commands goes, see [`Device::take_parts`]. To be asked for while no command
     /// is under way; a snapshot has nothing of it.
     pub fn split_latencies(&mut self) {
-        self.context.flash.keep_clocks();
+        self.context.flash.keep_accounts();
         self.context.ledger = Some(Box::default());
         self.context.notes_reads = true;
     }
@@ -157,7 +157,7 @@ impl Ssd {
     pub fn is_idle(&self) -> bool {
         self.commands_in_flight() == 0
             && self.context.flash.all_idle()
-            && !self.context.flash.any_thinks()
+            && !self.context.flash.has_thinking_slots()
             && self.context.host.completions.next() == Nanos::MAX
     }
 

@@ -67,7 +67,7 @@ impl Ssd {
         let stream = ftl.streams().host(command.stream.0, class);
         match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
-            Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
+            Err(outlast_ftl::FtlFull) => Err(Outcome::ReadOnly),
         }
     }
 
@@ -147,7 +147,7 @@ impl Ssd {
     pub fn pre_wear(&mut self, cycles: u32) {
         for core in &mut self.cores {
             let blocks = core.ftl().blocks().all_cycles().len();
-            core.ftl_mut().wear(&vec![cycles; blocks]);
+            core.ftl_mut().set_wear(&vec![cycles; blocks]);
         }
     }
 

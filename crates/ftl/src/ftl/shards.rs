@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 const FITS: &str = "units are of one length, and a line has no more of them than its code";
 
-/// The parities of `data`, each with its number in the code; those that are left out are zero. The bytes go into `blanks`, one for each
-/// parity, or none where no unit of `data` has any.
+/// The parities of `data`, units with their numbers in the code; numbers that are left out are zero. The bytes go into `blanks`, one for each parity,
+/// or none if no unit of `data` has bytes.
 pub(super) fn encode<'a>(
     code: &Code,
     data: impl Iterator<Item = (usize, &'a Unit)>,
@@ -15,7 +15,7 @@ pub(super) fn encode<'a>(
 ) -> Vec<Unit> {
     let mut tags_of_data = vec![[0; 4]; code.data_shards()];
     let mut with_bytes: Vec<(usize, &[u8])> = Vec::with_capacity(code.data_shards());
-    // Nothing is allocated for it where all bytes are in memory.
+    // Units whose bytes are in a store: empty, and so not allocated, if all bytes are in memory.
     let mut elsewhere: Vec<(usize, &Unit)> = Vec::new();
     for (index, unit) in data {
         tags_of_data[index] = unit.tag().to_le_bytes();

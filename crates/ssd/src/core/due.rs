@@ -1,8 +1,8 @@
 //! Work that is due on a flash core, and its order.
 
 use crate::core::Effect;
-use crate::op::Task;
-use outlast_flash::Ask;
+use crate::op::InternalTask;
+use outlast_flash::TaskReadQuery;
 use outlast_units::{CoreId, DieId};
 use std::collections::VecDeque;
 
@@ -43,11 +43,11 @@ impl Due {
 
     /// The look at the victim of `task`.
     #[inline]
-    pub(crate) fn victim(task: Task) -> Self {
+    pub(crate) fn victim(task: InternalTask) -> Self {
         match task {
-            Task::Gc => Self::GcVictim,
-            Task::WearLeveling => Self::WearVictim,
-            Task::Scrub => Self::ScrubVictim,
+            InternalTask::Gc => Self::GcVictim,
+            InternalTask::WearLeveling => Self::WearVictim,
+            InternalTask::Scrub => Self::ScrubVictim,
         }
     }
 
@@ -139,7 +139,7 @@ pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
     cores: Turns<CoreId>,
     /// Questions of idle dies about reads that turned out to be stale: they look again when it is known what comes of that.
-    asks: Turns<(DieId, Ask)>,
+    asks: Turns<(DieId, TaskReadQuery)>,
     /// Effects that the drive is to apply.
     #[persist(skip)]
     effects: VecDeque<Effect>,
@@ -230,14 +230,14 @@ impl Unsettled {
     }
 
     /// Die `die` has asked for something that turned out to be stale.
-    pub(crate) fn add_ask(&mut self, die: DieId, ask: Ask) {
+    pub(crate) fn add_ask(&mut self, die: DieId, ask: TaskReadQuery) {
         self.pending += 1;
         self.asks.push((die, ask));
     }
 
     /// The next die that looks again, when nothing is due on any core.
     #[inline]
-    pub(crate) fn take_ask(&mut self) -> Option<(DieId, Ask)> {
+    pub(crate) fn take_ask(&mut self) -> Option<(DieId, TaskReadQuery)> {
         let first = self.asks.first()?;
         self.pending -= 1;
         self.asks.pass();

@@ -37,7 +37,7 @@ pub(crate) use reading::Recent;
 
 use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
-use outlast_flash::Demand;
+use outlast_flash::CoreDemand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
 use outlast_persist::Extents;
@@ -85,8 +85,8 @@ impl FlashCore {
 
     /// Demands of the core on its dies.
     #[inline]
-    pub(crate) fn demand(&self) -> Demand {
-        Demand {
+    pub(crate) fn demand(&self) -> CoreDemand {
+        CoreDemand {
             urgent: self.buffer.is_blocked(),
             background: self.tasks.background_runs(),
             writes_wait: self.buffer.any_waits(),

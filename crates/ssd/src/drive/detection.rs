@@ -1,7 +1,7 @@
 //! Dies that have failed, or are expected to: the drive probes them, gives them up, and tells the host.
 
 use crate::health::Detected;
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind};
@@ -55,7 +55,7 @@ impl Ssd {
         let mask = (0..layout.units_per_pu()).filter(on_page).fold(0u64, |mask, unit| mask | 1 << unit);
         debug_assert!(mask != 0, "some unit lies on the first page of every block");
         let pu = layout.pu_at(superblock, PuWithin(lane.0));
-        let op = Op::new(OpKind::ProbeRead, Task::Gc, core, pu);
+        let op = Op::new(OpKind::ProbeRead, InternalTask::Gc, core, pu);
         self.cores[Op { units: mask.count_ones() as u16, mask, ..op }.core].queue_read(
             now,
             &mut self.context,

@@ -11,13 +11,13 @@ impl Ssd {
         for &die in &dies {
             self.cores[self.context.places[die].core].look_up(now, &mut self.context, die);
         }
-        self.context.flash.gathered(dies);
+        self.context.flash.return_gathered(dies);
     }
 
     /// The slot of an internal operation is free for the next.
     #[inline(never)]
     pub(crate) fn slot_has_thought(&mut self, now: Nanos) {
-        self.context.flash.has_thought(now);
+        self.context.flash.end_thinking(now);
         self.context.let_waiting_go();
     }
 
@@ -27,7 +27,7 @@ impl Ssd {
         let (internal, waiting) =
             (self.context.flash.internal_operations(), self.context.flash.dies_waiting());
         if self.context.unsettled.take_leave(internal, waiting)
-            && let Some(die) = self.context.flash.next_waiting()
+            && let Some(die) = self.context.flash.take_waiting_die()
         {
             let core = self.context.places[die].core;
             self.cores[core].wake(now, &mut self.context, die);

@@ -14,7 +14,7 @@ impl Ssd {
     pub(crate) fn call_map_flushes(&mut self, now: Nanos) -> Nanos {
         if self.context.map_timer.next() != Nanos::MAX && self.context.map_timer.take(now) {
             for core in &mut self.cores {
-                core.call_map_flush(&mut self.context);
+                core.request_map_flush(&mut self.context);
             }
         }
         self.context.map_timer.next()

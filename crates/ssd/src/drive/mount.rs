@@ -7,7 +7,7 @@
 use crate::assemble::{flash_of, mount_options};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
-use outlast_flash::{Demand, Event, Flash, FlashSource, Next, Op, Place, Queue};
+use outlast_flash::{BlockRow, CoreDemand, DieEvent, DieQueue, DieStep, Flash, FlashOp, FlashSource};
 use outlast_ftl::MountReads;
 use outlast_units::{BlockId, CoreId, DieId, Nanos, Pu, Row};
 
@@ -147,7 +147,7 @@ impl Reading<'_> {
         for _ in 0..pages.div_ceil(u64::from(unit.pages_per_unit)) {
             let (round, die) = (self.turn / dies.len() as u64, self.turn % dies.len() as u64);
             let row = Row((round % rows) as u32 * unit.rows);
-            self.read(dies[die as usize], Place { block: BlockId(0), row }, mask);
+            self.read(dies[die as usize], BlockRow { block: BlockId(0), row }, mask);
             self.turn += 1;
         }
     }
@@ -159,10 +159,10 @@ impl Reading<'_> {
         self.read(die, place, u64::MAX >> (64 - layout.units_per_pu()));
     }
 
-    fn read(&mut self, die: DieId, place: Place, mask: u64) {
+    fn read(&mut self, die: DieId, place: BlockRow, mask: u64) {
         let unit = self.ssd.cores[CoreId(0)].ftl().layout().program_unit();
         self.pages += unit.sensed(mask).0;
-        self.flash.enqueue(self.now, die, Queue::Reads, Op::read(place, mask, ()));
+        self.flash.enqueue(self.now, die, DieQueue::Reads, FlashOp::read(place, mask, ()));
     }
 
     /// Lets time pass until all has been read.
@@ -175,7 +175,9 @@ impl Reading<'_> {
             let FlashSource::Die(die) = self.flash.next_source() else {
                 unreachable!("only dies have something to do")
             };
-            if let Event::Ended(_) | Event::Goes(Next::Looks) = self.flash.event(self.now, die) {
+            if let DieEvent::Ended(_) | DieEvent::Continues(DieStep::PlaneFree) =
+                self.flash.handle_event(self.now, die)
+            {
                 self.wake(die);
             }
         }
@@ -183,6 +185,6 @@ impl Reading<'_> {
 
     /// Has `die` begin all reads that it may.
     fn wake(&mut self, die: DieId) {
-        while let Next::SensingBeside(_) = self.flash.wake(self.now, die, |_| Demand::default()) {}
+        while let DieStep::SensingBeside(_) = self.flash.wake(self.now, die, |_| CoreDemand::default()) {}
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::core::{Due, WaitingWrite};
 use crate::host::Then;
-use crate::op::{Op, OpKind, Task, UnitWork};
+use crate::op::{InternalTask, Op, OpKind, UnitWork};
 use crate::repair::NextMove;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op as HostOp, Outcome, Tag};
@@ -63,7 +63,7 @@ impl Ssd {
         }
         let (pu, unit) = ftl.layout().pu_of(slot);
         // Any task but collection has its operations among those of the background.
-        let op = Op::new(OpKind::MoveRead, Task::Scrub, victim, pu);
+        let op = Op::new(OpKind::MoveRead, InternalTask::Scrub, victim, pu);
         self.cores[Op { units: 1, mask: 1 << unit, work, ..op }.core].queue_internal(
             now,
             &mut self.context,
@@ -73,7 +73,7 @@ impl Ssd {
 
     /// The data of a unit to be moved is in the controller, or is lost.
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
-        self.context.flash.internal_ended(now);
+        self.context.flash.end_internal(now);
         if lost {
             self.context.host.requests.fail(op.work.request, Outcome::MediumError);
             self.context.finish_parts(now, op.work.request, 1);

@@ -18,7 +18,7 @@ use crate::ledger::Ledger;
 use crate::op::{OpKind, Purpose};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
-use outlast_flash::{Outstanding, Queue};
+use outlast_flash::{DieQueue, OutstandingProgram};
 use outlast_media::Tear;
 use outlast_settings::drive::WriteCache;
 use outlast_settings::ftl::PartialPlace;
@@ -55,7 +55,7 @@ impl Ssd {
         self.power_cuts.cuts += 1;
         let tear = self.context.schedule.take_tear();
         self.shutdowns.power_failed();
-        let outstanding = self.context.flash.cut(off);
+        let outstanding = self.context.flash.cut_power(off);
         self.context.events.cut();
         self.context.reads = Slab::default();
         self.context.host.requests.clear();
@@ -86,20 +86,20 @@ impl Ssd {
 
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
     /// those that had not begun follow.
-    fn issue_again(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
+    fn issue_again(&mut self, now: Nanos, outstanding: &[OutstandingProgram<Purpose>]) {
         let epoch = self.context.host.flushes.open_epoch();
         for core in self.cores.indices() {
             self.cores[core].hold_again(&self.context, outstanding);
         }
-        for &Outstanding { die, op, .. } in outstanding {
+        for &OutstandingProgram { die, op, .. } in outstanding {
             let (queue, cookie) = match (op.tag.kind, op.tag.task) {
                 (OpKind::HostProgram, _) => {
                     self.context.host.flushes.count_in(epoch);
-                    (Queue::Programs, epoch)
+                    (DieQueue::Programs, epoch)
                 }
                 (_, task) => {
                     self.cores[self.context.places[die].core].begin_program_again(task);
-                    (Queue::Internal(task), 0)
+                    (DieQueue::Internal(task), 0)
                 }
             };
             self.context.flash.enqueue(now, die, queue, op.with_tag(Purpose { cookie, ..op.tag }));
@@ -110,7 +110,7 @@ impl Ssd {
     fn lose_buffers(
         &mut self,
         now: Nanos,
-        outstanding: &[Outstanding<Purpose>],
+        outstanding: &[OutstandingProgram<Purpose>],
         tear: Tear,
     ) -> Vec<(CoreId, Pu)> {
         let mut read_again = Vec::new();

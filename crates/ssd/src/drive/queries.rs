@@ -2,7 +2,7 @@
 
 use crate::core::CoreWork;
 use crate::host::HostRequestId;
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use crate::read::broken_units;
 use crate::repair::{ListStep, Search, rebuilds};
 use crate::ssd::Ssd;
@@ -85,7 +85,7 @@ impl Ssd {
         let (core, _) = self.core_of_die(die);
         let units = self.cores[core].ftl().layout().units_per_pu();
         let mask = u64::MAX >> (64 - units);
-        let op = Op::new(OpKind::ListRead, Task::Gc, core, read.pu);
+        let op = Op::new(OpKind::ListRead, InternalTask::Gc, core, read.pu);
         self.cores[Op { mask, units: units as u16, lists_of: Some(die), ..op }.core].queue_read(
             now,
             &mut self.context,

@@ -6,7 +6,7 @@ use crate::op::UnitWork;
 use crate::repair::{Prospects, Redirection};
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
-use outlast_ftl::{Figures, ProgramCause, UnitsWritten};
+use outlast_ftl::{FtlFigures, ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
 use outlast_settings::drive::{Migration, RepairScheme};
 use outlast_units::slab::NIL;
@@ -208,7 +208,7 @@ impl Ssd {
 
     /// Units written by each core since the beginning, and those of the host's that took the place of older ones.
     pub(crate) fn by_core(&self) -> impl Iterator<Item = (UnitsWritten, u64)> {
-        let of = |figures: Figures| (figures.written, figures.coalesced);
+        let of = |figures: FtlFigures| (figures.written, figures.coalesced);
         self.cores.iter().map(move |core| of(core.ftl().figures()))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::core::{FlashCore, degraded};
 use crate::health::{RedundancyLoss, Scrub};
-use crate::op::Task;
+use crate::op::InternalTask;
 use crate::ssd::Ssd;
 use outlast_ftl::Ftl;
 use serde::Serialize;
@@ -60,7 +60,7 @@ impl Ssd {
             let class = ftl.superblock(superblock).class();
             ftl.can_relocate(superblock, ftl.streams().scrub(class))
         };
-        let waits = core.scrub().is_none_or(Scrub::waits) && !core.tasks().runs(Task::Scrub);
+        let waits = core.scrub().is_none_or(Scrub::waits) && !core.tasks().runs(InternalTask::Scrub);
         !ftl.may_scrub() || (waits && !ftl.degraded().any(finds))
     }
 }

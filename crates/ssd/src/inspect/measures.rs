@@ -5,7 +5,7 @@ use crate::counters::{Counters, Totals};
 use crate::health::Decisions;
 use crate::read::{CoreCells, Corrections};
 use crate::ssd::Ssd;
-use outlast_flash::Worked;
+use outlast_flash::PerArrayWork;
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
@@ -92,7 +92,7 @@ impl Ssd {
     }
 
     /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset.
-    pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
+    pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<PerArrayWork<f64>> {
         self.context.flash.die_work(now, span)
     }
 

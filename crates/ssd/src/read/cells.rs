@@ -1,7 +1,7 @@
 //! State of the cells of one flash core.
 
 use super::places::{block_and_row, units};
-use outlast_ftl::{Ftl, Layout};
+use outlast_ftl::{Ftl, SlotLayout};
 use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
 use outlast_settings::drive::{ReliabilityConfig, SsdConfig};
 use outlast_units::{BlockIndex, Group, IndexVec, Lpn, Nanos, Ppn, Pu, SuperblockId};
@@ -29,7 +29,7 @@ pub(crate) struct CoreCells {
 
 impl CoreCells {
     /// Resident bytes of all that is kept about the blocks of a core.
-    pub(crate) fn bytes(config: &SsdConfig, reliability: &ReliabilityConfig, layout: &Layout) -> u64 {
+    pub(crate) fn bytes(config: &SsdConfig, reliability: &ReliabilityConfig, layout: &SlotLayout) -> u64 {
         let geometry = &config.geometry;
         let blocks = blocks_of(geometry, layout);
         let superblocks = u64::from(layout.superblocks());
@@ -44,7 +44,7 @@ impl CoreCells {
     pub(crate) fn new(
         config: &SsdConfig,
         reliability: &ReliabilityConfig,
-        layout: &Layout,
+        layout: &SlotLayout,
         first_die: u16,
         seed: u64,
     ) -> Result<Self, ConfigError> {
@@ -191,6 +191,6 @@ impl CoreCells {
 }
 
 /// Blocks of a core.
-fn blocks_of(geometry: &Geometry, layout: &Layout) -> u64 {
+fn blocks_of(geometry: &Geometry, layout: &SlotLayout) -> u64 {
     u64::from(layout.dies()) * u64::from(geometry.planes_per_die) * u64::from(geometry.blocks_per_plane)
 }

@@ -1,6 +1,6 @@
 //! A flash core as the ladder sees it: lines of members from which units are rebuilt, and where pages are by now.
 
-use outlast_ftl::{Axis, Member};
+use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{Lpn, Ppn, Pu};
 
 /// What the ladder sees of a flash core.
@@ -8,9 +8,9 @@ pub(crate) trait Lines {
     /// The first slot of a program unit.
     fn first_slot_of(&self, pu: Pu) -> Ppn;
     /// Members that it takes to rebuild one of the line of program unit `pu` along `axis`; `None` where there is no such line.
-    fn needs(&self, pu: Pu, axis: Axis) -> Option<u32>;
+    fn needs(&self, pu: Pu, axis: CodeAxis) -> Option<u32>;
     /// The other members of that line.
-    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member>;
+    fn members(&self, pu: Pu, axis: CodeAxis) -> impl Iterator<Item = LineMember>;
     /// True if what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
     fn is_out_of_reach(&self, pu: Pu) -> bool;
     /// The units in `mask` of program unit `pu` that lie on flash broken for good: no re-read helps.

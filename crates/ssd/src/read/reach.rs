@@ -2,7 +2,7 @@
 
 use super::ladder::MOST_NESTED;
 use super::lines::Lines;
-use outlast_ftl::{Axis, Member};
+use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::Pu;
 
 /// True if the flash, or some line, gives unit `unit` of program unit `pu`.
@@ -12,12 +12,12 @@ pub(crate) fn can_be_read(lines: &impl Lines, pu: Pu, unit: u32) -> bool {
 
 /// True if a line other than those `asked`, one bit each, gives a unit that its own flash does not; `depth` recoveries are made for its sake.
 fn some_line_gives(lines: &impl Lines, pu: Pu, unit: u32, asked: u8, depth: u8) -> bool {
-    Axis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0).any(|axis| {
+    CodeAxis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0).any(|axis| {
         let Some(needed) = lines.needs(pu, axis) else { return false };
-        let gives = |member: &Member| match *member {
-            Member::Empty | Member::Buffered(_) => true,
-            Member::Gone => false,
-            Member::OnFlash(other) => {
+        let gives = |member: &LineMember| match *member {
+            LineMember::Empty | LineMember::Buffered(_) => true,
+            LineMember::Gone => false,
+            LineMember::OnFlash(other) => {
                 !lines.is_out_of_reach(other)
                     && (lines.broken_units(other, 1 << unit) == 0
                         || (depth < MOST_NESTED

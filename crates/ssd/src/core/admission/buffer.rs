@@ -3,8 +3,8 @@
 use super::coalescing::capacity_of;
 use super::pacing::Pacer;
 use crate::core::Tasks;
-use crate::op::{Task, UnitWork};
-use outlast_ftl::{Ftl, Work};
+use crate::op::{InternalTask, UnitWork};
+use outlast_ftl::{Ftl, VictimWork};
 use outlast_media::ConfigError;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::{Nanos, Pu, Stream, SuperblockId};
@@ -68,7 +68,7 @@ impl Buffer {
         let leaves_room = || tasks.leaves_room(ftl, write.stream);
         self.held < self.capacity
             && ftl.can_append(write.stream)
-            && (!tasks.runs(Task::Gc) || self.pacer.lets_in(now, leaves_room))
+            && (!tasks.runs(InternalTask::Gc) || self.pacer.lets_in(now, leaves_room))
     }
 
     /// `units` units that collection has moved are among the host's.
@@ -102,22 +102,22 @@ impl Buffer {
         self.held -= units;
     }
 
-    /// Collection has dealt with `units` units of its victim: see [`outlast_ftl::Credit::collected`].
+    /// Collection has dealt with `units` units of its victim: see [`outlast_ftl::HostCredit::grant_for_units`].
     #[allow(clippy::inline_always, reason = "once for each read of collection where credit is all there is")]
     #[inline(always)]
     pub(crate) fn collected(
         &mut self,
         now: Nanos,
         ftl: &Ftl,
-        work: &mut Work,
+        work: &mut VictimWork,
         units: u32,
         coming: impl FnOnce() -> u32,
     ) {
         self.pacer.collected(now, ftl, work, units, coming);
     }
 
-    /// All of collection's victim has been moved: see [`outlast_ftl::Credit::victim_moved`].
-    pub(crate) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut Work) {
+    /// All of collection's victim has been moved: see [`outlast_ftl::HostCredit::grant_rest`].
+    pub(crate) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut VictimWork) {
         self.pacer.victim_moved(now, ftl, work);
     }
 
@@ -185,7 +185,8 @@ impl Buffer {
         let has_room = self.held < self.capacity
             && self.waiting.front().is_some_and(|first| {
                 ftl.can_append(first.stream)
-                    && (!tasks.runs(Task::Gc) || credit.lets_in(|| tasks.leaves_room(ftl, first.stream)))
+                    && (!tasks.runs(InternalTask::Gc)
+                        || credit.lets_in(|| tasks.leaves_room(ftl, first.stream)))
             });
         self.pacer.note_wait(now, has_room)
     }
@@ -198,9 +199,9 @@ impl Buffer {
 
     /// Until when `task` holds back at `now` because it is ahead of what the host may write at its rate; notes that it does.
     #[inline(never)]
-    pub(crate) fn holds_back(&mut self, now: Nanos, task: Task) -> Option<Nanos> {
+    pub(crate) fn holds_back(&mut self, now: Nanos, task: InternalTask) -> Option<Nanos> {
         let until = self.pacer.holds_until();
-        if task != Task::Gc || until <= now || (self.any_waits() && !self.pacer.awaits_token()) {
+        if task != InternalTask::Gc || until <= now || (self.any_waits() && !self.pacer.awaits_token()) {
             return None;
         }
         self.pacer.tokens_mut()?.hold();

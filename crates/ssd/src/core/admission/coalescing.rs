@@ -1,7 +1,7 @@
 //! Capacity of the buffer, and writes that coalesce there: they take the place of older data, and full program units are held back for that.
 
 use crate::core::{CoreContext, FlashCore, WaitingWrite};
-use crate::op::Task;
+use crate::op::InternalTask;
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_settings::drive::SsdConfig;
@@ -41,7 +41,7 @@ impl FlashCore {
     /// A write finds no room. A superblock can be collected when all of it is on flash: where no other can, nothing is held back.
     pub(super) fn give_up_held(&mut self, now: Nanos, context: &mut CoreContext) {
         self.collect(now, context);
-        if !self.tasks.runs(Task::Gc) {
+        if !self.tasks.runs(InternalTask::Gc) {
             self.program_held(now, context);
         }
     }

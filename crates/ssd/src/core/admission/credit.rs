@@ -1,7 +1,7 @@
 //! Credit: what collection does lets the host write.
 
 use crate::core::FlashCore;
-use crate::op::Task;
+use crate::op::InternalTask;
 use outlast_units::Nanos;
 
 impl FlashCore {
@@ -9,7 +9,7 @@ impl FlashCore {
     #[inline]
     pub(in crate::core) fn grant_credit(&mut self, now: Nanos, units: u32) {
         let FlashCore { ftl, tasks, buffer, .. } = self;
-        if tasks.runs(Task::Gc) {
+        if tasks.runs(InternalTask::Gc) {
             let mut work = tasks.work();
             buffer.collected(now, ftl, &mut work, units, || tasks.coming(ftl));
             tasks.set_work(work);

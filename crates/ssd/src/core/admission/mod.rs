@@ -9,8 +9,8 @@ mod tokens;
 pub(crate) use buffer::{Buffer, WaitingWrite};
 
 use crate::core::{CoreContext, Due, FlashCore};
-use crate::op::{Task, UnitWork};
-use outlast_ftl::Cause;
+use crate::op::{InternalTask, UnitWork};
+use outlast_ftl::StreamCause;
 use outlast_media::Unit;
 use outlast_units::{Nanos, SECTOR_BYTES, Stream};
 
@@ -23,7 +23,7 @@ impl FlashCore {
     /// True if an attempt to let waiting writes in would change nothing, as things are, and something waits.
     #[inline]
     pub(crate) fn admits_nothing(&self) -> bool {
-        self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
+        self.buffer.would_wait_on(self.tasks.runs(InternalTask::Gc))
             && !self.tasks.is_pinned()
             && self.buffer.first_waiting().is_some_and(|first| self.ftl.can_append(first.stream))
     }
@@ -31,7 +31,7 @@ impl FlashCore {
     /// True if [`FlashCore::collect`] would change nothing, as things are.
     #[inline]
     pub(crate) fn collects_nothing(&self) -> bool {
-        self.tasks.runs(Task::Gc) || !self.ftl.needs_gc()
+        self.tasks.runs(InternalTask::Gc) || !self.ftl.needs_gc()
     }
 
     /// `write` waits behind those that do.
@@ -135,7 +135,7 @@ impl FlashCore {
     #[inline(never)]
     fn take_token(&mut self, now: Nanos, context: &mut CoreContext) {
         let FlashCore { buffer, tasks, .. } = self;
-        buffer.pacer_mut().take_token(now, tasks.runs(Task::Gc));
+        buffer.pacer_mut().take_token(now, tasks.runs(InternalTask::Gc));
         if buffer.pacer_mut().has_caught_up(now) {
             context.let_waiting_go();
         }
@@ -242,7 +242,7 @@ impl FlashCore {
     ) {
         self.forget_read(work.lpn);
         let slot = self.ftl.append(stream, work.lpn);
-        self.buffer.enter(self.tasks.runs(Task::Gc));
+        self.buffer.enter(self.tasks.runs(InternalTask::Gc));
         if let Some(unit) = unit {
             self.ftl.store(slot.ppn, unit);
         }
@@ -274,15 +274,17 @@ impl FlashCore {
 
     /// Takes account of what writes without time have left in the buffer: units of program units begun and not full, or held back.
     pub(crate) fn end_untimed(&mut self) {
-        let begun = |cause: Cause| -> u32 {
+        let begun = |cause: StreamCause| -> u32 {
             let streams = self.ftl.streams();
             streams
                 .all()
-                .filter(|&stream| (streams.cause(stream) == Cause::Host) == (cause == Cause::Host))
+                .filter(|&stream| {
+                    (streams.cause(stream) == StreamCause::Host) == (cause == StreamCause::Host)
+                })
                 .map(|stream| self.ftl.stream(stream).begun_units())
                 .sum()
         };
-        let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
+        let (host, relocated) = (begun(StreamCause::Host), begun(StreamCause::Gc));
         debug_assert!(
             u64::from(host + relocated + self.ftl.held_units()) == self.ftl.figures().buffered_units,
             "without time all full program units are on flash, or held back"

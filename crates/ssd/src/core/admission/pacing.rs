@@ -1,10 +1,10 @@
 //! Pacing: what the host may write while collection runs.
 //!
-//! **Credit** ([`Credit`]) is the bound of space, which holds without time, too. **Tokens** are a rate on top of it. The policies are settings of these two and of the
+//! **Credit** ([`HostCredit`]) is the bound of space, which holds without time, too. **Tokens** are a rate on top of it. The policies are settings of these two and of the
 //! marks.
 
 use super::tokens::Tokens;
-use outlast_ftl::{Credit, Ftl, Work};
+use outlast_ftl::{Ftl, HostCredit, VictimWork};
 use outlast_settings::drive::SsdConfig;
 use outlast_settings::ftl::Pacing;
 use outlast_units::{Nanos, SuperblockId};
@@ -12,7 +12,7 @@ use outlast_units::{Nanos, SuperblockId};
 /// How fast the host may write while collection runs.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Pacer {
-    credit: Credit,
+    credit: HostCredit,
     tokens: Option<Box<Tokens>>,
 }
 
@@ -25,7 +25,7 @@ impl Pacer {
             let token = gc.token.unwrap_or_default();
             Box::new(Tokens::new(&token, token.depth.0 / unit / cores))
         };
-        Self { credit: Credit::new(ftl, gc), tokens: (gc.pacing == Pacing::Token).then(tokens) }
+        Self { credit: HostCredit::new(ftl, gc), tokens: (gc.pacing == Pacing::Token).then(tokens) }
     }
 
     /// True if a host write may enter now though collection runs. `has_room` says whether it leaves enough for what is being moved.
@@ -36,7 +36,7 @@ impl Pacer {
 
     /// Units that the host may write by the bound of space.
     #[inline]
-    pub(crate) fn credit(&self) -> &Credit {
+    pub(crate) fn credit(&self) -> &HostCredit {
         &self.credit
     }
 
@@ -66,29 +66,29 @@ impl Pacer {
     /// Collection takes `victim`, and `waiting` writes of the host wait.
     #[inline]
     pub(super) fn collection_takes(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
-        self.credit.collection_takes(now, ftl, victim, waiting);
+        self.credit.begin_victim(now, ftl, victim, waiting);
     }
 
-    /// Collection has dealt with `units` units of its victim; see [`Credit::collected`].
+    /// Collection has dealt with `units` units of its victim; see [`HostCredit::grant_for_units`].
     #[allow(clippy::inline_always, reason = "once for each read of collection where credit is all there is")]
     #[inline(always)]
     pub(super) fn collected(
         &mut self,
         now: Nanos,
         ftl: &Ftl,
-        work: &mut Work,
+        work: &mut VictimWork,
         units: u32,
         coming: impl FnOnce() -> u32,
     ) {
-        let granted = self.credit.collected(ftl, work, units, coming);
+        let granted = self.credit.grant_for_units(ftl, work, units, coming);
         if !self.credit.is_smooth() {
             self.note_granted(now, granted);
         }
     }
 
-    /// All of the victim has been moved; see [`Credit::victim_moved`].
-    pub(super) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut Work) {
-        let granted = self.credit.victim_moved(ftl, work);
+    /// All of the victim has been moved; see [`HostCredit::grant_rest`].
+    pub(super) fn victim_moved(&mut self, now: Nanos, ftl: &Ftl, work: &mut VictimWork) {
+        let granted = self.credit.grant_rest(ftl, work);
         self.note_granted(now, granted);
     }
 

@@ -1,6 +1,6 @@
 //! The rate at which host writes enter while collection runs.
 
-use outlast_ftl::ONE;
+use outlast_ftl::CREDIT_PER_UNIT;
 use outlast_settings::ftl::TokenConfig;
 use outlast_units::Nanos;
 
@@ -37,10 +37,10 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// A full bucket for `units` units.
     pub(super) fn new(config: &TokenConfig, units: u64) -> Self {
-        let depth = units.max(1) * ONE;
+        let depth = units.max(1) * CREDIT_PER_UNIT;
         Self {
             window: config.window.0,
-            factor: (config.factor * ONE as f64) as u64,
+            factor: (config.factor * CREDIT_PER_UNIT as f64) as u64,
             depth,
             level: depth,
             at: Nanos::ZERO,
@@ -74,7 +74,7 @@ impl Tokens {
         }
         let end = Nanos(self.began.0 + self.window);
         self.fill(end);
-        let follows = u128::from(self.written) * u128::from(self.factor) / u128::from(ONE);
+        let follows = u128::from(self.written) * u128::from(self.factor) / u128::from(CREDIT_PER_UNIT);
         self.rate = (follows as u64).max(self.gained).max(self.depth);
         (self.written, self.gained) = (0, 0);
         self.began = Nanos(self.began.0 + over * self.window);
@@ -89,14 +89,14 @@ impl Tokens {
     pub(super) fn has_one(&self, now: Nanos) -> bool {
         let mut then = *self;
         then.go_on(now);
-        then.level >= ONE
+        then.level >= CREDIT_PER_UNIT
     }
 
     /// When it may, as far as can be told: at the end of the window under way the rate changes. Later than `now`.
     pub(super) fn next(&self, now: Nanos) -> Nanos {
         let mut then = *self;
         then.go_on(now);
-        let lacks = u128::from(ONE.saturating_sub(then.level));
+        let lacks = u128::from(CREDIT_PER_UNIT.saturating_sub(then.level));
         let after = (lacks * u128::from(then.window)).div_ceil(u128::from(then.rate)) as u64;
         Nanos((now.0 + after.max(1)).min(then.began.0 + then.window))
     }
@@ -105,9 +105,9 @@ impl Tokens {
     pub(super) fn enter(&mut self, now: Nanos, collects: bool) {
         self.go_on(now);
         if collects {
-            self.level = self.level.saturating_sub(ONE);
+            self.level = self.level.saturating_sub(CREDIT_PER_UNIT);
         }
-        self.written += ONE;
+        self.written += CREDIT_PER_UNIT;
         self.last = now;
     }
 
@@ -198,7 +198,7 @@ mod tests {
     fn what_collection_grants_is_the_least_rate() {
         let mut own = tokens(4, 0.5);
         for window in 0..8 {
-            own.gain(Nanos(window * WINDOW), 200 * ONE);
+            own.gain(Nanos(window * WINDOW), 200 * CREDIT_PER_UNIT);
             let written = write_all(&mut own, window, window + 1);
             assert!(window == 0 || (199..=204).contains(&written), "{written} in window {window}");
         }

@@ -12,7 +12,7 @@ pub(crate) use victim::VictimPart;
 
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::Reason;
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{BlockIndex, LaneIndex, Nanos, PuWithin, Stream, SuperblockId};
 use tasks::Next;
@@ -34,7 +34,7 @@ impl FlashCore {
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
             let FlashCore { ftl, buffer, .. } = self;
             buffer.collects(now, ftl, victim);
-            self.start_relocation(now, context, Task::Gc, victim, Reason::Space, None);
+            self.start_relocation(now, context, InternalTask::Gc, victim, Reason::Space, None);
         }
     }
 
@@ -42,7 +42,7 @@ impl FlashCore {
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        task: Task,
+        task: InternalTask,
         superblock: SuperblockId,
         reason: Reason,
         block: Option<BlockIndex>,
@@ -55,15 +55,15 @@ impl FlashCore {
         let FlashCore { ftl, tasks, dies, .. } = self;
         let class = ftl.superblock(superblock).class();
         let stream = match task {
-            Task::Gc => ftl.streams().gc(class),
-            Task::WearLeveling => ftl.streams().wear_leveling(class),
-            Task::Scrub => ftl.streams().scrub(class),
+            InternalTask::Gc => ftl.streams().gc(class),
+            InternalTask::WearLeveling => ftl.streams().wear_leveling(class),
+            InternalTask::Scrub => ftl.streams().scrub(class),
         };
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
         let has_reads = tasks.begin(task, ftl, superblock, stream, &part, valid);
         for (local, &die) in dies.iter_indexed() {
             if tasks.has_reads(task, local) {
-                context.flash.want_reads(die, task);
+                context.flash.add_task_reads(die, task);
             }
         }
         for local in dies.indices() {
@@ -78,9 +78,9 @@ impl FlashCore {
     /// Valid units of a victim have been read, except for those in `lost`: they go to the frontier of the relocation's stream.
     pub(crate) fn relocation_read(&mut self, now: Nanos, context: &mut CoreContext, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "a unit of program unit {} is lost that was not read", op.pu);
-        context.flash.internal_ended(now);
+        context.flash.end_internal(now);
         let stream = self.tasks.stream(op.task);
-        let joins_host = self.buffer.pacer().credit().is_mixed() && op.task == Task::Gc;
+        let joins_host = self.buffer.pacer().credit().is_mixed() && op.task == InternalTask::Gc;
         let all_can_go = lost == 0 && !context.fallible;
         let mut mask = op.mask;
         while mask != 0 {
@@ -91,11 +91,11 @@ impl FlashCore {
                 run
             };
             let relocated = self.ftl.relocate_units(stream, op.pu, run);
-            mask = mask & !run | relocated.rest;
+            mask = mask & !run | relocated.remaining;
             // Written or trimmed by the host since the read began.
             self.tasks.leave(relocated.stale);
             if joins_host {
-                let moved = (run & !relocated.rest).count_ones() - relocated.stale;
+                let moved = (run & !relocated.remaining).count_ones() - relocated.stale;
                 self.tasks.leave(moved);
                 self.buffer.take_in(moved);
             }
@@ -110,7 +110,7 @@ impl FlashCore {
             }
         }
         let is_moved = self.tasks.read_ended(op.task);
-        if op.task == Task::Gc {
+        if op.task == InternalTask::Gc {
             self.grant_credit(now, u32::from(op.units));
             if self.buffer.any_waits() && !(context.is_settled() && self.admits_nothing()) {
                 self.make_due(context, Due::Admit);
@@ -151,10 +151,10 @@ impl FlashCore {
     }
 
     /// Sees what becomes of the victim of `task`.
-    pub(crate) fn look_at_victim(&mut self, now: Nanos, context: &mut CoreContext, task: Task) {
+    pub(crate) fn look_at_victim(&mut self, now: Nanos, context: &mut CoreContext, task: InternalTask) {
         let protected = context.write_cache() == WriteCache::Protected;
         let FlashCore { tasks, ftl, buffer, .. } = self;
-        if task == Task::Gc && buffer.pacer().credit().shares_gain() && tasks.is_moved(task) {
+        if task == InternalTask::Gc && buffer.pacer().credit().shares_gain() && tasks.is_moved(task) {
             let (before, mut work) = (tasks.work(), tasks.work());
             buffer.victim_moved(now, ftl, &mut work);
             tasks.set_work(work);
@@ -175,7 +175,7 @@ impl FlashCore {
             }
             Next::GivenUp(superblock, stream) => {
                 ftl.give_up_relocation(superblock, stream);
-                if task == Task::Scrub {
+                if task == InternalTask::Scrub {
                     self.block_moved(now, context);
                     self.scrub_given_up(now, context, superblock);
                     context.call_housekeeping(now);
@@ -192,7 +192,7 @@ impl FlashCore {
                 }
             }
             Next::AwaitsFlash => {
-                if task == Task::Scrub && context.redundancy.is_lacking() {
+                if task == InternalTask::Scrub && context.redundancy.is_lacking() {
                     self.go_on_rebuilding(now, context);
                 }
                 self.look_at_redundancy(now, context);
@@ -207,7 +207,7 @@ impl FlashCore {
     /// Begins to erase the victims that have waited for their data to be on flash, where it is.
     pub(crate) fn look_at_formers(&mut self, now: Nanos, context: &mut CoreContext) {
         self.tasks.take_pinned();
-        for task in Task::ALL {
+        for task in InternalTask::ALL {
             let FlashCore { tasks, ftl, .. } = self;
             match tasks.look_at_former(task, ftl) {
                 Next::Erase(superblock) => self.begin_erasing(now, context, task, superblock),
@@ -221,7 +221,7 @@ impl FlashCore {
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        task: Task,
+        task: InternalTask,
         superblock: SuperblockId,
         lane: LaneIndex,
     ) {
@@ -234,7 +234,7 @@ impl FlashCore {
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        task: Task,
+        task: InternalTask,
         superblock: SuperblockId,
     ) {
         self.ftl.persist_trims_of(superblock);
@@ -251,7 +251,7 @@ impl FlashCore {
     }
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
-        context.flash.internal_ended(now);
+        context.flash.end_internal(now);
         if self.note_erase_failure(context, op) {
             self.note_failed_write(now, context, op);
         }
@@ -266,7 +266,13 @@ impl FlashCore {
     }
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
-    fn victim_erased(&mut self, now: Nanos, context: &mut CoreContext, task: Task, superblock: SuperblockId) {
+    fn victim_erased(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        task: InternalTask,
+        superblock: SuperblockId,
+    ) {
         self.note_use(now, context, superblock);
         self.tasks.erased(task, superblock);
         match (&self.faults, &context.watch) {
@@ -287,7 +293,7 @@ impl FlashCore {
         for due in [Due::Wear, Due::Collect, Due::Scrub, Due::Admit] {
             self.make_due_then(context, due);
         }
-        if self.ftl.wants_map_flush() {
+        if self.ftl.needs_map_flush() {
             self.make_due_then(context, Due::MapFlush);
         }
     }
@@ -295,10 +301,10 @@ impl FlashCore {
     /// Starts wear levelling on `core` if it has something to move and is not under way.
     pub(crate) fn level_wear(&mut self, now: Nanos, context: &mut CoreContext) {
         self.show_cells(now, context);
-        if !self.tasks.runs(Task::WearLeveling)
+        if !self.tasks.runs(InternalTask::WearLeveling)
             && let Some(cold) = self.ftl.choose_cold()
         {
-            self.start_relocation(now, context, Task::WearLeveling, cold, Reason::Wear, None);
+            self.start_relocation(now, context, InternalTask::WearLeveling, cold, Reason::Wear, None);
         }
     }
 }

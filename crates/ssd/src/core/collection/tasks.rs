@@ -1,8 +1,8 @@
 //! The internal tasks of a flash core: which victims they move, and what they have on its way to flash.
 
 use super::victim::{Former, ReadList, Span, Victim, VictimPart, erased_first, width_of};
-use crate::op::Task;
-use outlast_ftl::{Ftl, Work};
+use crate::op::InternalTask;
+use outlast_ftl::{Ftl, VictimWork};
 use outlast_settings::ftl::GcConfig;
 use outlast_units::{LaneIndex, LocalDie, Pu, Stream, SuperblockId, count_few};
 
@@ -21,7 +21,7 @@ struct UnderWay {
 /// Garbage collection, wear levelling and scrubbing of one flash core.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Tasks {
-    under_way: [UnderWay; Task::COUNT],
+    under_way: [UnderWay; InternalTask::COUNT],
     /// Relocated units that are being read or are not on flash, and how many there may be.
     relocating: u32,
     #[persist(fixed)]
@@ -32,7 +32,7 @@ pub(crate) struct Tasks {
     pinned: bool,
     spare_list: ReadList,
     /// Of the victim of collection.
-    work: Work,
+    work: VictimWork,
     /// How much of a program unit one read takes.
     span: Span,
     /// True if the next victim of a task begins while the last one is erased.
@@ -89,7 +89,7 @@ impl Tasks {
             recovering: 0,
             pinned: false,
             spare_list: ReadList::default(),
-            work: Work::default(),
+            work: VictimWork::default(),
             span: Span::of(ftl, config.reads),
             overlaps: config.overlap,
         }
@@ -97,14 +97,14 @@ impl Tasks {
 
     /// True if `task` moves or erases a victim; one that only waits for its data to be on flash does not count.
     #[inline]
-    pub(crate) fn runs(&self, task: Task) -> bool {
+    pub(crate) fn runs(&self, task: InternalTask) -> bool {
         self.under_way[task as usize].victim.is_some()
     }
 
     /// True if any background task runs.
     #[inline]
     pub(crate) fn background_runs(&self) -> bool {
-        self.runs(Task::WearLeveling) || self.runs(Task::Scrub)
+        self.runs(InternalTask::WearLeveling) || self.runs(InternalTask::Scrub)
     }
 
     /// True if no task has anything under way that will make room.
@@ -126,7 +126,7 @@ impl Tasks {
     /// be read.
     pub(crate) fn begin(
         &mut self,
-        task: Task,
+        task: InternalTask,
         ftl: &Ftl,
         superblock: SuperblockId,
         stream: Stream,
@@ -143,8 +143,8 @@ impl Tasks {
         let mut list = std::mem::take(&mut self.spare_list);
         list.fill(ftl, superblock, part, self.span);
         let has_reads = list.dies_left != 0;
-        if task == Task::Gc {
-            self.work = Work::new(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units());
+        if task == InternalTask::Gc {
+            self.work = VictimWork::new(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units());
         }
         own.victim = Some(Victim {
             superblock,
@@ -161,7 +161,13 @@ impl Tasks {
     /// The next read of die `local` for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
     /// [`Tasks::read_ended`].
     #[inline]
-    pub(crate) fn next_read(&mut self, task: Task, local: LocalDie, ftl: &Ftl, may_start: bool) -> NextRead {
+    pub(crate) fn next_read(
+        &mut self,
+        task: InternalTask,
+        local: LocalDie,
+        ftl: &Ftl,
+        may_start: bool,
+    ) -> NextRead {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
         let mut is_stale = false;
         while victim.list.has_more(local) {
@@ -190,14 +196,14 @@ impl Tasks {
     }
 
     /// True if die `local` has something to read for `task`.
-    pub(crate) fn has_reads(&self, task: Task, local: LocalDie) -> bool {
+    pub(crate) fn has_reads(&self, task: InternalTask, local: LocalDie) -> bool {
         self.under_way[task as usize].victim.as_ref().is_some_and(|victim| victim.list.has_more(local))
     }
 
     /// True if a host write to `stream` leaves room for what the victim of collection still holds, if that goes there, too.
     #[cold]
     pub(crate) fn leaves_room(&self, ftl: &Ftl, stream: Stream) -> bool {
-        let victim = self.under_way[Task::Gc as usize].victim.as_ref();
+        let victim = self.under_way[InternalTask::Gc as usize].victim.as_ref();
         victim.is_none_or(|victim| {
             victim.stream != stream || ftl.leaves_room(stream, ftl.superblock(victim.superblock).valid())
         })
@@ -205,14 +211,14 @@ impl Tasks {
 
     /// The stream to which the victim of `task`, which is being read, is moved.
     #[inline]
-    pub(crate) fn stream(&self, task: Task) -> Stream {
+    pub(crate) fn stream(&self, task: InternalTask) -> Stream {
         self.under_way[task as usize].victim.as_ref().expect("a read belongs to a victim").stream
     }
 
     /// A read of `task` has ended and its units are where they go. Only now: until every unit has left, the victim must not be erased.
     /// Returns whether it was the last.
     #[inline]
-    pub(crate) fn read_ended(&mut self, task: Task) -> bool {
+    pub(crate) fn read_ended(&mut self, task: InternalTask) -> bool {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return false };
         debug_assert!(victim.reads_in_flight != 0, "a read of {task:?} ends that did not begin");
         victim.reads_in_flight -= 1;
@@ -221,18 +227,18 @@ impl Tasks {
 
     /// The work of collection on its victim.
     #[inline]
-    pub(crate) fn work(&self) -> Work {
+    pub(crate) fn work(&self) -> VictimWork {
         self.work
     }
 
     #[inline]
-    pub(crate) fn set_work(&mut self, work: Work) {
+    pub(crate) fn set_work(&mut self, work: VictimWork) {
         self.work = work;
     }
 
     /// True if all of the victim of `task` has been moved, and erasing has not begun.
     #[inline]
-    pub(crate) fn is_moved(&self, task: Task) -> bool {
+    pub(crate) fn is_moved(&self, task: InternalTask) -> bool {
         self.under_way[task as usize].victim.as_ref().is_some_and(Victim::is_moved)
     }
 
@@ -270,13 +276,13 @@ impl Tasks {
 
     /// The epoch of programs of the victim that `task` moves now.
     #[inline]
-    pub(crate) fn epoch(&self, task: Task) -> u32 {
+    pub(crate) fn epoch(&self, task: InternalTask) -> u32 {
         self.under_way[task as usize].epoch
     }
 
     /// A program of `task` with that epoch is handed out.
     #[inline]
-    pub(crate) fn program_begins(&mut self, task: Task, epoch: u32) {
+    pub(crate) fn program_begins(&mut self, task: InternalTask, epoch: u32) {
         let own = &mut self.under_way[task as usize];
         own.programs += u32::from(own.epoch == epoch);
         if let Some(former) = own.former.as_mut().filter(|former| former.epoch == epoch) {
@@ -286,7 +292,7 @@ impl Tasks {
 
     /// The program of `task` with that epoch, of program unit `pu`, has ended.
     #[inline]
-    pub(crate) fn program_ended(&mut self, task: Task, epoch: u32, pu: Pu) {
+    pub(crate) fn program_ended(&mut self, task: InternalTask, epoch: u32, pu: Pu) {
         let own = &mut self.under_way[task as usize];
         if let Some(former) = &mut own.former {
             debug_assert!(former.epoch != epoch || former.programs != 0, "a program of {task:?} ends twice");
@@ -303,14 +309,14 @@ impl Tasks {
     /// The next step of the victim of `task`: it is erased once its data is out of it, at once where the buffer is `protected`; else when the
     /// data is on flash, until when the victim waits and makes way for the next.
     #[inline]
-    pub(crate) fn look_at_victim(&mut self, task: Task, ftl: &Ftl, protected: bool) -> Next {
+    pub(crate) fn look_at_victim(&mut self, task: InternalTask, ftl: &Ftl, protected: bool) -> Next {
         match &self.under_way[task as usize].victim {
             Some(victim) if victim.is_moved() => self.victim_is_moved(task, ftl, protected),
             _ => Next::Stays,
         }
     }
 
-    fn victim_is_moved(&mut self, task: Task, ftl: &Ftl, protected: bool) -> Next {
+    fn victim_is_moved(&mut self, task: InternalTask, ftl: &Ftl, protected: bool) -> Next {
         let own = &mut self.under_way[task as usize];
         let Some(victim) = &mut own.victim else { return Next::Stays };
         debug_assert!(victim.is_moved(), "something of the victim of {task:?} is still to be read");
@@ -360,7 +366,7 @@ impl Tasks {
 
     /// The next step of the victim of `task` that waits for its data to be on flash.
     #[inline]
-    pub(crate) fn look_at_former(&mut self, task: Task, ftl: &Ftl) -> Next {
+    pub(crate) fn look_at_former(&mut self, task: InternalTask, ftl: &Ftl) -> Next {
         let overlaps = self.overlaps;
         match &mut self.under_way[task as usize].former {
             Some(former) if former.is_on_flash() => {
@@ -421,14 +427,14 @@ impl Tasks {
     /// Superblocks that come back without a gain having been waited for: the victim of collection that is being erased, and one that the stream has
     /// opened for the victim being read.
     pub(crate) fn coming(&self, ftl: &Ftl) -> u32 {
-        let UnderWay { victim, former, .. } = &self.under_way[Task::Gc as usize];
+        let UnderWay { victim, former, .. } = &self.under_way[InternalTask::Gc as usize];
         let opened =
             victim.as_ref().is_some_and(|victim| victim.opens && !ftl.stream(victim.stream).is_promised());
         u32::from(opened) + u32::from(former.is_some())
     }
 
     /// A lane of victim `superblock` of `task` has been erased, or has failed to be, and none follows it; whether no other is left either.
-    pub(crate) fn lane_erased(&mut self, task: Task, superblock: SuperblockId) -> bool {
+    pub(crate) fn lane_erased(&mut self, task: InternalTask, superblock: SuperblockId) -> bool {
         let own = &mut self.under_way[task as usize];
         let left = match &mut own.former {
             Some(former) if former.superblock == superblock => &mut former.erasing,
@@ -441,7 +447,7 @@ impl Tasks {
     }
 
     /// Victim `superblock` of `task` has been erased.
-    pub(crate) fn erased(&mut self, task: Task, superblock: SuperblockId) {
+    pub(crate) fn erased(&mut self, task: InternalTask, superblock: SuperblockId) {
         let own = &mut self.under_way[task as usize];
         if own.former.take_if(|former| former.superblock == superblock).is_none()
             && let Some(done) = own.victim.take()
@@ -474,7 +480,7 @@ impl Tasks {
     }
 
     /// The victims of `task` whose erasure was under way when power failed: it begins anew, on the lanes that they still have.
-    pub(crate) fn erase_again(&mut self, task: Task, ftl: &Ftl) -> Vec<SuperblockId> {
+    pub(crate) fn erase_again(&mut self, task: InternalTask, ftl: &Ftl) -> Vec<SuperblockId> {
         let overlaps = self.overlaps;
         let own = &mut self.under_way[task as usize];
         let former = own.former.as_mut().map(|former| (former.superblock, &mut former.erasing));

@@ -2,7 +2,7 @@
 
 use crate::core::{CoreContext, Effect, FlashCore};
 use crate::op::{Op, OpKind, Purpose, UnitWork};
-use outlast_flash::{Event, Place};
+use outlast_flash::{BlockRow, DieEvent};
 use outlast_units::slab::NIL;
 use outlast_units::{DieId, Lpn, Nanos};
 
@@ -17,18 +17,18 @@ impl FlashCore {
     ) -> bool {
         let ended = if PLAIN {
             if !context.flash.is_about_to_end(die) {
-                let next = context.flash.go_on(now, die);
+                let next = context.flash.advance_phase(now, die);
                 self.follow(now, context, die, next);
                 return false;
             }
             context.flash.take_ended(now, die)
         } else {
-            match context.flash.event(now, die) {
-                Event::Goes(next) => {
+            match context.flash.handle_event(now, die) {
+                DieEvent::Continues(next) => {
                     self.follow(now, context, die, next);
                     return false;
                 }
-                Event::Ended(op) => op,
+                DieEvent::Ended(op) => op,
             }
         };
         let tag = ended.tag;
@@ -43,8 +43,8 @@ impl FlashCore {
         let op = if tag.has_record {
             if context.reads[tag.cookie].failing != 0 {
                 if let Some(known) = context.failure_known(now, tag.cookie) {
-                    let held = outlast_flash::Op::read(ended.place(), ended.mask(), tag);
-                    context.flash.hold(now, die, held, known);
+                    let held = outlast_flash::FlashOp::read(ended.place(), ended.mask(), tag);
+                    context.flash.hold_read(now, die, held, known);
                     return false;
                 }
                 if self.reread(now, context, tag.cookie) {
@@ -79,8 +79,15 @@ impl FlashCore {
 
     /// The die of the read of `tag` at `place`, which has a record, senses again what is missing.
     #[inline(never)]
-    fn sense_again(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, place: Place, tag: Purpose) {
-        let again = outlast_flash::Op::read(place, context.reads[tag.cookie].failing, tag);
+    fn sense_again(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        die: DieId,
+        place: BlockRow,
+        tag: Purpose,
+    ) {
+        let again = outlast_flash::FlashOp::read(place, context.reads[tag.cookie].failing, tag);
         let next = context.flash.sense_again(now, die, again);
         self.follow(now, context, die, next);
     }
@@ -159,7 +166,7 @@ impl CoreContext {
     /// A read for `work` has ended, and `is_over` says whether it has given all that was wanted.
     #[inline(never)]
     fn note_way(&mut self, now: Nanos, work: &mut UnitWork, is_over: bool) {
-        if let (Some(ledger), Some(way)) = (&mut self.ledger, self.flash.way()) {
+        if let (Some(ledger), Some(way)) = (&mut self.ledger, self.flash.read_account()) {
             ledger.has_read(now, work, way, is_over);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::core::{CoreContext, FlashCore};
 use crate::host::HostRequestId;
-use outlast_ftl::{Axis, Member};
+use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{DieId, Lpn, Nanos, Pu};
 
 impl FlashCore {
@@ -31,17 +31,17 @@ impl FlashCore {
     /// True if the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
     pub(crate) fn stripe_gives(&self, context: &CoreContext, pu: Pu) -> bool {
         let ftl = &self.ftl;
-        let is_there = |member: &Member| match member {
-            Member::Empty | Member::Buffered(_) => true,
-            Member::OnFlash(pu) => !self.is_out_of_reach(context, *pu),
-            Member::Gone => false,
+        let is_there = |member: &LineMember| match member {
+            LineMember::Empty | LineMember::Buffered(_) => true,
+            LineMember::OnFlash(pu) => !self.is_out_of_reach(context, *pu),
+            LineMember::Gone => false,
         };
-        let gives = |axis: Axis| {
+        let gives = |axis: CodeAxis| {
             let needed = ftl.parity().line_needs(pu, axis);
             needed.is_some_and(|needed| {
                 ftl.parity().line_of(pu, axis).filter(is_there).count() as u32 >= needed
             })
         };
-        Axis::ALL.into_iter().any(gives)
+        CodeAxis::ALL.into_iter().any(gives)
     }
 }

@@ -1,10 +1,10 @@
 //! Loss of power: what a core forgets, and how it goes on.
 
 use crate::core::{CoreContext, Due, FlashCore};
-use crate::op::{Op, OpKind, Purpose, Task};
+use crate::op::{InternalTask, Op, OpKind, Purpose};
 use crate::read::{broken_units, units};
-use outlast_flash::Outstanding;
-use outlast_ftl::{Aftermath, Cause};
+use outlast_flash::OutstandingProgram;
+use outlast_ftl::{PowerAftermath, StreamCause};
 use outlast_media::Tear;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
@@ -29,14 +29,14 @@ impl FlashCore {
     fn own_programs<'a>(
         &self,
         context: &'a CoreContext,
-        outstanding: &'a [Outstanding<Purpose>],
-    ) -> impl Iterator<Item = &'a Outstanding<Purpose>> + use<'a> {
+        outstanding: &'a [OutstandingProgram<Purpose>],
+    ) -> impl Iterator<Item = &'a OutstandingProgram<Purpose>> + use<'a> {
         let id = self.id;
         outstanding.iter().filter(move |one| context.places[one.die].core == id)
     }
 
     /// The buffer has survived: it has room for what is issued again of `outstanding`.
-    pub(crate) fn hold_again(&mut self, context: &CoreContext, outstanding: &[Outstanding<Purpose>]) {
+    pub(crate) fn hold_again(&mut self, context: &CoreContext, outstanding: &[OutstandingProgram<Purpose>]) {
         let (mut host, mut relocated) = (self.ftl.held_units(), 0);
         for one in self.own_programs(context, outstanding) {
             let units = one.op.units();
@@ -44,7 +44,11 @@ impl FlashCore {
         }
         for stream in self.ftl.streams().all() {
             let begun = self.ftl.stream(stream).begun_units();
-            if self.ftl.streams().cause(stream) == Cause::Host { host += begun } else { relocated += begun }
+            if self.ftl.streams().cause(stream) == StreamCause::Host {
+                host += begun
+            } else {
+                relocated += begun
+            }
         }
         assert!(
             u64::from(host + relocated) <= self.ftl.figures().buffered_units,
@@ -56,7 +60,7 @@ impl FlashCore {
     }
 
     /// A program operation of `task` is issued again, of no victim that the task still has.
-    pub(crate) fn begin_program_again(&mut self, task: Task) {
+    pub(crate) fn begin_program_again(&mut self, task: InternalTask) {
         self.tasks.program_begins(task, 0);
     }
 
@@ -64,7 +68,7 @@ impl FlashCore {
     pub(crate) fn lose_buffer(
         &mut self,
         context: &mut CoreContext,
-        outstanding: &[Outstanding<Purpose>],
+        outstanding: &[OutstandingProgram<Purpose>],
         taken: &[Pu],
     ) -> BufferLoss {
         let of = |wanted: bool| -> Vec<Pu> {
@@ -77,7 +81,8 @@ impl FlashCore {
         self.tasks.hold(0);
         self.maps.forget();
         let (core, buffered) = (self.id, self.ftl.figures().buffered_units);
-        let Aftermath { lost, sealed, fill, mut read, scanned } = self.ftl.lose_buffer(&started, &queued);
+        let PowerAftermath { lost, sealed, fill, mut read, scanned } =
+            self.ftl.lose_buffer(&started, &queued);
         assert!(lost <= buffered, "core {core}: {lost} units are lost of {buffered} in the buffer");
         let filled = fill.len() as u64 * u64::from(self.ftl.layout().units_per_pu());
         assert!(
@@ -161,7 +166,7 @@ impl FlashCore {
         for stream in self.ftl.streams().all() {
             self.program_parity(now, context, stream);
         }
-        for task in Task::ALL {
+        for task in InternalTask::ALL {
             let FlashCore { tasks, ftl, .. } = self;
             for superblock in tasks.erase_again(task, ftl) {
                 self.begin_erasing(now, context, task, superblock);
@@ -188,7 +193,7 @@ impl FlashCore {
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        outstanding: &[Outstanding<Purpose>],
+        outstanding: &[OutstandingProgram<Purpose>],
         (tear, draw): (Tear, u64),
     ) -> Vec<Pu> {
         let mut taken = Vec::new();

@@ -1,9 +1,9 @@
 //! Operations on their way to the dies: what the core submits, and dies that take up what waits.
 
 use crate::core::{CoreContext, FlashCore};
-use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
+use crate::op::{InternalTask, Op, OpKind, Purpose, UnitWork};
 use crate::places::place_of_pu;
-use outlast_flash::{Answer, Ask, Queue};
+use outlast_flash::{DieQueue, TaskReadAnswer, TaskReadQuery};
 use outlast_units::{CoreId, DieId, Nanos, Pu};
 
 impl FlashCore {
@@ -21,29 +21,29 @@ impl FlashCore {
         let joins = |tag: &Purpose| {
             tag.pu == pu && tag.kind == OpKind::HostRead && !tag.has_record && tag.request() == work.request
         };
-        if kind == OpKind::HostRead && context.flash.join(die, unit, joins) {
+        if kind == OpKind::HostRead && context.flash.join_read(die, unit, joins) {
             return;
         }
-        let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, self.id, pu) };
+        let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, InternalTask::Gc, self.id, pu) };
         let tag = context.tag_of(&op);
-        let read = outlast_flash::Op::read(place, op.mask, tag);
-        let next = context.flash.submit(now, die, Queue::Reads, read, |_| self.demand());
+        let read = outlast_flash::FlashOp::read(place, op.mask, tag);
+        let next = context.flash.submit(now, die, DieQueue::Reads, read, |_| self.demand());
         self.follow(now, context, die, next);
     }
 
     /// Puts a read into the queue of its die.
     pub(crate) fn queue_read(&mut self, now: Nanos, context: &mut CoreContext, op: Op) {
-        self.submit(now, context, Queue::Reads, &op);
+        self.submit(now, context, DieQueue::Reads, &op);
     }
 
     /// Puts an operation of an internal task into the queue of its die.
     pub(crate) fn queue_internal(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
-        self.submit(now, context, Queue::Internal(op.task), op);
+        self.submit(now, context, DieQueue::Internal(op.task), op);
     }
 
     /// Submits `op` to the die of its program unit.
     #[inline]
-    pub(crate) fn submit(&mut self, now: Nanos, context: &mut CoreContext, queue: Queue, op: &Op) {
+    pub(crate) fn submit(&mut self, now: Nanos, context: &mut CoreContext, queue: DieQueue, op: &Op) {
         let (die, submitted) = self.resolved(context, op);
         let next = context.flash.submit(now, die, queue, submitted, |_| self.demand());
         self.follow(now, context, die, next);
@@ -56,12 +56,12 @@ impl FlashCore {
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        queue: Queue,
+        queue: DieQueue,
         purpose: Purpose,
         units: u32,
     ) {
         let (die, place) = place_of_pu(self.ftl.layout(), purpose.pu);
-        let program = outlast_flash::Op::program(place, units, purpose);
+        let program = outlast_flash::FlashOp::program(place, units, purpose);
         let next = context.flash.submit(now, die, queue, program, |_| self.demand());
         self.follow(now, context, die, next);
     }
@@ -72,22 +72,22 @@ impl FlashCore {
         &mut self,
         context: &mut CoreContext,
         op: &Op,
-    ) -> (DieId, outlast_flash::Op<Purpose>) {
+    ) -> (DieId, outlast_flash::FlashOp<Purpose>) {
         let (die, place) = place_of_pu(self.ftl.layout(), op.pu);
         let tag = context.tag_of(op);
         let submitted = match op.kind {
             OpKind::HostProgram | OpKind::RelocationProgram => {
-                outlast_flash::Op::program(place, u32::from(op.units), tag)
+                outlast_flash::FlashOp::program(place, u32::from(op.units), tag)
             }
-            OpKind::Erase => outlast_flash::Op::erase(place.block, tag),
-            _ => outlast_flash::Op::read(place, op.wanted(), tag),
+            OpKind::Erase => outlast_flash::FlashOp::erase(place.block, tag),
+            _ => outlast_flash::FlashOp::read(place, op.wanted(), tag),
         };
         (die, submitted)
     }
 
     /// Die `die` looks at its queue, as all units of a command are in it.
     pub(crate) fn look_up(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
-        let next = context.flash.look_up(now, die, |_| self.demand());
+        let next = context.flash.start_or_suspend(now, die, |_| self.demand());
         self.follow(now, context, die, next);
     }
 
@@ -105,8 +105,14 @@ impl FlashCore {
     }
 
     /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
-    pub(crate) fn answer_again(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: Ask) {
-        let next = context.flash.answer(now, die, ask, Answer::Again, |_| self.demand());
+    pub(crate) fn answer_again(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        die: DieId,
+        ask: TaskReadQuery,
+    ) {
+        let next = context.flash.answer(now, die, ask, TaskReadAnswer::Again, |_| self.demand());
         self.follow(now, context, die, next);
     }
 }
@@ -125,7 +131,7 @@ impl CoreContext {
     /// As long as nothing else is due, none can come to wait before.
     #[inline]
     pub(crate) fn let_waiting_go(&mut self) {
-        if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thought() {
+        if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thinking_slot() {
             self.unsettled.add_leave();
         }
     }
@@ -134,7 +140,7 @@ impl CoreContext {
     pub(crate) fn programs_in_flight(
         &self,
         core: CoreId,
-    ) -> impl Iterator<Item = &outlast_flash::Op<Purpose>> {
+    ) -> impl Iterator<Item = &outlast_flash::FlashOp<Purpose>> {
         let programs = self.flash.programs();
         programs.filter(move |&(die, _)| self.places[die].core == core).map(|(_, op)| op)
     }

@@ -6,7 +6,7 @@
 
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::{RedundancyLoss, Scrub};
-use crate::op::Task;
+use crate::op::InternalTask;
 use outlast_ftl::Ftl;
 use outlast_units::{LocalDie, Nanos, Stream};
 
@@ -110,7 +110,7 @@ impl FlashCore {
             let ftl = &mut self.ftl;
             let units = ftl.stream(stream).begun_units();
             if let Some(pu) = ftl.pad(stream) {
-                self.program_relocated(now, context, Task::Scrub, pu, units);
+                self.program_relocated(now, context, InternalTask::Scrub, pu, units);
                 self.program_parity(now, context, stream);
             }
         }

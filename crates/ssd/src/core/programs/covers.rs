@@ -2,7 +2,7 @@
 
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::Look;
-use outlast_ftl::Cause;
+use outlast_ftl::StreamCause;
 use outlast_units::{Nanos, Stream};
 
 impl FlashCore {
@@ -17,7 +17,7 @@ impl FlashCore {
     /// Parity or partial parity of `stream` has come to flash.
     pub(crate) fn note_covered(&mut self, now: Nanos, stream: Stream) {
         // Partial parity of all streams lies in superblocks of one stream of its own.
-        let of_all = self.ftl.streams().cause(stream) == Cause::Partial;
+        let of_all = self.ftl.streams().cause(stream) == StreamCause::Partial;
         for stream in self.ftl.streams().all().filter(|&other| of_all || other == stream) {
             self.covers.note_covered(now, stream, self.ftl.stream(stream).exposed());
         }

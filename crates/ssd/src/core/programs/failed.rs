@@ -1,8 +1,8 @@
 //! Failed program operations, whose data is written again, and failed erasures.
 
 use crate::core::{CoreContext, FlashCore};
-use crate::op::{Op, OpKind, Task};
-use outlast_ftl::Cause;
+use crate::op::{InternalTask, Op, OpKind};
+use outlast_ftl::StreamCause;
 use outlast_units::{Nanos, Ppn, Pu, Row, Stream};
 
 impl FlashCore {
@@ -58,7 +58,7 @@ impl FlashCore {
         // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
         self.program_parity(now, context, own);
         let mut stranded = 0;
-        if self.ftl.streams().cause(own) == Cause::Map {
+        if self.ftl.streams().cause(own) == StreamCause::Map {
             self.drop_map_pages(op.pu);
         } else if op.units != 0 {
             for slot in Ppn::each(self.ftl.layout().slots_of(op.pu)) {
@@ -94,7 +94,7 @@ impl FlashCore {
         for stream in [own, gc].into_iter().chain(any) {
             let ftl = &mut self.ftl;
             if let Some(to) = ftl.rewrite(stream, slot) {
-                let host = ftl.streams().cause(stream) == Cause::Host;
+                let host = ftl.streams().cause(stream) == StreamCause::Host;
                 self.note_moved_in(context, op, to.ppn, host);
                 if host {
                     self.buffer.enter_again();
@@ -176,14 +176,14 @@ impl FlashCore {
     ) {
         // All program units of a stream go through one queue, so that none overtakes another.
         let task = match self.ftl.streams().cause(stream) {
-            Cause::Host if op.kind == OpKind::HostProgram => {
+            StreamCause::Host if op.kind == OpKind::HostProgram => {
                 return self.program_host_in(now, context, pu, units, op.epoch);
             }
-            Cause::Host | Cause::Partial => return self.program_host(now, context, pu, units),
-            Cause::Map => return self.program_map(now, context, pu),
-            Cause::Gc => Task::Gc,
-            Cause::WearLeveling => Task::WearLeveling,
-            Cause::Scrub | Cause::Reencode => Task::Scrub,
+            StreamCause::Host | StreamCause::Partial => return self.program_host(now, context, pu, units),
+            StreamCause::Map => return self.program_map(now, context, pu),
+            StreamCause::Gc => InternalTask::Gc,
+            StreamCause::WearLeveling => InternalTask::WearLeveling,
+            StreamCause::Scrub | StreamCause::Reencode => InternalTask::Scrub,
         };
         if op.kind == OpKind::RelocationProgram && op.task == task {
             self.program_relocated_in(now, context, task, pu, units, op.epoch);

@@ -1,7 +1,7 @@
 //! Flushes of the mapping table: when they are due, and that only so many programs of one are under way at a time.
 
 use crate::core::{CoreContext, Due, FlashCore};
-use crate::op::Task;
+use crate::op::InternalTask;
 use outlast_units::{Nanos, Ppn, Pu};
 
 /// Programs of the mapping table on their way to flash, of one core.
@@ -56,19 +56,19 @@ impl MapTimer {
 impl FlashCore {
     /// True if a flush of the mapping table is not to begin yet: collection runs, and gains for the host what the last flush has taken.
     fn puts_off_map_flush(&self) -> bool {
-        self.tasks.runs(Task::Gc) && self.ftl.owes_host_writes()
+        self.tasks.runs(InternalTask::Gc) && self.ftl.awaits_host_writes()
     }
 
     /// A flush of the mapping table is due by time.
-    pub(crate) fn call_map_flush(&mut self, context: &mut CoreContext) {
-        self.ftl.call_map_flush();
+    pub(crate) fn request_map_flush(&mut self, context: &mut CoreContext) {
+        self.ftl.request_map_flush();
         self.make_due(context, Due::MapFlush);
     }
 
     /// The host is about to write: a flush may have become due by what it has written before.
     #[inline(never)]
     pub(crate) fn look_at_maps(&mut self, context: &mut CoreContext) {
-        if !self.maps.any_in_flight() && self.ftl.wants_map_flush() {
+        if !self.maps.any_in_flight() && self.ftl.needs_map_flush() {
             self.make_due(context, Due::MapFlush);
         }
     }
@@ -84,7 +84,7 @@ impl FlashCore {
             begun = true;
         }
         // Superblocks may have been opened, or none may be left to be opened.
-        if begun || self.ftl.wants_map_flush() {
+        if begun || self.ftl.needs_map_flush() {
             self.make_due(context, Due::Collect);
         }
         if awaited_room && !self.ftl.map_awaits_room() {
@@ -106,7 +106,7 @@ impl FlashCore {
         let stream = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
         if Some(stream) == self.ftl.streams().map() {
             self.maps.in_flight -= 1;
-            if self.ftl.wants_map_flush() {
+            if self.ftl.needs_map_flush() {
                 self.make_due(context, Due::MapFlush);
             }
         }

@@ -7,9 +7,9 @@ mod map_flush;
 pub(crate) use map_flush::{MapPrograms, MapTimer};
 
 use crate::core::{CoreContext, Due, FlashCore};
-use crate::op::{Op, OpKind, Purpose, Task};
-use outlast_flash::Queue;
-use outlast_ftl::Cause;
+use crate::op::{InternalTask, Op, OpKind, Purpose};
+use outlast_flash::DieQueue;
+use outlast_ftl::StreamCause;
 use outlast_settings::drive::WriteCache;
 use outlast_units::{Nanos, Pu, Stream, SuperblockId};
 
@@ -36,8 +36,8 @@ impl FlashCore {
     ) {
         debug_assert!(units <= self.ftl.layout().units_per_pu(), "program unit {pu} is too full");
         context.host.flushes.count_in(epoch);
-        let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
-        self.submit_program(now, context, Queue::Programs, purpose, units);
+        let purpose = Purpose::program(OpKind::HostProgram, InternalTask::Gc, pu, epoch);
+        self.submit_program(now, context, DieQueue::Programs, purpose, units);
     }
 
     /// A host program has ended: its units leave the buffer.
@@ -98,11 +98,15 @@ impl FlashCore {
         units: u32,
     ) {
         match self.ftl.streams().cause(stream) {
-            Cause::Host | Cause::Partial => self.program_host(now, context, pu, units),
-            Cause::Map => self.program_map(now, context, pu),
-            Cause::Gc => self.program_relocated(now, context, Task::Gc, pu, units),
-            Cause::WearLeveling => self.program_relocated(now, context, Task::WearLeveling, pu, units),
-            Cause::Scrub | Cause::Reencode => self.program_relocated(now, context, Task::Scrub, pu, units),
+            StreamCause::Host | StreamCause::Partial => self.program_host(now, context, pu, units),
+            StreamCause::Map => self.program_map(now, context, pu),
+            StreamCause::Gc => self.program_relocated(now, context, InternalTask::Gc, pu, units),
+            StreamCause::WearLeveling => {
+                self.program_relocated(now, context, InternalTask::WearLeveling, pu, units)
+            }
+            StreamCause::Scrub | StreamCause::Reencode => {
+                self.program_relocated(now, context, InternalTask::Scrub, pu, units)
+            }
         }
     }
 
@@ -110,7 +114,7 @@ impl FlashCore {
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        task: Task,
+        task: InternalTask,
         pu: Pu,
         units: u32,
     ) {
@@ -124,7 +128,7 @@ impl FlashCore {
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        task: Task,
+        task: InternalTask,
         pu: Pu,
         units: u32,
         epoch: u32,
@@ -132,12 +136,12 @@ impl FlashCore {
         debug_assert!(units <= self.ftl.layout().units_per_pu(), "program unit {pu} is too full");
         self.tasks.program_begins(task, epoch);
         let purpose = Purpose::program(OpKind::RelocationProgram, task, pu, epoch);
-        self.submit_program(now, context, Queue::Internal(task), purpose, units);
+        self.submit_program(now, context, DieQueue::Internal(task), purpose, units);
     }
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
         debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
-        context.flash.internal_ended(now);
+        context.flash.end_internal(now);
         self.tasks.leave(u32::from(op.units));
         self.tasks.program_ended(op.task, op.epoch, op.pu);
         if self.buffer.any_moved_in() {

@@ -6,7 +6,7 @@ use crate::op::{Op, OpKind};
 use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
 use crate::repair::Watch;
 use outlast_device::{LatencyCause, Outcome};
-use outlast_ftl::{Axis, Ftl, Member};
+use outlast_ftl::{CodeAxis, Ftl, LineMember};
 use outlast_media::Faults;
 use outlast_units::slab::NIL;
 use outlast_units::{Lpn, Nanos, Ppn, Pu};
@@ -23,11 +23,11 @@ impl Lines for CoreLines<'_> {
         self.ftl.layout().first_slot_of(pu)
     }
 
-    fn needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
+    fn needs(&self, pu: Pu, axis: CodeAxis) -> Option<u32> {
         self.ftl.parity().line_needs(pu, axis)
     }
 
-    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
+    fn members(&self, pu: Pu, axis: CodeAxis) -> impl Iterator<Item = LineMember> {
         self.ftl.parity().line_of(pu, axis)
     }
 
@@ -102,7 +102,7 @@ impl FlashCore {
         }
         if op.recovery == NIL {
             op.recovery = 0;
-            self.ftl.note_uncorrectable(op.pu, op.failing.count_ones());
+            self.ftl.count_uncorrectable(op.pu, op.failing.count_ones());
             if op.kind == OpKind::RelocationRead {
                 self.tasks.recovery_begins(u32::from(op.units));
             }
@@ -171,7 +171,7 @@ impl FlashCore {
         &mut self,
         context: &mut CoreContext,
         op: &Op,
-        axis: Axis,
+        axis: CodeAxis,
         lpn: Option<Lpn>,
         unit: u32,
         members: &[Pu],

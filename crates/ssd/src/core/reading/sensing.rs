@@ -3,7 +3,7 @@
 use crate::core::{CoreContext, FlashCore};
 use crate::op::{Op, Purpose, Rung};
 use crate::read::{Attempt, Reliability, Sensed, faulty_units};
-use outlast_flash::OpId;
+use outlast_flash::FlashOpId;
 use outlast_units::{CoreId, Nanos};
 
 impl FlashCore {
@@ -12,7 +12,7 @@ impl FlashCore {
     ///
     /// Not inlined: reads of drives whose flash never errs should not pay for its registers.
     #[inline(never)]
-    pub(crate) fn sense(&mut self, now: Nanos, context: &mut CoreContext, op: OpId) {
+    pub(crate) fn sense(&mut self, now: Nanos, context: &mut CoreContext, op: FlashOpId) {
         let operation = context.flash.op(op);
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
         let at = now + context.schedule.aged();
@@ -47,7 +47,7 @@ impl FlashCore {
 impl CoreContext {
     /// Keeps what a sensing of the read `op` came to in its record, which it may have none of yet.
     #[inline(never)]
-    fn keep(&mut self, op: OpId, core: CoreId, Sensed { failing, step }: Sensed) {
+    fn keep(&mut self, op: FlashOpId, core: CoreId, Sensed { failing, step }: Sensed) {
         let operation = self.flash.op(op);
         let tag = operation.tag;
         if tag.has_record {

@@ -7,7 +7,7 @@ pub(crate) use view::expected_errors;
 
 use crate::core::{CoreContext, FlashCore};
 use crate::health::{Decision, Reason, Scrub};
-use crate::op::{Op, OpKind, Task};
+use crate::op::{InternalTask, Op, OpKind};
 use outlast_units::{Nanos, Pu, SuperblockId};
 use view::CoreView;
 
@@ -88,13 +88,13 @@ impl FlashCore {
     /// Starts moving a flagged superblock, if there is one and scrubbing may go on.
     #[inline(never)]
     pub(crate) fn maybe_scrub(&mut self, now: Nanos, context: &mut CoreContext) {
-        if self.tasks.runs(Task::Scrub) {
+        if self.tasks.runs(InternalTask::Scrub) {
             return;
         }
         let chosen = self.scrubbing(now, context, |scrub, view| scrub.choose(view)).flatten();
         let Some((superblock, reason, block)) = chosen else { return };
         assert!(!matches!(reason, Reason::Space | Reason::Wear), "scrubbing moves for {}", reason.name());
-        self.start_relocation(now, context, Task::Scrub, superblock, reason, block);
+        self.start_relocation(now, context, InternalTask::Scrub, superblock, reason, block);
     }
 
     /// Not all of `superblock` has found room where scrubbing moves it.
@@ -122,7 +122,8 @@ impl FlashCore {
         let units = layout.units_per_pu();
         debug_assert!(!self.ftl.is_dead_lane(pu), "nothing answers on a dead die");
         let mask = u64::MAX >> (64 - units);
-        let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, self.id, pu) };
+        let op =
+            Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, InternalTask::Scrub, self.id, pu) };
         self.queue_internal(now, context, &op);
     }
 
@@ -130,7 +131,7 @@ impl FlashCore {
     #[inline(never)]
     pub(crate) fn patrol_read(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
         assert!(op.kind == OpKind::PatrolRead, "a read of {:?} is no patrol", op.kind);
-        context.flash.internal_ended(now);
+        context.flash.end_internal(now);
         let superblock = self.ftl.layout().place(op.pu).superblock;
         self.scrubbing(now, context, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));
         context.let_waiting_go();

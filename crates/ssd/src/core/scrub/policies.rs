@@ -11,7 +11,7 @@ impl FlashCore {
     /// Shows the policies of core `core` what its cells have gone through, if one asks to see it.
     #[inline]
     pub(crate) fn show_cells(&mut self, now: Nanos, context: &mut CoreContext) {
-        if self.ftl.policies_see_cells() {
+        if self.ftl.policies_need_cells() {
             self.write_down_cells(now, context);
         }
     }

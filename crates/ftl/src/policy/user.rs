@@ -1,4 +1,4 @@
-//! A policy that is not in the list: code of the user's, behind an interface.
+//! Policies of the user's: code behind an interface, instead of a policy in the list.
 
 use super::ByFigures;
 use outlast_decisions::{
@@ -11,57 +11,57 @@ use outlast_units::SuperblockId;
 
 /// The user's policies on one flash core.
 #[derive(Clone, Debug)]
-pub(crate) struct Deciders {
-    pub(crate) gc: Option<Own>,
-    pub(crate) wear: Option<Own>,
-    pub(crate) scrub: Option<Own>,
+pub(crate) struct FtlPolicies {
+    pub(crate) gc: Option<SuperblockUserPolicy>,
+    pub(crate) wear: Option<SuperblockUserPolicy>,
+    pub(crate) scrub: Option<SuperblockUserPolicy>,
     pub(crate) code: Option<UserPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
     pub(crate) pacing: Option<UserPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
-    /// What the settings say about codes where no policy of the user's does.
+    /// Rules of the settings for codes, for classes that no policy of the user's decides.
     pub(crate) by_figures: ByFigures,
     /// Valid units as policies see them where superblocks hold different amounts of data; kept for its memory.
     pub(crate) shares: Vec<u32>,
-    /// What the cells have gone through, where some policy asks to see it and it was shown.
+    /// Figures of cells, if a policy needs them and they were shown.
     pub(crate) cells: Option<Box<CellColumns>>,
 }
 
 /// The user's policy for one decision about superblocks on one flash core.
-pub(crate) type Own = UserPolicy<dyn SuperblockChoice>;
+pub(crate) type SuperblockUserPolicy = UserPolicy<dyn SuperblockChoice>;
 
-impl Deciders {
-    pub(crate) fn new(own: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
+impl FtlPolicies {
+    pub(crate) fn new(policies: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
         Self {
-            gc: begun("policies.gc", own.gc.as_ref()),
-            wear: begun("policies.wear_leveling", own.wear_leveling.as_ref()),
-            scrub: begun("policies.scrub", own.scrub.as_ref()),
-            code: begun("policies.code", own.code.as_ref()),
-            pacing: begun("policies.pacing", own.pacing.as_ref()),
+            gc: load_policy("policies.gc", policies.gc.as_ref()),
+            wear: load_policy("policies.wear_leveling", policies.wear_leveling.as_ref()),
+            scrub: load_policy("policies.scrub", policies.scrub.as_ref()),
+            code: load_policy("policies.code", policies.code.as_ref()),
+            pacing: load_policy("policies.pacing", policies.pacing.as_ref()),
             by_figures: ByFigures::new(protection),
             shares: Vec::new(),
             cells: None,
         }
     }
 
-    /// Whether superblocks of one class may get different codes.
+    /// True if superblocks of one class may get different codes.
     #[inline]
     pub(crate) fn choose_codes(&self) -> bool {
         self.code.is_some() || !self.by_figures.is_empty()
     }
 
-    /// Whether those of class `class` may.
+    /// True if superblocks of class `class` may get different codes.
     pub(crate) fn choose_codes_of(&self, class: u8) -> bool {
         self.code.is_some() || self.by_figures.chooses(class)
     }
 
-    fn about_superblocks(&self) -> impl Iterator<Item = &Own> {
+    fn about_superblocks(&self) -> impl Iterator<Item = &SuperblockUserPolicy> {
         [&self.gc, &self.wear, &self.scrub].into_iter().flatten()
     }
 
-    pub(crate) fn see_cells(&self) -> bool {
+    pub(crate) fn need_cells(&self) -> bool {
         self.about_superblocks().filter_map(UserPolicy::policy).any(SuperblockChoice::sees_cells)
     }
 
-    /// What the first that did what it must not has to say.
+    /// Error of the first policy that failed.
     pub(crate) fn failure(&self) -> Option<ConfigError> {
         let first = self.about_superblocks().find_map(UserPolicy::failure);
         first.or_else(|| self.code.as_ref()?.failure()).or_else(|| self.pacing.as_ref()?.failure())
@@ -74,24 +74,24 @@ impl Deciders {
     }
 }
 
-fn begun<P: ?Sized>(setting: &'static str, own: Option<&LoadedPolicy<P>>) -> Option<UserPolicy<P>> {
-    own.map(|own| UserPolicy::new(setting, own))
+fn load_policy<P: ?Sized>(setting: &'static str, loaded: Option<&LoadedPolicy<P>>) -> Option<UserPolicy<P>> {
+    loaded.map(|policy| UserPolicy::new(setting, policy))
 }
 
-/// The choice of `own`; `must`: space that can be gained has to be gained now. `None`, too, once it has failed.
+/// The choice of `policy`; `must`: it may not decline while space can be gained. `None`, too, once it has failed.
 pub(crate) fn choose(
-    own: &mut Own,
+    policy: &mut SuperblockUserPolicy,
     view: &SuperblockColumns<'_>,
     draws: &mut RandomDraws<'_>,
     must: bool,
 ) -> Option<SuperblockId> {
-    own.ask(|policy| {
-        let choice = policy.choose(view, draws).and_then(|choice| checked(choice, view, must));
+    policy.ask(|choice_of| {
+        let choice = choice_of.choose(view, draws).and_then(|choice| check_choice(choice, view, must));
         choice.map_err(|error| format!("{error}; {}", state_of(view)))
     })?
 }
 
-fn checked(
+fn check_choice(
     choice: Option<SuperblockId>,
     view: &SuperblockColumns<'_>,
     must: bool,
@@ -110,7 +110,7 @@ fn checked(
     }
 }
 
-/// What the policy saw, in a few words.
+/// The view of the policy, in a few words.
 fn state_of(view: &SuperblockColumns<'_>) -> String {
     let (candidates, least) =
         view.candidates().fold((0u32, u32::MAX), |(count, least), (_, valid)| (count + 1, least.min(valid)));
