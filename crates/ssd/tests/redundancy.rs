@@ -224,3 +224,34 @@ fn reprotect_moves_nothing_again_after_a_die_has_failed() {
         }
     }
 }
+
+/// Data of a stripe that lay only on dies that have failed is given by the others: it counts among what one more failure would lose. It did not.
+#[test]
+fn data_that_only_failed_dies_held_depends_on_the_others() {
+    let partial =
+        PartialConfig { place: PartialPlace::Inline, timeout: Nanos::millis(2), ..PartialConfig::default() };
+    let config = drive(ProtectionConfig { rebuild: false, partial, ..code(6, 2) }, WriteCache::Off);
+    let mut none_may_fail = 0;
+    for seed in 0..12 {
+        let mut rng = SplitMix::new(seed, "life");
+        let mut life = Life::new(config.clone(), seed);
+        let mut left: Vec<u16> = (0..DIES).collect();
+        for _ in 0..4 {
+            let writes = 1 + rng.below(900);
+            life.write_some(&mut rng, writes);
+            life.rest(Nanos::millis(200));
+            let survives = life.ssd.redundancy().data_survives;
+            let before = life.clone().unreadable();
+            let loses = |&die: &u16| {
+                let mut killed = life.clone();
+                killed.kill(die);
+                killed.unreadable() != before
+            };
+            assert_eq!(left.iter().any(loses), survives == 0, "seed {seed}, dies {left:?}, survives {survives}");
+            none_may_fail += u32::from(survives == 0);
+            let die = left.swap_remove(rng.below(left.len() as u64) as usize);
+            life.kill(die);
+        }
+    }
+    assert!(none_may_fail != 0, "every stripe had parity to spare");
+}

@@ -50,7 +50,8 @@ impl Ftl {
 
     fn survived_by_stripe(&self, superblock: SuperblockId, code: &StripeLayout, stripe: u32) -> Option<u32> {
         let pus = || PuWithin::each(code.members(stripe)).map(|within| self.layout.pu_at(superblock, within));
-        if !pus().any(|pu| self.needs_die(superblock, pu)) {
+        let is_held = |pu: &Pu| self.is_on_flash(superblock, *pu) && self.holds_data(*pu);
+        if !pus().any(|pu| is_held(&pu)) {
             return None;
         }
         let first = pus().find(|&pu| self.role(superblock, self.within_superblock(pu).1) == PuRole::Data)?;
@@ -78,6 +79,10 @@ impl Ftl {
         // The worst case: dies with the most members fail first.
         of_dies.sort_unstable_by(|a, b| b.cmp(a));
         let had = spare + of_dies.iter().sum::<u32>();
+        if had < needed && !pus().any(|pu| self.needs_die(superblock, pu)) {
+            // All of its data lay on dies that have failed, and is lost already. While the stripe still gives it, it depends on the others.
+            return None;
+        }
         let mut left = had.saturating_sub(needed);
         let survived = of_dies.iter().take_while(|&&members| {
             let bears = members != 0 && members <= left;
