@@ -131,6 +131,7 @@ impl Ssd {
     }
 
     /// Begins to split a command; `None` if it has no units.
+    #[inline]
     pub(super) fn begin_split(&mut self, now: Nanos, request: HostRequestId) -> Option<CommandSplit> {
         let command = *self.context.host.requests.command(request);
         if self.context.host.requests.outcome(request) != Outcome::Ok {
@@ -157,6 +158,7 @@ impl Ssd {
     }
 
     /// Hands the next unit of a command to its flash core.
+    #[inline]
     pub(super) fn hand_over_next(&mut self, now: Nanos, split: &mut CommandSplit) {
         let CommandSplit { request, op, unit, offset, rest, .. } = *split;
         let controller = &self.context.config.controller;
@@ -177,6 +179,7 @@ impl Ssd {
     }
 
     /// All units of a command have been handed over.
+    #[inline]
     pub(super) fn end_split(&mut self, now: Nanos, split: &CommandSplit) {
         if split.gathers {
             self.end_gathering(now);
