@@ -5,7 +5,7 @@ use outlast_device::{Command, Op, Tag};
 use outlast_engine::{RunControl, Scenario, ScenarioLayer, load_scenario};
 use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, ServedDevice};
 use outlast_torture::Recording;
-use outlast_torture::drive::{Request, What, classes};
+use outlast_torture::drive::{CrashModel, CrashSearch, find_classes};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
 use std::fs::remove_dir_all;
@@ -73,13 +73,13 @@ fn look(folder: &Path, blocks: u64) -> Result<String, String> {
     let recording = Recording::open(folder, go_on).map_err(|error| text(&error))?.ok_or("stopped")?;
     let history = recording.history();
     // An empty window: what it takes to come there.
-    let all = Request::new(history, What::Drive);
-    let none = Request { window: all.window.end..Nanos(all.window.end.0 + 1), ..all.clone() };
+    let all = CrashSearch::new(history, CrashModel::Drive);
+    let none = CrashSearch { window: all.window.end..Nanos(all.window.end.0 + 1), ..all.clone() };
     let mut took = [0.0; 2];
     let mut found = None;
     for (request, took) in [none, all].iter().zip(&mut took) {
         let start = cpu_s();
-        found = classes(folder, history, request, go_on).map_err(|error| text(&error))?;
+        found = find_classes(folder, history, request, go_on).map_err(|error| text(&error))?;
         *took = cpu_s() - start;
     }
     let found = found.ok_or("stopped")?;

@@ -8,7 +8,7 @@ use outlast_serve::ListenError;
 use outlast_torture::source::list::export_list;
 use outlast_torture::source::log_writes;
 use outlast_torture::{
-    CrashState, Pieces, Plan as Planned, Recording as Recorded, Spec, StateId, TortureError, serve_state,
+    CrashState, PlanSpec, Recording as Recorded, StateId, StatePlan, TortureError, WritePieces, serve_state,
 };
 use outlast_units::SECTOR_BYTES;
 use pyo3::exceptions::PyIndexError;
@@ -31,7 +31,7 @@ struct Recording {
 /// States to be checked, in order.
 #[pyclass(frozen)]
 struct Plan {
-    own: Planned,
+    own: StatePlan,
     recording: Arc<Recorded>,
 }
 
@@ -78,7 +78,7 @@ impl Recording {
 
     /// The states that are asked for, in JSON.
     fn plan(&self, py: Python<'_>, spec: &str) -> PyResult<Plan> {
-        let spec: Spec =
+        let spec: PlanSpec =
             serde_json::from_str(spec).map_err(|error| OutlastError::new_err(format!("plan: {error}")))?;
         let own = stoppable(py, |progress| self.own.plan(&spec, progress).map_err(of_torture))?;
         Ok(Plan { own, recording: self.own.clone() })
@@ -238,7 +238,7 @@ impl State {
     /// The same, but that these pieces are not lost.
     fn keep(&self, pieces: Vec<String>) -> PyResult<Self> {
         let history = self.recording.history();
-        let kept = Pieces::parse(pieces.iter().map(String::as_str), history).map_err(of_torture)?;
+        let kept = WritePieces::parse(pieces.iter().map(String::as_str), history).map_err(of_torture)?;
         Ok(Self { own: self.own.keep(history, &kept), recording: self.recording.clone() })
     }
 }
