@@ -6,7 +6,7 @@ use crate::{hashes::digest, protection};
 use outlast_array::Array;
 use outlast_device::{Command, Device, Op, Outcome, Tag};
 use outlast_engine::parse_text;
-use outlast_media::Store;
+use outlast_media::ByteStore;
 use outlast_serve::FileStore;
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
 use outlast_settings::drive::SsdConfig;
@@ -78,7 +78,7 @@ pub(crate) fn on_disk(quick: bool) -> Vec<Case> {
 }
 
 /// A store among the system's temporary files.
-fn store() -> Result<Arc<dyn Store>, String> {
+fn store() -> Result<Arc<dyn ByteStore>, String> {
     let store = FileStore::new(&std::env::temp_dir()).map_err(|error| error.to_string())?;
     Ok(Arc::new(store))
 }

@@ -9,7 +9,7 @@ use crate::next::{Demand, Next};
 use crate::op::{Kind, List, Op, OpId, Queue, Task};
 use crate::pipe::{Pipe, Piping};
 use crate::think::Thinking;
-use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
+use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing, TimingTable};
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ pub struct Flash<T> {
     #[persist(skip)]
     pub(crate) program_transfer: Nanos,
     #[persist(skip)]
-    pub(crate) suspend: Option<Suspend>,
+    pub(crate) suspend: Option<SuspendConfig>,
     /// Whether reads that were left waiting when an operation began or went on suspend it.
     #[persist(skip)]
     pub(crate) suspends_for_waiting: bool,

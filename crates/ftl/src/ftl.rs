@@ -64,7 +64,9 @@ use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
 use crate::turns::Turns;
 use crate::uses::Uses;
-use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Store, Unit};
+use outlast_media::{
+    BlankUnit, ByteStore, ConfigError, DefectConfig, Geometry, PhysicalBlocks, SlotContents, UnitBytes,
+};
 use outlast_settings::ftl::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu, Stream};
@@ -188,7 +190,7 @@ pub struct Ftl {
     follows: bool,
     physical: Physical,
     #[persist(each)]
-    contents: Option<Contents>,
+    contents: Option<SlotContents>,
     room: Room,
     counts: Counts,
     /// What superblocks have gone through; absent where no code depends on it.
@@ -260,8 +262,9 @@ impl Ftl {
             mount,
             follows: whole && (erases_late || mount.is_some() || config.map_flush.is_some()),
             physical,
-            contents: keep_bytes
-                .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
+            contents: keep_bytes.then(|| {
+                SlotContents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)
+            }),
             room: Room::new(layout.logical_units().into(), streams.tasks(), erases_late, config.gc.overlap),
             counts: Counts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
@@ -408,25 +411,25 @@ impl Ftl {
 
     /// A unit of logical page `lpn` with these bytes, when bytes are kept.
     #[inline]
-    pub fn make_unit(&mut self, lpn: Lpn, bytes: &[u8]) -> Option<Unit> {
+    pub fn make_unit(&mut self, lpn: Lpn, bytes: &[u8]) -> Option<UnitBytes> {
         self.contents.as_mut().map(|contents| contents.make(lpn.0, bytes))
     }
 
     /// Has `store` keep the bytes, when bytes are kept.
-    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn ByteStore>) {
         if let Some(contents) = &mut self.contents {
             contents.keep_in(store.clone());
         }
     }
 
     /// Memory for a unit, when bytes are kept; it holds anything.
-    pub fn blank(&mut self) -> Option<Blank> {
-        self.contents.as_mut().map(Contents::blank)
+    pub fn blank(&mut self) -> Option<BlankUnit> {
+        self.contents.as_mut().map(SlotContents::blank)
     }
 
     /// Stores a unit just appended, when bytes are kept.
     #[inline]
-    pub fn store(&mut self, slot: Ppn, unit: Unit) {
+    pub fn store(&mut self, slot: Ppn, unit: UnitBytes) {
         debug_assert!(unit.tag() == self.map.owner(slot).0, "slot {slot} was appended for another page");
         if let Some(contents) = &mut self.contents {
             contents.write(slot.0, unit);
@@ -453,7 +456,7 @@ fn check_bad(
     seed: u64,
 ) -> Result<(), ConfigError> {
     if defects.factory_bad > 0.0 {
-        let bad = Blocks::bad_when_new(geometry, layout.dies(), defects, seed);
+        let bad = PhysicalBlocks::bad_when_new(geometry, layout.dies(), defects, seed);
         BlockTable::check(geometry, layout.superblocks(), bad)?;
     }
     Ok(())

@@ -3,13 +3,13 @@
 use crate::block_table::BlockTable;
 use crate::layout::Layout;
 use crate::mount::GivenUp;
-use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
+use outlast_media::{BlockAddress, ConfigError, DefectConfig, Geometry, PhysicalBlocks, ProgramOrder};
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Physical {
-    blocks: Blocks,
+    blocks: PhysicalBlocks,
     members: BlockTable,
     /// How far each lane of each superblock is programmed, in program units.
     order: ProgramOrder,
@@ -39,7 +39,7 @@ impl Physical {
         defects: &DefectConfig,
         seed: u64,
     ) -> Result<Self, ConfigError> {
-        let blocks = Blocks::new(geometry, layout.dies(), defects, seed);
+        let blocks = PhysicalBlocks::new(geometry, layout.dies(), defects, seed);
         let members = BlockTable::new(geometry, layout.dies(), layout.superblocks(), &blocks)?;
         let columns = layout.superblocks() as usize * layout.lanes().len();
         let order = ProgramOrder::new(columns, layout.superpages());
@@ -49,10 +49,10 @@ impl Physical {
     /// Those of a translation layer that is asked questions and not used.
     pub(crate) fn none(geometry: &Geometry, layout: &Layout) -> Self {
         let order = ProgramOrder::new(0, layout.superpages());
-        Self { blocks: Blocks::none(geometry), members: BlockTable::none(), order, endurance: None }
+        Self { blocks: PhysicalBlocks::none(geometry), members: BlockTable::none(), order, endurance: None }
     }
 
-    pub(crate) fn blocks(&self) -> &Blocks {
+    pub(crate) fn blocks(&self) -> &PhysicalBlocks {
         &self.blocks
     }
 

@@ -13,7 +13,7 @@ pub use initial::{AgeRange, InitialState};
 
 use crate::Geometry;
 use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURATED_RBER};
-use block::{Block, Law};
+use block::{BlockCells, ErrorLaw};
 use outlast_tables::{filled, prefetch};
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{BlockIndex, Group, IndexVec, JsonSchema, Nanos, Row};
@@ -46,8 +46,8 @@ pub struct CellsConfig<'a> {
 
 /// Where the error rate first reached [`SATURATED_RBER`].
 #[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
-pub struct Saturation {
-    /// The block, in the order of [`crate::Blocks::index`].
+pub struct RberSaturation {
+    /// The block, in the order of [`crate::PhysicalBlocks::index`].
     pub block: BlockIndex,
     /// Its P/E cycles.
     pub cycles: u32,
@@ -59,35 +59,35 @@ pub struct Saturation {
 
 /// What a sensing of a row sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sensing {
+pub struct RowSensing {
     /// ln RBER, at most ln 0.5.
     pub ln_rber: f64,
     /// The luck of the row's units.
     pub luck: RowLuck,
 }
 
-/// Ground truth of the raw bit errors of a set of dies. Knows blocks (numbered as by [`crate::Blocks::index`]), rows of pages
+/// Ground truth of the raw bit errors of a set of dies. Knows blocks (numbered as by [`crate::PhysicalBlocks::index`]), rows of pages
 /// and time; knows no logical page and no superblock.
 ///
 /// A *group* is whatever the caller programs together, such as a superpage. It has one program time: that of what was written to it first
-/// since [`Cells::forget`], so that no data is taken to be younger than it is. Times are kept in tenths of a second: ages are rounded to
-/// 0.1 s, and time stands still 13.6 years after the oldest initial age (see [`Cells::horizon`]). The caller's `now` never goes back.
+/// since [`FlashCells::forget`], so that no data is taken to be younger than it is. Times are kept in tenths of a second: ages are rounded to
+/// 0.1 s, and time stands still 13.6 years after the oldest initial age (see [`FlashCells::horizon`]). The caller's `now` never goes back.
 ///
 /// A sensing costs 13 to 20 ns (`outlast-bench cells`): powers are computed only when a block is erased, and looked up else. The
 /// RBER of a sensing is the model's within a relative 3e-7.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub struct Cells {
+pub struct FlashCells {
     #[persist(skip)]
     model: RberModel,
     #[persist(each)]
-    blocks: IndexVec<BlockIndex, Block>,
+    blocks: IndexVec<BlockIndex, BlockCells>,
     /// Program time of each group, in ticks since the epoch; [`UNWRITTEN`] of one that holds nothing.
     #[persist(each)]
     programmed: IndexVec<Group, u32>,
     /// Ticks from the epoch to time zero.
     before_zero: u64,
     #[persist(skip)]
-    law: Law,
+    law: ErrorLaw,
     /// Reads of each row of each block; empty unless reads disturb only their page.
     #[persist(each)]
     row_reads: Vec<u32>,
@@ -100,7 +100,7 @@ pub struct Cells {
     /// Blocks whose alarm has gone off.
     alarms: VecDeque<BlockIndex>,
     saturations: u64,
-    first_saturation: Option<Saturation>,
+    first_saturation: Option<RberSaturation>,
     /// The model at the cycles last asked for, at one day and one read.
     unit_parts: (u32, RberParts),
     first_block: u64,
@@ -112,7 +112,7 @@ pub struct Cells {
 
 /// How long ago a group was written, in tenths of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Age(u32);
+pub struct DataAge(u32);
 
 /// The unit of program times.
 const TICK: Nanos = Nanos::millis(100);
@@ -122,14 +122,14 @@ const UNWRITTEN: u32 = u32::MAX;
 /// No alarm.
 const NEVER: u32 = u32::MAX;
 
-impl Cells {
+impl FlashCells {
     /// Resident bytes of the cells of `blocks` blocks of `rows` rows with `groups` groups.
     pub fn bytes(blocks: u64, rows: u64, groups: u64, scope: ReadScope) -> u64 {
         let by_row = match scope {
             ReadScope::Block => 0,
             ReadScope::Page => blocks * rows * size_of::<u32>() as u64,
         };
-        blocks * size_of::<Block>() as u64 + groups * size_of::<u32>() as u64 + by_row
+        blocks * size_of::<BlockCells>() as u64 + groups * size_of::<u32>() as u64 + by_row
     }
 
     /// The cells of `dies` dies, fresh and unworn, with `groups` groups, all programmed at time zero. `first_block_number`
@@ -165,10 +165,10 @@ impl Cells {
         };
         let mut cells = Self {
             model: config.model.clone(),
-            blocks: IndexVec::from(filled(Block::NEW, count)),
+            blocks: IndexVec::from(filled(BlockCells::NEW, count)),
             programmed: IndexVec::from(filled(0, groups as usize)),
             before_zero: 0,
-            law: Law::new(n, q, config.model, row_ln_factor),
+            law: ErrorLaw::new(n, q, config.model, row_ln_factor),
             row_reads,
             row_alarms,
             types,
@@ -187,7 +187,7 @@ impl Cells {
         cells
     }
 
-    /// P/E cycles drawn for every block as `initial` says, in the order of [`crate::Blocks::index`].
+    /// P/E cycles drawn for every block as `initial` says, in the order of [`crate::PhysicalBlocks::index`].
     pub fn draw_cycles(&self, initial: &InitialState) -> Vec<u32> {
         (self.first_block..)
             .take(self.blocks.len())
@@ -195,7 +195,7 @@ impl Cells {
             .collect()
     }
 
-    /// Brings every block to the wear in `cycles`, in the order of [`crate::Blocks::all_cycles`], its reads to those of
+    /// Brings every block to the wear in `cycles`, in the order of [`crate::PhysicalBlocks::all_cycles`], its reads to those of
     /// `initial`, and gives each group an age that is drawn as `initial` says. Alarms are off, saturations forgotten.
     ///
     /// # Panics
@@ -250,7 +250,7 @@ impl Cells {
 
     /// What a sensing of row `row` of a block sees; afterwards it counts as a read. `group` is the one that the row was written with.
     #[inline]
-    pub fn sense(&mut self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> Sensing {
+    pub fn sense(&mut self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RowSensing {
         let age = self.age(group, now).0;
         let record = &mut self.blocks[block];
         let mut reads = record.reads;
@@ -261,22 +261,22 @@ impl Cells {
         }
         let record = &self.blocks[block];
         let sensing =
-            Sensing { ln_rber: self.law.ln_rber(record, row, age, reads), luck: record.luck_of_row(row) };
+            RowSensing { ln_rber: self.law.ln_rber(record, row, age, reads), luck: record.luck_of_row(row) };
         if is_due {
             self.raise(block);
         }
         if sensing.ln_rber > LN_SATURATED {
             let days = f64::from(age) * DAYS_PER_TICK;
-            self.saturate(Saturation { block, cycles: self.blocks[block].cycles, days, reads });
-            return Sensing { ln_rber: LN_SATURATED, ..sensing };
+            self.saturate(RberSaturation { block, cycles: self.blocks[block].cycles, days, reads });
+            return RowSensing { ln_rber: LN_SATURATED, ..sensing };
         }
         sensing
     }
 
     /// What a sensing of row `row` of a block would see: a look that disturbs nothing.
-    pub fn look(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> Sensing {
+    pub fn look(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RowSensing {
         let luck = self.blocks[block].luck_of_row(row);
-        Sensing { ln_rber: self.ln_rber(block, row, group, now), luck }
+        RowSensing { ln_rber: self.ln_rber(block, row, group, now), luck }
     }
 
     /// Where reads disturb only their page: one more of a row. Returns those before it, and whether the block's alarm goes off.
@@ -359,8 +359,8 @@ impl Cells {
 
     /// The age of what a group holds.
     #[inline]
-    pub fn age(&self, group: Group, now: Nanos) -> Age {
-        Age(self.ticks(now).saturating_sub(self.programmed[group]))
+    pub fn age(&self, group: Group, now: Nanos) -> DataAge {
+        DataAge(self.ticks(now).saturating_sub(self.programmed[group]))
     }
 
     /// Has what a sensing of a block and a group looks up brought into the processor's cache.
@@ -381,7 +381,7 @@ impl Cells {
     }
 
     /// The first of them.
-    pub fn first_saturation(&self) -> Option<Saturation> {
+    pub fn first_saturation(&self) -> Option<RberSaturation> {
         self.first_saturation
     }
 
@@ -410,7 +410,7 @@ impl Cells {
     }
 
     #[cold]
-    fn saturate(&mut self, place: Saturation) {
+    fn saturate(&mut self, place: RberSaturation) {
         self.saturations += 1;
         self.first_saturation.get_or_insert(place);
     }

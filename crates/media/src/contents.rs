@@ -7,46 +7,46 @@ mod store;
 mod torn;
 mod unit;
 
-pub use store::{Place, Store};
-pub use unit::{Blank, Unit};
+pub use store::{ByteStore, StoreAddress};
+pub use unit::{BlankUnit, UnitBytes};
 
-use chunks::{COUNTS, Chunks};
+use chunks::{COUNTS, SlotTable};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::STORED;
-use torn::Torn;
+use torn::TornUnits;
 
 /// The content of mapping units by physical slot.
 ///
 /// Two ways to keep them, chosen when made:
-/// - *stale units are given up* ([`Contents::discard`], [`Contents::relocate`]): only live data takes memory. For drives without
+/// - *stale units are given up* ([`SlotContents::discard`], [`SlotContents::relocate`]): only live data takes memory. For drives without
 ///   stripes.
 /// - *an image of the flash*: a slot keeps its bytes, stale or not, until it is erased, because rebuilding a page of a stripe
 ///   takes the real bytes of all others.
 ///
 /// Memory grows with what is kept: a unit takes its bytes and 40 more, one of zeroes 24, the flash as such 8 for every 512 slots up to
-/// the last one written. With a [`Store`] ([`Contents::keep_in`]) a unit takes 64 bytes of memory, and its bytes are there. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
+/// the last one written. With a [`ByteStore`] ([`SlotContents::keep_in`]) a unit takes 64 bytes of memory, and its bytes are there. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
 /// ([0040](../../../docs/decisions/0040-contents-by-reference.md)).
 #[derive(Debug)]
-pub struct Contents {
-    slots: Chunks,
+pub struct SlotContents {
+    slots: SlotTable,
     keep_stale: bool,
     /// Bytes of a unit.
     unit_bytes: usize,
     /// Memory that has left its slots, to be written again where nobody else holds it: at most [`SPARES`].
     spares: Vec<Arc<[u8]>>,
     /// Where bytes are kept, if not in memory.
-    store: Option<Arc<dyn Store>>,
+    store: Option<Arc<dyn ByteStore>>,
     /// What reading gives where that is not what was written.
-    torn: Torn,
+    torn: TornUnits,
 }
 
 /// A few superblocks: what erasures give up, later writes take.
 const SPARES: usize = 4096;
 
-impl Restore for Contents {
-    const SHAPE: u64 = shape("Contents", &[("", Chunks::SHAPE), ("", Torn::SHAPE)]);
+impl Restore for SlotContents {
+    const SHAPE: u64 = shape("Contents", &[("", SlotTable::SHAPE), ("", TornUnits::SHAPE)]);
 
     /// What is spare is nobody's state, nor is where bytes are kept.
     fn save(&self, to: &mut Writer<'_>) {
@@ -59,7 +59,7 @@ impl Restore for Contents {
         self.torn.restore(from)?;
         self.check_torn()?;
         let torn = self.torn.iter().map(|(_, unit)| unit);
-        let mut lengths = self.slots.units().chain(torn).filter_map(Unit::length);
+        let mut lengths = self.slots.units().chain(torn).filter_map(UnitBytes::length);
         match lengths.find(|&length| length != self.unit_bytes) {
             None => Ok(()),
             Some(found) => {
@@ -69,7 +69,7 @@ impl Restore for Contents {
     }
 }
 
-impl Clone for Contents {
+impl Clone for SlotContents {
     fn clone(&self) -> Self {
         // What is spare has one owner.
         Self {
@@ -82,22 +82,22 @@ impl Clone for Contents {
     }
 }
 
-impl Contents {
+impl SlotContents {
     /// Nothing written yet, for units of `unit_bytes` bytes; `keep_stale`: an image of the flash.
     pub fn new(unit_bytes: usize, keep_stale: bool) -> Self {
         Self {
-            slots: Chunks::default(),
+            slots: SlotTable::default(),
             keep_stale,
             unit_bytes,
             spares: Vec::new(),
             store: None,
-            torn: Torn::default(),
+            torn: TornUnits::default(),
         }
     }
 
     /// Has `store` keep the bytes from now on, those that are there included; clones that are made later share it.
-    pub fn keep_in(&mut self, store: Arc<dyn Store>) {
-        let mut moved: BTreeMap<usize, Unit> = BTreeMap::new();
+    pub fn keep_in(&mut self, store: Arc<dyn ByteStore>) {
+        let mut moved: BTreeMap<usize, UnitBytes> = BTreeMap::new();
         self.slots.replace_units(|unit| {
             let (place, true) = unit.lies_at()? else { return None };
             if let Some(stored) = moved.get(&place) {
@@ -120,7 +120,7 @@ impl Contents {
     /// # Panics
     /// If they are not as many as other units have.
     #[inline]
-    pub fn make(&mut self, tag: u32, bytes: &[u8]) -> Unit {
+    pub fn make(&mut self, tag: u32, bytes: &[u8]) -> UnitBytes {
         assert!(
             bytes.len() == self.unit_bytes,
             "a unit takes {} bytes, not {}",
@@ -128,9 +128,9 @@ impl Contents {
             bytes.len()
         );
         if unit::is_zero(bytes) {
-            return Unit::zero(tag);
+            return UnitBytes::zero(tag);
         }
-        let Some(mut blank) = self.spare() else { return Unit::new(tag, bytes) };
+        let Some(mut blank) = self.spare() else { return UnitBytes::new(tag, bytes) };
         let to = blank.bytes_mut();
         // While the bytes are copied, the memory of the next unit is looked for.
         if let Some(next) = self.spares.last() {
@@ -142,15 +142,15 @@ impl Contents {
 
     /// Memory for a unit; it holds anything.
     #[inline]
-    pub fn blank(&mut self) -> Blank {
-        self.spare().unwrap_or_else(|| Blank::new(self.unit_bytes))
+    pub fn blank(&mut self) -> BlankUnit {
+        self.spare().unwrap_or_else(|| BlankUnit::new(self.unit_bytes))
     }
 
     /// Memory that has been given up, and that nobody else turns out to hold.
     #[inline]
-    fn spare(&mut self) -> Option<Blank> {
+    fn spare(&mut self) -> Option<BlankUnit> {
         while let Some(spare) = self.spares.pop() {
-            if let Some(blank) = Blank::of(spare) {
+            if let Some(blank) = BlankUnit::of(spare) {
                 return Some(blank);
             }
         }
@@ -162,7 +162,7 @@ impl Contents {
     /// # Panics
     /// If the slot is occupied: it was neither erased nor given up; or if the unit is not as long as the others.
     #[inline]
-    pub fn write(&mut self, slot: u32, unit: Unit) {
+    pub fn write(&mut self, slot: u32, unit: UnitBytes) {
         let bytes = self.unit_bytes;
         assert!(unit.length().is_none_or(|length| length == bytes), "slot {slot} takes {bytes} bytes");
         let unit = if self.store.is_some() { self.put_away(unit) } else { unit };
@@ -170,8 +170,8 @@ impl Contents {
         assert!(before.is_none(), "slot {slot} written twice");
     }
 
-    /// As [`Contents::write`], in place of what is there and has not been programmed.
-    pub fn replace(&mut self, slot: u32, unit: Unit) {
+    /// As [`SlotContents::write`], in place of what is there and has not been programmed.
+    pub fn replace(&mut self, slot: u32, unit: UnitBytes) {
         if let Some(before) = self.slots.take(slot) {
             give_up(&mut self.spares, before);
         }
@@ -179,17 +179,17 @@ impl Contents {
     }
 
     /// The unit with its bytes in the store, if they are in memory and it takes them; the memory can be written again.
-    fn put_away(&mut self, unit: Unit) -> Unit {
+    fn put_away(&mut self, unit: UnitBytes) -> UnitBytes {
         let Some(stored) = self.store.as_ref().and_then(|store| unit.put_into(store)) else { return unit };
         give_up(&mut self.spares, unit);
         stored
     }
 
-    /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`Contents::raw`].
+    /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`SlotContents::raw`].
     ///
     /// # Panics
-    /// As [`Contents::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
-    pub fn write_parity(&mut self, slot: u32, unit: Unit) {
+    /// As [`SlotContents::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
+    pub fn write_parity(&mut self, slot: u32, unit: UnitBytes) {
         assert!(self.keep_stale, "parity in slot {slot} of a drive that gives up stale units");
         self.write(slot, unit);
     }
@@ -199,7 +199,7 @@ impl Contents {
     /// # Panics
     /// If the slot is empty or holds another page's data: the mapping is broken.
     #[inline]
-    pub fn read(&self, slot: u32, owner: u32) -> &Unit {
+    pub fn read(&self, slot: u32, owner: u32) -> &UnitBytes {
         let Some(unit) = self.raw(slot) else {
             panic!("slot {slot} read for page {owner} is empty");
         };
@@ -210,7 +210,7 @@ impl Contents {
     /// The unit of slot `slot`, whosever it is; `None` if nothing was written there since it was erased, which adds nothing to a
     /// code's sum.
     #[inline]
-    pub fn raw(&self, slot: u32) -> Option<&Unit> {
+    pub fn raw(&self, slot: u32) -> Option<&UnitBytes> {
         self.slots.get(slot)
     }
 
@@ -218,7 +218,7 @@ impl Contents {
     /// kept.
     ///
     /// # Panics
-    /// As [`Contents::read`] and [`Contents::write`].
+    /// As [`SlotContents::read`] and [`SlotContents::write`].
     #[inline]
     pub fn relocate(&mut self, from: u32, to: u32, owner: u32) {
         assert!(self.raw(from).is_some(), "slot {from} relocated for page {owner} is empty");
@@ -276,7 +276,7 @@ impl Contents {
     /// what is spare. What a clone shares counts in both.
     pub fn heap_bytes(&self) -> usize {
         let spares = self.spares.iter().map(|spare| (spare.as_ptr().addr(), true));
-        let held = self.slots.units().filter_map(Unit::lies_at);
+        let held = self.slots.units().filter_map(UnitBytes::lies_at);
         let distinct: BTreeSet<(usize, bool)> = held.chain(spares).collect();
         let here = distinct.iter().filter(|&&(_, here)| here).count();
         self.slots.heap_bytes()
@@ -289,7 +289,7 @@ impl Contents {
 /// `unit` has left its slot: its memory is to be written again, unless there is enough of it or others turn out to hold it, too. Looking now
 /// would bring it into the cache for nothing.
 #[inline]
-fn give_up(spares: &mut Vec<Arc<[u8]>>, unit: Unit) {
+fn give_up(spares: &mut Vec<Arc<[u8]>>, unit: UnitBytes) {
     if spares.len() < SPARES
         && let Some(memory) = unit.into_shared()
     {

@@ -9,7 +9,7 @@ mod tear;
 
 pub use hazard::{HazardClock, HazardConfig};
 pub use spec::{FaultKind, FaultSpec};
-pub use tear::{Share, Tear};
+pub use tear::{ShornShare, UnitTear};
 
 use crate::Geometry;
 use outlast_units::rng::{mix, sub_seed};
@@ -19,16 +19,16 @@ use std::ops::Range;
 
 /// Something that breaks, at a place in the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Fault {
+pub struct DriveFault {
     /// The die, counted over the drive; of a chip, its first.
     pub die: u16,
     /// What breaks in it.
-    pub damage: Damage,
+    pub damage: DieDamage,
 }
 
 /// What breaks in a die. Planes count within the die, blocks within the plane, pages within the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Damage {
+pub enum DieDamage {
     /// One page can be neither read nor programmed any more.
     #[allow(missing_docs, reason = "said above")]
     Page { plane: u16, block: u32, page: u32 },
@@ -43,7 +43,7 @@ pub enum Damage {
     Plane { plane: u16 },
     /// Every operation of a die fails, for ever.
     Die,
-    /// The same of all dies of a chip: see [`Fault::dies`].
+    /// The same of all dies of a chip: see [`DriveFault::dies`].
     Chip,
     /// The next `reads` sensings of the die, or of one block (plane, block) in it, fail; the data are whole.
     #[allow(missing_docs, reason = "said above")]
@@ -55,25 +55,25 @@ pub enum Damage {
     #[allow(missing_docs, reason = "said above")]
     Erase { plane: u16, block: u32 },
     /// Nothing of the flash: the whole drive loses its power for a moment.
-    Power(Tear),
+    Power(UnitTear),
     /// Nothing of the flash either: the parity of stripes that are not full is gone from the non-volatile cache.
     ParityCache,
 }
 
-impl Fault {
-    /// The dies that the fault concerns, counted over the drive: one, or those of a chip. [`Faults::inject`] each.
+impl DriveFault {
+    /// The dies that the fault concerns, counted over the drive: one, or those of a chip. [`DieFaults::inject`] each.
     pub fn dies(&self, geometry: &Geometry) -> Range<u16> {
-        let count = if self.damage == Damage::Chip { geometry.dies_per_chip } else { 1 };
+        let count = if self.damage == DieDamage::Chip { geometry.dies_per_chip } else { 1 };
         self.die..self.die + count
     }
 }
 
-/// The faults of a set of dies. Dies count within the set; blocks are numbered as by [`crate::Blocks::index`].
+/// The faults of a set of dies. Dies count within the set; blocks are numbered as by [`crate::PhysicalBlocks::index`].
 ///
 /// Damage of pages, wordlines and blocks is permanent, and the block must be retired when it is next erased. A dead plane, die
 /// or chip fails every sensing, program and erasure for ever. With nothing broken, a question costs one comparison.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub struct Faults {
+pub struct DieFaults {
     #[persist(fixed)]
     planes_per_die: u16,
     #[persist(fixed)]
@@ -98,12 +98,12 @@ pub struct Faults {
     transient_blocks: ListMap<BlockIndex, u32>,
     /// Whether any sensing can fail transiently.
     transient: bool,
-    transient_read: Chance,
-    program_failure: Chance,
-    erase_failure: Chance,
+    transient_read: FailureDraw,
+    program_failure: FailureDraw,
+    erase_failure: FailureDraw,
 }
 
-impl Faults {
+impl DieFaults {
     /// `dies` sound dies, which in the drive begin at die `first_die`: each set has its own fortune. `pages_per_wordline`
     /// consecutive rows share a wordline (the number of page types). `hazards` gives the probabilities of single operations;
     /// its rates are for a [`HazardClock`].
@@ -120,7 +120,7 @@ impl Faults {
     ) -> Self {
         assert!(pages_per_wordline > 0, "a wordline has at least one page");
         let chance = |name, probability| {
-            Chance::new(mix(sub_seed(seed, name) ^ mix(u64::from(first_die.0))), probability)
+            FailureDraw::new(mix(sub_seed(seed, name) ^ mix(u64::from(first_die.0))), probability)
         };
         Self {
             planes_per_die: geometry.planes_per_die,
@@ -146,24 +146,24 @@ impl Faults {
     ///
     /// # Panics
     /// If the place is not in the set: validation refuses such specifications.
-    pub fn inject(&mut self, die: LocalDie, damage: Damage) {
+    pub fn inject(&mut self, die: LocalDie, damage: DieDamage) {
         let rows = self.pages_per_block;
         match damage {
-            Damage::Page { plane, block, page } => self.break_rows(die, plane, block, page..page + 1),
-            Damage::Wordline { plane, block, page } => {
+            DieDamage::Page { plane, block, page } => self.break_rows(die, plane, block, page..page + 1),
+            DieDamage::Wordline { plane, block, page } => {
                 let first = page - page % self.pages_per_wordline;
                 self.break_rows(die, plane, block, first..rows.min(first + self.pages_per_wordline));
             }
-            Damage::Block { plane, block } => self.break_rows(die, plane, block, 0..rows),
-            Damage::Plane { plane } => {
+            DieDamage::Block { plane, block } => self.break_rows(die, plane, block, 0..rows),
+            DieDamage::Plane { plane } => {
                 let plane = self.plane_index(die, plane);
                 self.dead_planes[plane] = true;
                 self.broken = true;
             }
-            Damage::Die | Damage::Chip => {
-                (0..self.planes_per_die).for_each(|plane| self.inject(die, Damage::Plane { plane }));
+            DieDamage::Die | DieDamage::Chip => {
+                (0..self.planes_per_die).for_each(|plane| self.inject(die, DieDamage::Plane { plane }));
             }
-            Damage::TransientRead { block, reads } => {
+            DieDamage::TransientRead { block, reads } => {
                 self.plane_index(die, 0);
                 let left = match block {
                     Some((plane, block)) => {
@@ -174,13 +174,13 @@ impl Faults {
                 *left = left.saturating_add(reads);
                 self.transient = true;
             }
-            Damage::Program { plane, block } => {
+            DieDamage::Program { plane, block } => {
                 self.program_next.insert(self.block_index(die, plane, block));
             }
-            Damage::Erase { plane, block } => {
+            DieDamage::Erase { plane, block } => {
                 self.erase_next.insert(self.block_index(die, plane, block));
             }
-            Damage::Power(_) | Damage::ParityCache => {}
+            DieDamage::Power(_) | DieDamage::ParityCache => {}
         }
     }
 
@@ -308,7 +308,7 @@ fn use_up<K: Copy + Ord>(counts: &mut ListMap<K, u32>, key: K) -> bool {
 
 /// Independent draws with one probability: the n-th is a pure function of the seed and n.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Chance {
+struct FailureDraw {
     #[persist(fixed)]
     seed: u64,
     /// A random word below it is a hit.
@@ -317,7 +317,7 @@ struct Chance {
     drawn: u64,
 }
 
-impl Chance {
+impl FailureDraw {
     fn new(seed: u64, probability: f64) -> Self {
         // 2^64: the conversion saturates.
         Self { seed, threshold: (probability * 18_446_744_073_709_551_616.0) as u64, drawn: 0 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 mod suspend;
 
-pub use suspend::{ArrayWork, Suspend};
+pub use suspend::{ArrayWork, SuspendConfig};
 
 /// Latencies of the flash array and the bandwidth of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +27,7 @@ pub struct Timing {
     pub command: Nanos,
     /// Suspension of a program or erase by a host read; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suspend: Option<Suspend>,
+    pub suspend: Option<SuspendConfig>,
     /// Whether the planes of a die may each sense a page of its own. Default: "together".
     #[serde(default, skip_serializing_if = "PlaneReads::is_together")]
     pub plane_reads: PlaneReads,
@@ -172,7 +172,7 @@ impl Timing {
         self.program.validate("device.timing.program")?;
         at_most_a_second("device.timing.command", self.command)?;
         at_most_a_second("device.timing.cache_read", self.cache_read.unwrap_or(Nanos::ZERO))?;
-        self.suspend.as_ref().map_or(Ok(()), Suspend::validate)
+        self.suspend.as_ref().map_or(Ok(()), SuspendConfig::validate)
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use outlast_flash::{Answer, Demand, Event, Flash, FlashSource, Next, Op, Place, Queue, Setup, Task};
-use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, Suspend, Timing};
+use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, SuspendConfig, Timing};
 use outlast_units::{BlockId, ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos, Row};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -26,7 +26,7 @@ pub(crate) struct Shape {
     pub(crate) dies_per_channel: u16,
     pub(crate) cores: u16,
     pub(crate) program_unit: ProgramUnit,
-    pub(crate) suspend: Option<Suspend>,
+    pub(crate) suspend: Option<SuspendConfig>,
     pub(crate) plane_reads: PlaneReads,
     pub(crate) cache_read: Option<u64>,
     pub(crate) channel: ChannelOrder,
@@ -60,7 +60,7 @@ impl Default for Shape {
 
 impl Shape {
     pub(crate) fn suspending(limit: u8, reads: u8) -> Self {
-        let suspend = Suspend::both(Nanos(OVERHEAD), limit, reads);
+        let suspend = SuspendConfig::both(Nanos(OVERHEAD), limit, reads);
         Self { suspend: Some(suspend), ..Self::default() }
     }
 

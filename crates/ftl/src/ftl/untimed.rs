@@ -4,7 +4,7 @@ use super::{Ftl, Slot};
 use crate::ftl::Map;
 use crate::streams::Cause;
 use crate::table::Mapping;
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 
 /// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
@@ -31,7 +31,7 @@ impl Ftl {
             self.drop_origins_of_all();
         }
         if let Some(slot) = self.replaceable(lpn) {
-            self.replace(slot, Some(Unit::zero(lpn.0)));
+            self.replace(slot, Some(UnitBytes::zero(lpn.0)));
             return Ok(slot);
         }
         let slot = self.write_in_turn(stream, lpn)?;
@@ -65,7 +65,7 @@ impl Ftl {
         let slot = self.append_inline(stream, lpn);
         // What is written without time has no content of its own.
         if self.contents.is_some() {
-            self.store(slot.ppn, Unit::zero(lpn.0));
+            self.store(slot.ppn, UnitBytes::zero(lpn.0));
         }
         self.complete(stream, slot);
         slot

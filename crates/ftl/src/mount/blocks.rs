@@ -3,7 +3,7 @@
 
 use crate::block_table::BlockTable;
 use crate::layout::Layout;
-use outlast_media::{Blocks, DefectConfig, Geometry};
+use outlast_media::{DefectConfig, Geometry, PhysicalBlocks};
 use outlast_units::{BlockId, BlockIndex, SuperblockId};
 
 /// A block that was given up.
@@ -42,8 +42,8 @@ impl Marks {
     ///
     /// # Panics
     /// If the factory's bad blocks are more than the spare ones: such a drive is refused.
-    pub(crate) fn rebuild(&self, given_up: &[GivenUp]) -> (Blocks, BlockTable) {
-        let mut blocks = Blocks::new(&self.geometry, self.dies, &self.defects, self.seed);
+    pub(crate) fn rebuild(&self, given_up: &[GivenUp]) -> (PhysicalBlocks, BlockTable) {
+        let mut blocks = PhysicalBlocks::new(&self.geometry, self.dies, &self.defects, self.seed);
         let table = BlockTable::new(&self.geometry, self.dies, self.superblocks, &blocks);
         let mut table = table.expect("a drive that was built has spare blocks for the factory's bad ones");
         for &GivenUp { superblock, block, by } in given_up {

@@ -1,7 +1,7 @@
 //! What is kept of each block, and the error rate that follows.
 
 use super::ln::LnTable;
-use super::powers::Powers;
+use super::powers::PowerLookup;
 use super::{DAYS_PER_TICK, NEVER};
 use crate::reliability::{GridTable, RberModel, age, open_unit};
 use outlast_units::Row;
@@ -24,7 +24,7 @@ impl RowLuck {
 /// A block's part in the sum of Equation 1, its own factor included, and its state: one cache line.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 #[repr(align(64))]
-pub(super) struct Block {
+pub(super) struct BlockCells {
     /// Floor and wear.
     pub(super) fixed: f64,
     /// Times days^n.
@@ -45,9 +45,9 @@ pub(super) struct Block {
     pub(super) cycles: u32,
 }
 
-const _: () = assert!(size_of::<Block>() == 64, "a sensing touches one line of its block");
+const _: () = assert!(size_of::<BlockCells>() == 64, "a sensing touches one line of its block");
 
-impl Block {
+impl BlockCells {
     /// Before its wear is known.
     pub(super) const NEW: Self = Self {
         fixed: 0.0,
@@ -71,11 +71,11 @@ impl Block {
 
 /// How the error rate of a block follows from its record, its age and its reads.
 #[derive(Clone, Debug)]
-pub(super) struct Law {
+pub(super) struct ErrorLaw {
     /// Days to the power of the model's n, of an age in ticks.
-    days_power: Powers,
+    days_power: PowerLookup,
     /// Reads to the power of its q.
-    reads_power: Powers,
+    reads_power: PowerLookup,
     ln: LnTable,
     /// Of a model that is a table: it, in place of the powers.
     grid: Option<Box<GridTable>>,
@@ -84,7 +84,7 @@ pub(super) struct Law {
     worst_ln_factor: f64,
 }
 
-impl Law {
+impl ErrorLaw {
     /// With the exponents `n` of the days and `q` of the reads, the table of `model` if it is one, and a page-type factor for each row.
     pub(super) fn new(n: f64, q: f64, model: &RberModel, row_ln_factor: Vec<f64>) -> Self {
         assert!(!row_ln_factor.is_empty(), "blocks without rows");
@@ -95,8 +95,8 @@ impl Law {
         };
         Self {
             grid,
-            days_power: Powers::new(n, DAYS_PER_TICK),
-            reads_power: Powers::new(q, 1.0),
+            days_power: PowerLookup::new(n, DAYS_PER_TICK),
+            reads_power: PowerLookup::new(q, 1.0),
             ln,
             worst_ln_factor: row_ln_factor.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             row_ln_factor,
@@ -116,18 +116,18 @@ impl Law {
 
     /// ln RBER of a row of a block; may exceed ln 0.5.
     #[inline]
-    pub(super) fn ln_rber(&self, block: &Block, row: Row, age: u32, reads: u32) -> f64 {
+    pub(super) fn ln_rber(&self, block: &BlockCells, row: Row, age: u32, reads: u32) -> f64 {
         self.ln.at(self.rber(block, age, reads)) + self.row_ln_factor[row.index()]
     }
 
     /// ln RBER of the row of a block that has the greatest.
-    pub(super) fn worst_ln_rber(&self, block: &Block, age: u32, reads: u32) -> f64 {
+    pub(super) fn worst_ln_rber(&self, block: &BlockCells, age: u32, reads: u32) -> f64 {
         self.ln.at(self.rber(block, age, reads)) + self.worst_ln_factor
     }
 
     /// The RBER of a block's mean page at an age in ticks.
     #[inline]
-    pub(super) fn rber(&self, block: &Block, age: u32, reads: u32) -> f64 {
+    pub(super) fn rber(&self, block: &BlockCells, age: u32, reads: u32) -> f64 {
         if let Some(grid) = &self.grid {
             return self.of_grid(grid, block, age, reads);
         }
@@ -136,10 +136,10 @@ impl Law {
             + block.disturbance * self.reads_power.at(reads)
     }
 
-    /// Apart, as [`Powers`] keeps what is seldom wanted apart.
+    /// Apart, as [`PowerLookup`] keeps what is seldom wanted apart.
     #[cold]
     #[inline(never)]
-    fn of_grid(&self, grid: &GridTable, block: &Block, ticks: u32, reads: u32) -> f64 {
+    fn of_grid(&self, grid: &GridTable, block: &BlockCells, ticks: u32, reads: u32) -> f64 {
         let age = age(f64::from(ticks) * DAYS_PER_TICK, |x| self.ln.at(x));
         block.fixed * grid.at(f64::from(block.cycles), age, f64::from(reads))
     }

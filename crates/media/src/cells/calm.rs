@@ -1,7 +1,7 @@
 //! Sensings of blocks that hardly ever fail, without working out their error rates.
 
 use super::block::RowLuck;
-use super::{Age, Cells, LN_SATURATED};
+use super::{DataAge, FlashCells, LN_SATURATED};
 use crate::reliability::FailTable;
 use outlast_units::{BlockIndex, Row};
 
@@ -19,17 +19,17 @@ pub struct CalmSensing {
 /// What is added to ln RBER at the far end of a calm spell: more than the tables behind it can be off from one end to the other.
 const MARGIN: f64 = 1e-6;
 
-impl Cells {
+impl FlashCells {
     /// A sensing of a block that is calm, which counts as a read; `None`, and nothing counted, of a block that is not, for which
-    /// [`Cells::sense`] must do. `age` is that of the group that the row was written with; `is_told`: whether ln RBER is asked for. A block
-    /// becomes calm by [`Cells::expect_calm`], and ceases to be when it has been read or has aged too far, when its alarm is due, and when it
+    /// [`FlashCells::sense`] must do. `age` is that of the group that the row was written with; `is_told`: whether ln RBER is asked for. A block
+    /// becomes calm by [`FlashCells::expect_calm`], and ceases to be when it has been read or has aged too far, when its alarm is due, and when it
     /// is erased.
     #[inline]
     pub fn sense_calm(
         &mut self,
         block: BlockIndex,
         row: Row,
-        age: Age,
+        age: DataAge,
         is_told: bool,
     ) -> Option<CalmSensing> {
         let record = &mut self.blocks[block];
@@ -45,7 +45,7 @@ impl Cells {
     /// ln RBER that the last sensing of row `row` of a block saw, at age `age`: that sensing counts as a read and is not seen by itself.
     #[cold]
     #[inline(never)]
-    pub fn ln_rber_sensed(&self, block: BlockIndex, row: Row, age: Age) -> f64 {
+    pub fn ln_rber_sensed(&self, block: BlockIndex, row: Row, age: DataAge) -> f64 {
         let reads = self.row_reads(block, row);
         debug_assert!(reads > 0, "block {block} has not been sensed");
         self.law.ln_rber(&self.blocks[block], row, age.0, reads - 1).min(LN_SATURATED)
@@ -56,7 +56,7 @@ impl Cells {
     /// the error rate would reach 0.5, no block is calm. Returns that probability, which is none less of the sensing that has just been made;
     /// infinity where the block is not calm.
     #[cold]
-    pub fn expect_calm(&mut self, block: BlockIndex, age: Age, table: &FailTable) -> f64 {
+    pub fn expect_calm(&mut self, block: BlockIndex, age: DataAge, table: &FailTable) -> f64 {
         /// At least so many more reads, and so many more ticks of age: a minute.
         const LEAST: (u32, u32) = (64, 600);
         let record = &mut self.blocks[block];
@@ -85,7 +85,7 @@ mod tests {
     use crate::{AgeRange, CellsConfig, Geometry, InitialState, ReadScope};
     use outlast_units::{Bytes, Group, Nanos};
 
-    fn cells(scope: ReadScope, initial: &InitialState) -> Cells {
+    fn cells(scope: ReadScope, initial: &InitialState) -> FlashCells {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: 1,
@@ -100,7 +100,7 @@ mod tests {
         let model = &chip("tlc-72-layer").expect("a chip of the list").model;
         let variation = BlockVariation { sigma: 0.2 };
         let config = CellsConfig { model, variation, page_types: Some(&page_types), scope };
-        let mut cells = Cells::new(&config, &geometry, 1, 0, 4, 7);
+        let mut cells = FlashCells::new(&config, &geometry, 1, 0, 4, 7);
         cells.begin(&[initial.pe_cycles; 4], initial, Nanos::ZERO);
         cells
     }

@@ -14,12 +14,12 @@ use std::ops::Range;
 
 /// A part of a whole, `"3/8"`: more than nothing and less than all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Share {
+pub struct ShornShare {
     parts: u16,
     of: u16,
 }
 
-impl Share {
+impl ShornShare {
     /// `parts` of `of`; `None` where that is nothing, all, or more.
     pub fn new(parts: u16, of: u16) -> Option<Self> {
         (0 < parts && parts < of).then_some(Self { parts, of })
@@ -37,7 +37,7 @@ impl Share {
     }
 }
 
-impl std::str::FromStr for Share {
+impl std::str::FromStr for ShornShare {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -50,26 +50,26 @@ impl std::str::FromStr for Share {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for ShornShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.parts, self.of)
     }
 }
 
-impl Serialize for Share {
+impl Serialize for ShornShare {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Share {
+impl<'de> Deserialize<'de> for ShornShare {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
         text.parse().map_err(de::Error::custom)
     }
 }
 
-outlast_units::schema_of!(Share, {
+outlast_units::schema_of!(ShornShare, {
     "type": "string",
     "pattern": "^[0-9]+/[0-9]+$",
     "description": "A part of a whole, more than nothing and less than all: \"3/8\"."
@@ -77,12 +77,12 @@ outlast_units::schema_of!(Share, {
 
 /// What a loss of power leaves of units whose program operation was under way. Nothing that a flush has covered is ever among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Tear {
+pub enum UnitTear {
     /// Nothing: they are passed over.
     #[default]
     Nothing,
     /// Of each the first part is new and the rest is old.
-    Shorn(Share),
+    Shorn(ShornShare),
     /// Each run of so many bytes is new or old by itself.
     Torn {
         /// Bytes of a run: whole sectors.
@@ -90,14 +90,14 @@ pub enum Tear {
     },
 }
 
-impl Tear {
+impl UnitTear {
     /// What `shorn` and `torn` of `field` say of a drive with mapping units of `unit`.
     ///
     /// # Errors
     /// Both, or one that cannot be.
     pub fn of(
         field: &str,
-        shorn: Option<Share>,
+        shorn: Option<ShornShare>,
         torn: Option<Bytes>,
         unit: Bytes,
     ) -> Result<Self, ConfigError> {
@@ -140,21 +140,21 @@ mod tests {
 
     #[test]
     fn a_share_is_more_than_nothing_and_less_than_all() {
-        assert_eq!("3/8".parse(), Ok(Share { parts: 3, of: 8 }));
+        assert_eq!("3/8".parse(), Ok(ShornShare { parts: 3, of: 8 }));
         for text in ["0/8", "8/8", "9/8", "3", "3/", "/8", "-1/8", "3/8 ", "1/0", "0.5"] {
-            let refused = text.parse::<Share>().unwrap_err();
+            let refused = text.parse::<ShornShare>().unwrap_err();
             assert!(refused.starts_with(&format!("\"{text}\": must be a part of a whole")), "{refused}");
         }
-        let share: Share = serde_json::from_str("\"7/8\"").unwrap();
+        let share: ShornShare = serde_json::from_str("\"7/8\"").unwrap();
         assert_eq!(serde_json::to_string(&share).unwrap(), "\"7/8\"");
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
         let share = |text: &str| Some(text.parse().unwrap());
-        let of = |shorn, torn: Option<u64>| Tear::of("faults[2]", shorn, torn.map(Bytes), Bytes::kib(4));
-        assert_eq!(of(None, None).unwrap(), Tear::Nothing);
-        assert_eq!(of(None, Some(1024)).unwrap(), Tear::Torn { run: 1024 });
+        let of = |shorn, torn: Option<u64>| UnitTear::of("faults[2]", shorn, torn.map(Bytes), Bytes::kib(4));
+        assert_eq!(of(None, None).unwrap(), UnitTear::Nothing);
+        assert_eq!(of(None, Some(1024)).unwrap(), UnitTear::Torn { run: 1024 });
         assert!(of(share("1/8"), None).is_ok());
         for (shorn, torn, message) in [
             (
@@ -185,11 +185,11 @@ mod tests {
 
     #[test]
     fn new_bytes_are_the_first_or_any() {
-        let shorn = Tear::Shorn(Share { parts: 3, of: 8 });
+        let shorn = UnitTear::Shorn(ShornShare { parts: 3, of: 8 });
         assert!(shorn.new_bytes(4096, 7).eq(std::iter::once(0..1536)));
         assert!(shorn.new_bytes(16384, 8).eq(std::iter::once(0..6144)));
-        assert_eq!(Tear::Nothing.new_bytes(4096, 7).count(), 0);
-        let torn = Tear::Torn { run: 512 };
+        assert_eq!(UnitTear::Nothing.new_bytes(4096, 7).count(), 0);
+        let torn = UnitTear::Torn { run: 512 };
         let mut counts = [0; 9];
         for draw in 0..1000 {
             let runs: Vec<_> = torn.new_bytes(4096, mix(draw)).collect();
@@ -198,7 +198,7 @@ mod tests {
         }
         assert!((200..350).contains(&counts[4]) && counts[0] < 20 && counts[8] < 20, "{counts:?}");
         // A unit that is no multiple of the run ends with a shorter one.
-        let ends = (0..64).filter_map(|draw| Tear::Torn { run: 1536 }.new_bytes(4096, draw).last());
+        let ends = (0..64).filter_map(|draw| UnitTear::Torn { run: 1536 }.new_bytes(4096, draw).last());
         assert!(ends.map(|run| run.end).all(|end| [1536, 3072, 4096].contains(&end)));
     }
 }

@@ -20,15 +20,15 @@ pub fn inverse_normal(u: f64) -> f64 {
 }
 
 /// Coefficients of numerator and denominator, the constants first.
-type Rational = [[f64; 8]; 2];
+type RationalFunction = [[f64; 8]; 2];
 
-fn ratio([numerator, denominator]: &Rational, r: f64) -> f64 {
+fn ratio([numerator, denominator]: &RationalFunction, r: f64) -> f64 {
     let at = |coefficients: &[f64; 8]| coefficients.iter().rev().fold(0.0, |sum, c| sum * r + c);
     at(numerator) / at(denominator)
 }
 
 /// Of 0.425² − (u − ½)², times u − ½.
-const MIDDLE: Rational = [
+const MIDDLE: RationalFunction = [
     [
         3.387_132_872_796_366_5,
         133.141_667_891_784_38,
@@ -51,7 +51,7 @@ const MIDDLE: Rational = [
     ],
 ];
 /// Of √(−ln u) − 1.6.
-const TAIL: Rational = [
+const TAIL: RationalFunction = [
     [
         1.423_437_110_749_683_5,
         4.630_337_846_156_546,
@@ -74,7 +74,7 @@ const TAIL: Rational = [
     ],
 ];
 /// Of √(−ln u) − 5.
-const FAR_TAIL: Rational = [
+const FAR_TAIL: RationalFunction = [
     [
         6.657_904_643_501_103,
         5.463_784_911_164_114,

@@ -6,8 +6,8 @@ mod grid;
 mod power_law;
 mod two_point;
 
-pub use exponential::Exponential;
-pub use grid::Grid;
+pub use exponential::ExponentialRber;
+pub use grid::RberGrid;
 pub(crate) use grid::{GridTable, MOST_NODES, age};
 pub use power_law::PowerLaw;
 pub use two_point::TwoPoint;
@@ -27,11 +27,11 @@ pub enum RberModel {
     /// Sum of power laws of cycles, days and reads (HRM, Equation 1).
     PowerLaw(PowerLaw),
     /// `a·e^(b·cycles)` (mSAPL, Equation 1): no retention, no disturbance.
-    Exponential(Exponential),
+    Exponential(ExponentialRber),
     /// Measured at two wear states; `a·e^(b·cycles)` through both (Diff-RAID, Table 1).
     TwoPoint(TwoPoint),
     /// Measured at many; straight lines between (see `outlast chips`).
-    Grid(Grid),
+    Grid(RberGrid),
 }
 
 /// An RBER split by mechanism; each part in errors per bit read.
@@ -56,7 +56,7 @@ impl RberParts {
 
 /// An RBER held at [`SATURATED_RBER`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Saturated {
+pub struct ClampedRber {
     /// Errors per bit, at most 0.5.
     pub rber: f64,
     /// Whether the model said more than 0.5, that is, was asked beyond its validity.
@@ -124,7 +124,7 @@ impl RberModel {
                 gamma: law.gamma * factor,
                 ..law.clone()
             }),
-            Self::Exponential(form) => Self::Exponential(Exponential { a: form.a * factor, b: form.b }),
+            Self::Exponential(form) => Self::Exponential(ExponentialRber { a: form.a * factor, b: form.b }),
             Self::TwoPoint(points) => Self::TwoPoint(TwoPoint {
                 low_rber: points.low_rber * factor,
                 high_rber: points.high_rber * factor,
@@ -132,7 +132,7 @@ impl RberModel {
             }),
             Self::Grid(grid) => {
                 let rber = grid.rber.iter().map(|rate| (rate * factor).min(SATURATED_RBER)).collect();
-                Self::Grid(Grid { rber, ..grid.clone() })
+                Self::Grid(RberGrid { rber, ..grid.clone() })
             }
         }
     }
@@ -152,9 +152,9 @@ impl RberModel {
     }
 
     /// The RBER held at 0.5, and whether it had to be.
-    pub fn saturated(&self, cycles: f64, days: f64, reads: f64) -> Saturated {
+    pub fn saturated(&self, cycles: f64, days: f64, reads: f64) -> ClampedRber {
         let rber = self.rber(cycles, days, reads);
-        Saturated { rber: rber.min(SATURATED_RBER), saturated: rber > SATURATED_RBER }
+        ClampedRber { rber: rber.min(SATURATED_RBER), saturated: rber > SATURATED_RBER }
     }
 
     /// P/E cycles at which the RBER reaches `rber` at the given age and reads; 0 if it starts there; `None` if 10^12 cycles

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// factor" (section 3). Read a (0 is the first read, a > 0 the a-th re-read) sees `rber / scale_factor^a`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Rereads {
+pub struct RereadConfig {
     /// By how much each re-read divides the RBER; at least 1. Default: 2 (HRM, section 4.1).
     pub scale_factor: f64,
     /// Re-reads after which the page is given up; 0: none; absent: until it succeeds (HRM, section 4.1).
@@ -17,13 +17,13 @@ pub struct Rereads {
     pub max_retries: Option<u32>,
 }
 
-impl Default for Rereads {
+impl Default for RereadConfig {
     fn default() -> Self {
         Self { scale_factor: 2.0, max_retries: None }
     }
 }
 
-impl Rereads {
+impl RereadConfig {
     /// Greatest `max_retries` that is not unlimited.
     pub const MOST_RETRIES: u32 = u16::MAX as u32;
 
@@ -62,7 +62,7 @@ pub struct ReadLadder {
 
 impl ReadLadder {
     /// The ladder of validated `rereads` over the page failures of `table`.
-    pub fn new(rereads: &Rereads, table: FailTable) -> Self {
+    pub fn new(rereads: &RereadConfig, table: FailTable) -> Self {
         let max_retries = rereads.max_retries.unwrap_or(u32::MAX);
         Self { table, ln_scale: rereads.scale_factor.ln(), max_retries }
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// read that meets it waits for at most `resume + p + latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Suspend {
+pub struct SuspendConfig {
     /// Whether host reads may suspend a program.
     pub program: bool,
     /// Whether host reads may suspend an erase.
@@ -26,7 +26,7 @@ pub struct Suspend {
     pub limit: u8,
     /// How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a stream of reads
     /// delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an assumption of this simulator.
-    #[serde(default = "Suspend::default_reads")]
+    #[serde(default = "SuspendConfig::default_reads")]
     pub reads: u8,
     /// Time of work in the array that an operation must have made since it began or last went on before it may be suspended (again). A
     /// read that comes earlier waits until then, and so do reads that were left waiting when the operation began or went on. Absent:
@@ -72,7 +72,7 @@ pub enum ArrayWork {
     Erase,
 }
 
-impl Suspend {
+impl SuspendConfig {
     /// Reads that one suspension may serve where nothing is said.
     pub const DEFAULT_READS: u8 = 16;
 

@@ -28,7 +28,7 @@ use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
-use outlast_media::{ConfigError, Faults};
+use outlast_media::{ConfigError, DieFaults};
 use outlast_persist::Extents;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
@@ -48,7 +48,7 @@ pub(crate) struct Core {
     #[persist(each)]
     pub(crate) cells: Option<CoreCells>,
     /// What is broken; absent where nothing ever is.
-    pub(crate) faults: Option<Faults>,
+    pub(crate) faults: Option<DieFaults>,
     pub(crate) scrub: Option<Scrub>,
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]

@@ -6,7 +6,7 @@ use crate::host::Part;
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_settings::drive::Trims;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
 
@@ -168,13 +168,13 @@ impl Ssd {
     }
 
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
-    pub(crate) fn deliver(&mut self, request: HostRequestId, core: CoreId, lpn: Lpn, unit: &Unit) {
+    pub(crate) fn deliver(&mut self, request: HostRequestId, core: CoreId, lpn: Lpn, unit: &UnitBytes) {
         let (start, command) = (self.first_sector(core, lpn), *self.host.requests.command(request));
         self.host.bytes.deliver(&command, request, start, u64::from(self.size.sectors_per_unit), unit);
     }
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
-    pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<Unit> {
+    pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<UnitBytes> {
         let unit = self.unit_at(core, work.lpn);
         let sectors = match self.host.bytes.store(work.request, unit) {
             Some(Part::Whole(whole)) => {
@@ -191,7 +191,7 @@ impl Ssd {
         let ftl = &self.cores[holder].ftl;
         let slot = ftl.lookup(old.lpn);
         let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
-        let old = old.unwrap_or(Unit::zero(work.lpn.0));
+        let old = old.unwrap_or(UnitBytes::zero(work.lpn.0));
         let Some(sectors) = sectors else { return Some(old.with_tag(work.lpn.0)) };
         let mut blank = self.cores[core].ftl.blank()?;
         let (bytes, from) = (blank.bytes_mut(), usize::from(work.first) * SECTOR_BYTES as usize);

@@ -3,7 +3,7 @@
 
 use crate::core::Due;
 use crate::ssd::Ssd;
-use outlast_media::{Damage, Fault, Faults};
+use outlast_media::{DieDamage, DieFaults, DriveFault};
 use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 
 impl Ssd {
@@ -16,7 +16,7 @@ impl Ssd {
             core.faults.get_or_insert_with(|| {
                 let dies = core.dies.len() as u16;
                 let first = core.dies[LocalDie(0)];
-                Faults::new(&self.config.geometry, dies, first, wordline, &self.config.hazards, self.seed)
+                DieFaults::new(&self.config.geometry, dies, first, wordline, &self.config.hazards, self.seed)
             });
         }
     }
@@ -25,8 +25,8 @@ impl Ssd {
     ///
     /// # Panics
     /// If it is of a die that the drive does not have.
-    pub fn inject(&mut self, now: Nanos, fault: Fault) {
-        if let Damage::Power(tear) = fault.damage {
+    pub fn inject(&mut self, now: Nanos, fault: DriveFault) {
+        if let DieDamage::Power(tear) = fault.damage {
             self.tear_next(tear);
             let aborted = self.host.abort(now);
             self.note(|ledger| ledger.abort(now, &aborted));
@@ -34,7 +34,7 @@ impl Ssd {
             self.schedule.count_injected();
             return;
         }
-        if fault.damage == Damage::ParityCache {
+        if fault.damage == DieDamage::ParityCache {
             self.lose_parity_cache();
             self.schedule.count_injected();
             return;
@@ -48,8 +48,8 @@ impl Ssd {
                 faults.inject(local, fault.damage);
             }
             let plane = match fault.damage {
-                Damage::Plane { plane } => Some(plane),
-                Damage::Die | Damage::Chip => None,
+                DieDamage::Plane { plane } => Some(plane),
+                DieDamage::Die | DieDamage::Chip => None,
                 _ => continue,
             };
             if let Some(watch) = &mut self.watch {

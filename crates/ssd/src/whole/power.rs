@@ -21,7 +21,7 @@ use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue};
 use outlast_ftl::{Aftermath, Cause};
-use outlast_media::Tear;
+use outlast_media::UnitTear;
 use outlast_settings::drive::WriteCache;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::slab::Slab;
@@ -150,7 +150,7 @@ impl Ssd {
         &mut self,
         now: Nanos,
         outstanding: &[Outstanding<Purpose>],
-        tear: Tear,
+        tear: UnitTear,
     ) -> Vec<(CoreId, Pu)> {
         let mut read_again = Vec::new();
         for core in self.cores.indices() {

@@ -4,13 +4,13 @@ use crate::op::{Op, OpKind, Purpose};
 use crate::read::broken_units;
 use crate::ssd::Ssd;
 use outlast_flash::Outstanding;
-use outlast_media::Tear;
+use outlast_media::UnitTear;
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{CoreId, Nanos, Pu};
 
 impl Ssd {
     /// The next loss of power leaves `tear` of units whose program operation is under way then, if the buffer is not protected.
-    pub fn tear_next(&mut self, tear: Tear) {
+    pub fn tear_next(&mut self, tear: UnitTear) {
         self.schedule.tear_next(tear);
     }
 
@@ -27,10 +27,10 @@ impl Ssd {
         now: Nanos,
         core: CoreId,
         outstanding: &[Outstanding<Purpose>],
-        tear: Tear,
+        tear: UnitTear,
     ) -> Vec<Pu> {
         let mut taken = Vec::new();
-        if tear == Tear::Nothing {
+        if tear == UnitTear::Nothing {
             return taken;
         }
         let draw = mix(sub_seed(self.seed, "ssd.tear") ^ self.power_cuts.cuts);

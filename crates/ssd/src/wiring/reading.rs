@@ -7,14 +7,14 @@ use crate::repair::Watch;
 use crate::ssd::Ssd;
 use outlast_device::{LatencyCause, Outcome};
 use outlast_ftl::{Axis, Ftl, Member};
-use outlast_media::Faults;
+use outlast_media::DieFaults;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, Lpn, Nanos, Ppn, Pu};
 
 /// A flash core as the ladder sees it.
 struct CoreLines<'a> {
     ftl: &'a Ftl,
-    faults: Option<&'a Faults>,
+    faults: Option<&'a DieFaults>,
     watch: Option<&'a Watch>,
 }
 

@@ -229,7 +229,7 @@ fn parse_fault(text: &str) -> Option<CrashModel> {
         }
         ("shorn", &[new, of]) => {
             fault.kind = FaultKind::Power;
-            fault.shorn = Some(outlast_media::Share::new(narrow(new)?, narrow(of)?)?);
+            fault.shorn = Some(outlast_media::ShornShare::new(narrow(new)?, narrow(of)?)?);
         }
         ("torn", &[run]) => {
             fault.kind = FaultKind::Power;

@@ -1,10 +1,10 @@
 //! Rows of the same condition as one.
 
-use super::Row;
+use super::MeasuredRow;
 
 /// All that was measured under one condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Condition {
+pub(super) struct MeasuredCondition {
     pub(super) cycles: f64,
     /// At the reference temperature.
     pub(super) days: f64,
@@ -15,15 +15,15 @@ pub(super) struct Condition {
     pub(super) weight: f64,
 }
 
-impl Condition {
+impl MeasuredCondition {
     fn key(&self) -> [u64; 4] {
         [self.cycles.to_bits(), self.days.to_bits(), self.reads.to_bits(), self.page_type as u64]
     }
 }
 
 /// The conditions of the rows, in rising order; `days` gives the age of a row at the reference temperature.
-pub(super) fn collapse(rows: &[Row], days: impl Fn(&Row) -> f64) -> Vec<Condition> {
-    let of_row = |row: &Row| Condition {
+pub(super) fn collapse(rows: &[MeasuredRow], days: impl Fn(&MeasuredRow) -> f64) -> Vec<MeasuredCondition> {
+    let of_row = |row: &MeasuredRow| MeasuredCondition {
         cycles: row.cycles,
         days: days(row),
         reads: row.reads,
@@ -35,8 +35,8 @@ pub(super) fn collapse(rows: &[Row], days: impl Fn(&Row) -> f64) -> Vec<Conditio
 }
 
 /// Those of one condition become their weighted mean. Numbers of at least 0 are in the order of their bits.
-pub(super) fn merge(mut all: Vec<Condition>) -> Vec<Condition> {
-    all.sort_by_key(Condition::key);
+pub(super) fn merge(mut all: Vec<MeasuredCondition>) -> Vec<MeasuredCondition> {
+    all.sort_by_key(MeasuredCondition::key);
     all.chunk_by(|a, b| a.key() == b.key())
         .map(|same| {
             let weight: f64 = same.iter().map(|one| one.weight).sum();
@@ -45,7 +45,7 @@ pub(super) fn merge(mut all: Vec<Condition>) -> Vec<Condition> {
                 [one] => one.ln,
                 _ => same.iter().map(|one| one.weight * one.ln).sum::<f64>() / weight,
             };
-            Condition { ln, weight, ..same[0] }
+            MeasuredCondition { ln, weight, ..same[0] }
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 /// Where the sum of squares is least, as near as it was found.
 #[derive(Clone, Debug)]
-pub(super) struct Minimum {
+pub(super) struct LocalMinimum {
     pub(super) at: Vec<f64>,
     /// The sum of squares there.
     pub(super) cost: f64,
@@ -18,7 +18,7 @@ pub(super) fn minimise(
     residuals: impl Fn(&[f64]) -> Vec<f64>,
     start: &[f64],
     bounds: &[(f64, f64)],
-) -> Minimum {
+) -> LocalMinimum {
     let mut at: Vec<f64> = start.iter().zip(bounds).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
     let mut found = residuals(&at);
     let mut cost = squares(&found);
@@ -57,7 +57,7 @@ pub(super) fn minimise(
     let covariance = (0..at.len())
         .map(|index| if free[index] { solve(&normal, &unit(index), &free) } else { vec![0.0; at.len()] })
         .collect();
-    Minimum { at, cost, covariance }
+    LocalMinimum { at, cost, covariance }
 }
 
 fn squares(residuals: &[f64]) -> f64 {

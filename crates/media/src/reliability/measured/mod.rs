@@ -9,10 +9,10 @@ mod power_law;
 mod rows;
 mod settle;
 
-pub use rows::Row;
-pub use settle::{Estimate, Fitted, fit};
+pub use rows::MeasuredRow;
+pub use settle::{FittedChip, ParameterEstimate, fit};
 
-use super::{PageTypes, Range, RberModel};
+use super::{ModelRange, PageTypes, RberModel};
 use crate::ConfigError;
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ use std::fmt;
 /// The curve fitted to the rows of a chip's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fit {
+pub enum FitForm {
     /// The power law that comes nearest to them: HRM's Equation 1.
     #[default]
     PowerLaw,
@@ -31,7 +31,7 @@ pub enum Fit {
     Interpolate,
 }
 
-impl fmt::Display for Fit {
+impl fmt::Display for FitForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::PowerLaw => "power-law",
@@ -43,18 +43,18 @@ impl fmt::Display for Fit {
 
 /// How a chip's file is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct FitSettings {
     /// What is made of its rows.
-    pub fit: Fit,
+    pub fit: FitForm,
     /// Activation energy in electronvolts, by which rows of other temperatures count.
     pub activation_energy: f64,
     /// °C that times of retention are converted to; absent: that of the rows, the lowest if there are several.
     pub reference: Option<f64>,
 }
 
-impl Default for Reading {
+impl Default for FitSettings {
     fn default() -> Self {
-        Self { fit: Fit::PowerLaw, activation_energy: super::ACTIVATION_ENERGY, reference: None }
+        Self { fit: FitForm::PowerLaw, activation_energy: super::ACTIVATION_ENERGY, reference: None }
     }
 }
 
@@ -62,11 +62,11 @@ impl Default for Reading {
 /// elsewhere and later. Worked out when a scenario is loaded, not written by hand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Measured {
+pub struct MeasuredChip {
     /// The file that it is of: `chip`, else it is worked out anew.
     pub of: String,
     /// The `fit` that it was made by.
-    pub by: Fit,
+    pub by: FitForm,
     /// The `activation_energy` that it was made with, in electronvolts.
     pub energy: f64,
     /// The `reference_temperature` that was asked for, in °C.
@@ -81,16 +81,16 @@ pub struct Measured {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypes>,
     /// Where it was measured.
-    pub range: Range,
+    pub range: ModelRange,
     /// Rows of the file.
     pub rows: u32,
     /// Root of the mean square of log10(fitted / measured).
     pub rms_log10: f64,
 }
 
-impl Measured {
+impl MeasuredChip {
     /// Whether it is what the file `of` gives when it is read so.
-    pub fn is_of(&self, of: &str, reading: &Reading) -> bool {
+    pub fn is_of(&self, of: &str, reading: &FitSettings) -> bool {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
         let asked = match (self.asked, reading.reference) {
             (Some(a), Some(b)) => same(a, b),

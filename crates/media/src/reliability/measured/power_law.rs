@@ -1,9 +1,9 @@
 //! The power law that comes nearest to what was measured.
 
-use super::collapse::{Condition, distinct, typical};
-use super::least_squares::{Minimum, minimise};
-use super::settle::{Estimate, Solution};
-use super::{Fit, RowError};
+use super::collapse::{MeasuredCondition, distinct, typical};
+use super::least_squares::{LocalMinimum, minimise};
+use super::settle::{FormSolution, ParameterEstimate};
+use super::{FitForm, RowError};
 use crate::reliability::{PowerLaw, RberModel};
 
 /// Places of the parameters; those of the page types follow. Amplitudes are logarithms of what the term is at the typical cycles, days and
@@ -32,15 +32,15 @@ const CYCLES: [f64; 3] = [0.1, 0.7, 2.0];
 const FOLLOWED: usize = 4;
 
 /// What the conditions can tell, and the scale of each quantity.
-struct Frame<'a> {
-    conditions: &'a [Condition],
+struct PowerLawFit<'a> {
+    conditions: &'a [MeasuredCondition],
     types: usize,
     scale: [f64; 3],
     bounds: Vec<(f64, f64)>,
 }
 
-pub(super) fn fit(conditions: &[Condition], types: usize) -> Result<Solution, RowError> {
-    let frame = Frame::new(conditions, types)?;
+pub(super) fn fit(conditions: &[MeasuredCondition], types: usize) -> Result<FormSolution, RowError> {
+    let frame = PowerLawFit::new(conditions, types)?;
     let mut starts: Vec<(f64, Vec<f64>)> =
         frame.starts().into_iter().map(|at| (frame.cost(&at), at)).collect();
     starts.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -50,17 +50,17 @@ pub(super) fn fit(conditions: &[Condition], types: usize) -> Result<Solution, Ro
     Ok(frame.solution(&best))
 }
 
-impl<'a> Frame<'a> {
-    fn new(conditions: &'a [Condition], types: usize) -> Result<Self, RowError> {
+impl<'a> PowerLawFit<'a> {
+    fn new(conditions: &'a [MeasuredCondition], types: usize) -> Result<Self, RowError> {
         if conditions.len() > MOST_CONDITIONS {
             let limit = format!(
                 "must be at most {MOST_CONDITIONS}: different P/E cycles, times, reads and page types"
             );
             return Err(RowError::whole("conditions", conditions.len(), limit));
         }
-        let cycles = |c: &Condition| c.cycles;
-        let aged: Vec<&Condition> = conditions.iter().filter(|c| c.days > 0.0).collect();
-        let read: Vec<&Condition> = conditions.iter().filter(|c| c.reads > 0.0).collect();
+        let cycles = |c: &MeasuredCondition| c.cycles;
+        let aged: Vec<&MeasuredCondition> = conditions.iter().filter(|c| c.days > 0.0).collect();
+        let read: Vec<&MeasuredCondition> = conditions.iter().filter(|c| c.reads > 0.0).collect();
         let worn = distinct(conditions.iter().map(cycles));
         let fresh = conditions.iter().any(|c| c.cycles == 0.0);
         if fresh && worn == 1 {
@@ -80,7 +80,7 @@ impl<'a> Frame<'a> {
         let least = conditions.iter().map(|c| c.ln).fold(0.0, f64::min);
         let amplitude = |told: bool| if told { (least - 14.0, 1.0) } else { (NONE, NONE) };
         let power = |told: bool| if told { (0.0, MOST_EXPONENT) } else { (0.0, 0.0) };
-        let several = |of: &[&Condition]| distinct(of.iter().map(|c| c.cycles)) > 1;
+        let several = |of: &[&MeasuredCondition]| distinct(of.iter().map(|c| c.cycles)) > 1;
         let mut bounds = vec![
             amplitude(worn != 2 || fresh),
             amplitude(worn >= 2),
@@ -109,7 +109,7 @@ impl<'a> Frame<'a> {
     }
 
     /// What each term is under a condition, of amplitude 1.
-    fn terms(&self, at: &[f64], condition: &Condition) -> [f64; 4] {
+    fn terms(&self, at: &[f64], condition: &MeasuredCondition) -> [f64; 4] {
         let [c, t, r] = [
             condition.cycles / self.scale[0],
             condition.days / self.scale[1],
@@ -127,7 +127,7 @@ impl<'a> Frame<'a> {
 
     fn residuals(&self, at: &[f64]) -> Vec<f64> {
         let amplitudes = [FLOOR, WEAR, RETENTION, DISTURBANCE].map(|index| at[index].exp());
-        let of = |condition: &Condition| {
+        let of = |condition: &MeasuredCondition| {
             let terms = self.terms(at, condition);
             let rate: f64 = terms.iter().zip(&amplitudes).map(|(term, amplitude)| term * amplitude).sum();
             condition.weight.sqrt()
@@ -203,7 +203,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn solution(&self, found: &Minimum) -> Solution {
+    fn solution(&self, found: &LocalMinimum) -> FormSolution {
         let at = &found.at;
         let [c, t, r] = self.scale.map(f64::ln);
         // ln of a coefficient is that of its amplitude less what the scales make of the powers.
@@ -241,7 +241,7 @@ impl<'a> Frame<'a> {
             q: at[Q],
         };
         let is_ln = |index: usize| [FLOOR, WEAR, RETENTION, DISTURBANCE].contains(&index);
-        let estimates = (0..TYPES).filter(|&index| told(index)).map(|index| Estimate {
+        let estimates = (0..TYPES).filter(|&index| told(index)).map(|index| ParameterEstimate {
             name: NAMES[index],
             value: each[index].0,
             // An error of 0 is that of a parameter at its bound: nothing is known of it.
@@ -249,12 +249,12 @@ impl<'a> Frame<'a> {
             is_relative: is_ln(index),
         });
         let ln_types = (0..self.types).map(|page_type| Self::ln_type(at, page_type)).collect();
-        Solution {
+        FormSolution {
             model: RberModel::PowerLaw(law),
             ln_types,
             cost: found.cost,
             estimates: estimates.collect(),
-            fit: Fit::PowerLaw,
+            fit: FitForm::PowerLaw,
         }
     }
 }

@@ -6,7 +6,7 @@ use outlast_units::Nanos;
 
 /// A measurement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct MeasuredRow {
     /// Line of the file, counted from 1.
     pub line: u32,
     /// P/E cycles.
@@ -15,7 +15,7 @@ pub struct Row {
     pub days: f64,
     /// Reads since the erasure.
     pub reads: f64,
-    /// Index into [`Rows::types`].
+    /// Index into [`MeasuredRows::types`].
     pub page_type: usize,
     /// °C at which the data was kept; absent where the file does not say.
     pub temperature: Option<f64>,
@@ -29,8 +29,8 @@ pub struct Row {
 
 /// All of them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Rows {
-    pub(super) all: Vec<Row>,
+pub(super) struct MeasuredRows {
+    pub(super) all: Vec<MeasuredRow>,
     /// Names of the page types in the order of pages; one without a name where the file has none.
     pub(super) types: Vec<String>,
     /// Whether errors were counted.
@@ -63,7 +63,7 @@ const TYPE_ORDER: [&[&str]; 4] = [
 ];
 
 /// Reads the text.
-pub(super) fn parse(text: &str) -> Result<Rows, RowError> {
+pub(super) fn parse(text: &str) -> Result<MeasuredRows, RowError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1u32..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim();
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Rows, RowError> {
     let Some((line, head)) = lines.next() else {
         return Err(RowError::whole("pe_cycles", "absent", "must be a column: the file is empty"));
     };
-    let header = Header::read(line, head)?;
+    let header = ColumnHeader::read(line, head)?;
     let (mut rows, mut types) = (Vec::new(), Vec::new());
     for (line, text) in lines {
         if rows.len() == MOST_ROWS {
@@ -84,15 +84,15 @@ pub(super) fn parse(text: &str) -> Result<Rows, RowError> {
         return Err(RowError::at(line, "rows", 0, "must be at least 1: there is nothing below the header"));
     }
     sort_types(&mut rows, &mut types);
-    Ok(Rows { all: rows, types, counted: header.has("errors") })
+    Ok(MeasuredRows { all: rows, types, counted: header.has("errors") })
 }
 
 /// Which column is where.
-struct Header {
+struct ColumnHeader {
     columns: Vec<Option<&'static str>>,
 }
 
-impl Header {
+impl ColumnHeader {
     fn read(line: u32, text: &str) -> Result<Self, RowError> {
         let mut columns = Vec::new();
         for name in cells(text) {
@@ -137,7 +137,7 @@ impl Header {
         self.columns.iter().flatten().any(|column| *column == name)
     }
 
-    fn row(&self, line: u32, text: &str, types: &mut Vec<String>) -> Result<Row, RowError> {
+    fn row(&self, line: u32, text: &str, types: &mut Vec<String>) -> Result<MeasuredRow, RowError> {
         let values: Vec<&str> = cells(text).collect();
         if values.len() != self.columns.len() {
             let limit = format!("must be {}, as the header has", self.columns.len());
@@ -171,7 +171,7 @@ impl Header {
             }
             None => counts(line, number("errors", 0.0, 1e18)?, number("bits", 1.0, 1e18)?)?,
         };
-        Ok(Row { line, cycles, days, reads, page_type, temperature, rber, ln, variance })
+        Ok(MeasuredRow { line, cycles, days, reads, page_type, temperature, rber, ln, variance })
     }
 }
 
@@ -238,7 +238,7 @@ fn type_of(line: u32, name: &str, types: &mut Vec<String>) -> Result<usize, RowE
 }
 
 /// Puts page types into the order of their pages: numbers and usual names by themselves, others as they came.
-fn sort_types(rows: &mut [Row], types: &mut Vec<String>) {
+fn sort_types(rows: &mut [MeasuredRow], types: &mut Vec<String>) {
     let rank = |name: &String| {
         let usual = TYPE_ORDER.iter().position(|names| names.contains(&name.as_str()));
         usual.or_else(|| name.parse().ok()).unwrap_or(usize::MAX)
