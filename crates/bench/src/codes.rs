@@ -4,7 +4,7 @@
 //! do. `delta`: one data shard, from its old and new content. libisal goes the fastest of its own ways, and what both wrote is
 //! compared before anything is measured. All shards of a stripe stay in the second-level cache.
 
-use outlast_codes::{Code, CodeError, Decoder, Kernel, ShardSet};
+use outlast_codes::{CodeError, CodeKernel, ErasureCode, ShardDecoder, ShardSet};
 use outlast_isal::{Isal, Tables};
 use outlast_units::rng::{SplitMix, mix};
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ pub(crate) fn cases() -> impl Iterator<Item = ((usize, usize), Work)> {
 
 /// The columns of [`measure`].
 pub(crate) fn header() -> String {
-    let kernels = Kernel::ALL.iter().fold(String::new(), |mut line, kernel| {
+    let kernels = CodeKernel::ALL.iter().fold(String::new(), |mut line, kernel| {
         let _ = write!(line, " {:>9}", format!("{kernel:?}").to_lowercase());
         line
     });
@@ -62,7 +62,7 @@ struct Stripe<'a> {
 /// # Errors
 /// None but from a broken code.
 pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result<String, CodeError> {
-    let code = Code::new(k, m)?;
+    let code = ErasureCode::new(k, m)?;
     let mut rng = SplitMix::new(1, "bench.codes");
     let mut memory = vec![0; (k + 2 * m + 1) * SHARD_BYTES + 64];
     // libisal's XOR wants aligned shards, and flash pages in memory are aligned.
@@ -83,8 +83,8 @@ pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result
 
     let isal = Isal::load().ok();
     let mut contenders = Vec::new();
-    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
-        let code = Code::with_kernel(k, m, kernel)?;
+    for kernel in CodeKernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        let code = ErasureCode::with_kernel(k, m, kernel)?;
         let decoder = code.decoder(&present, &lost)?;
         contenders.push(Contender {
             name: name(kernel),
@@ -112,26 +112,26 @@ pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result
     };
     let mut line = format!("{:<16}", format!("({k},{m}) {work:?}").to_lowercase());
     let figure = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
-    for kernel in Kernel::ALL {
+    for kernel in CodeKernel::ALL {
         let _ = write!(line, " {:>9}", figure(rate(name(kernel))));
     }
-    let (best, libisal) = (rate(name(Kernel::best())), rate("libisal"));
+    let (best, libisal) = (rate(name(CodeKernel::best())), rate("libisal"));
     let ratio =
         best.zip(libisal).map_or_else(|| "-".to_owned(), |(best, libisal)| format!("{:.2}x", best / libisal));
     let _ = write!(line, " {:>9} {ratio:>13} 1.00x  {hash:016x}", figure(libisal));
     Ok(line)
 }
 
-fn name(kernel: Kernel) -> &'static str {
+fn name(kernel: CodeKernel) -> &'static str {
     match kernel {
-        Kernel::Portable => "portable",
-        Kernel::Avx2 => "avx2",
-        Kernel::Gfni256 => "gfni256",
-        Kernel::Gfni512 => "gfni512",
+        CodeKernel::Portable => "portable",
+        CodeKernel::Avx2 => "avx2",
+        CodeKernel::Gfni256 => "gfni256",
+        CodeKernel::Gfni512 => "gfni512",
     }
 }
 
-fn ours<'a>(code: Code, decoder: Decoder, work: Work) -> Run<'a> {
+fn ours<'a>(code: ErasureCode, decoder: ShardDecoder, work: Work) -> Run<'a> {
     const FITS: &str = "the shards were made for the code";
     match work {
         Work::Encode => Box::new(move |stripe, targets| code.encode(&stripe.data, targets).expect(FITS)),
@@ -185,13 +185,13 @@ fn theirs(isal: &Isal, encode: Tables, decode: Tables, work: Work, m: usize) -> 
 }
 
 /// Our matrix, row by row.
-fn rows(code: &Code) -> Result<Vec<u8>, CodeError> {
+fn rows(code: &ErasureCode) -> Result<Vec<u8>, CodeError> {
     let (k, m) = (code.data_shards(), code.parity_shards());
     (0..k * m).map(|cell| code.coefficient(cell / k, cell % k)).collect()
 }
 
 /// The matrix of a decoder, row by row: what it makes of sources that are 1 in one place.
-fn decoding_rows(decoder: &Decoder, k: usize, m: usize) -> Result<Vec<u8>, CodeError> {
+fn decoding_rows(decoder: &ShardDecoder, k: usize, m: usize) -> Result<Vec<u8>, CodeError> {
     let units: Vec<Vec<u8>> =
         (0..k).map(|source| (0..k).map(|byte| u8::from(byte == source)).collect()).collect();
     let mut rows = vec![0; k * m];

@@ -207,7 +207,7 @@ mod tests {
         for (shape, work) in codes::cases() {
             let line = codes::measure(shape, work, true).unwrap();
             let fields: Vec<&str> = line.split_whitespace().collect();
-            assert_eq!(fields.len(), 2 + outlast_codes::Kernel::ALL.len() + 4, "{line}");
+            assert_eq!(fields.len(), 2 + outlast_codes::CodeKernel::ALL.len() + 4, "{line}");
             assert!(fields[2].parse::<f64>().unwrap() > 0.0, "{line}");
         }
     }

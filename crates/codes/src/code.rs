@@ -1,9 +1,9 @@
 //! Systematic (k, m) codes on bytes.
 
 use crate::checks::{below, count, lengths, same_length};
-use crate::decoder::Decoder;
-use crate::kernels::{self, Engine, Kernel, Linear};
-use crate::matrix::Matrix;
+use crate::decoder::ShardDecoder;
+use crate::kernels::{self, CodeKernel, KernelEngine, LinearMap};
+use crate::matrix::FieldMatrix;
 use crate::{CodeError, ShardSet};
 use outlast_persist::{Damage, Persist, Reader, Writer};
 
@@ -15,16 +15,16 @@ use outlast_persist::{Damage, Persist, Reader, Writer};
 /// not depend on the kernel, nor on how a stripe was put together: by [`encode`](Self::encode) at once, or by
 /// [`accumulate`](Self::accumulate) shard by shard onto zeroed parities, in any order, shards left out being zero.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct ErasureCode {
     data: usize,
     parity: usize,
-    kernel: Kernel,
-    engine: Engine,
-    matrix: Matrix,
-    encoder: Linear,
+    kernel: CodeKernel,
+    engine: KernelEngine,
+    matrix: FieldMatrix,
+    encoder: LinearMap,
 }
 
-impl Persist for Code {
+impl Persist for ErasureCode {
     const SHAPE: u64 = outlast_persist::shape("Code", &[]);
 
     fn write(&self, to: &mut Writer<'_>) {
@@ -39,7 +39,7 @@ impl Persist for Code {
     }
 }
 
-impl Code {
+impl ErasureCode {
     /// Shards of a code at most: the nonzero elements of GF(2^8).
     pub const SHARDS_MAX: usize = 255;
 
@@ -48,20 +48,20 @@ impl Code {
     /// # Errors
     /// [`CodeError::Shape`] unless k ≥ 1 and k + m ≤ 255.
     pub fn new(k: usize, m: usize) -> Result<Self, CodeError> {
-        Self::with_kernel(k, m, Kernel::best())
+        Self::with_kernel(k, m, CodeKernel::best())
     }
 
     /// The same code with a kernel of the caller's choice: the bytes are the same.
     ///
     /// # Errors
     /// [`CodeError::Shape`] unless k ≥ 1 and k + m ≤ 255; [`CodeError::KernelMissing`] if the processor lacks it.
-    pub fn with_kernel(k: usize, m: usize, kernel: Kernel) -> Result<Self, CodeError> {
+    pub fn with_kernel(k: usize, m: usize, kernel: CodeKernel) -> Result<Self, CodeError> {
         if k == 0 || k.saturating_add(m) > Self::SHARDS_MAX {
             return Err(CodeError::Shape { data: k, parity: m });
         }
-        let engine = Engine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
-        let matrix = Matrix::parity(k, m);
-        let encoder = Linear::new(engine, &matrix);
+        let engine = KernelEngine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
+        let matrix = FieldMatrix::parity(k, m);
+        let encoder = LinearMap::new(engine, &matrix);
         Ok(Self { data: k, parity: m, kernel, engine, matrix, encoder })
     }
 
@@ -81,7 +81,7 @@ impl Code {
     }
 
     /// The kernel in use.
-    pub fn kernel(&self) -> Kernel {
+    pub fn kernel(&self) -> CodeKernel {
         self.kernel
     }
 
@@ -142,11 +142,11 @@ impl Code {
     /// # Errors
     /// [`CodeError::TooFew`] if k shards are not present; [`CodeError::AlreadyPresent`] if a wanted one is;
     /// [`CodeError::Index`] if there is no such shard.
-    pub fn decoder(&self, present: &ShardSet, wanted: &ShardSet) -> Result<Decoder, CodeError> {
-        Decoder::new(self.engine, &self.matrix, present, wanted)
+    pub fn decoder(&self, present: &ShardSet, wanted: &ShardSet) -> Result<ShardDecoder, CodeError> {
+        ShardDecoder::new(self.engine, &self.matrix, present, wanted)
     }
 
-    /// Rebuilds every missing shard of a stripe, data and parity. Without loss nothing is done; [`Code::decoder`] rebuilds into
+    /// Rebuilds every missing shard of a stripe, data and parity. Without loss nothing is done; [`ErasureCode::decoder`] rebuilds into
     /// the caller's buffers, and can be used again for the next stripe with the same shards missing.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! What a caller can get wrong.
 
-use crate::Kernel;
+use crate::CodeKernel;
 use thiserror::Error;
 
 /// Why a code cannot be built, or a call of it cannot be served. No bytes have changed when one is
@@ -17,7 +17,7 @@ pub enum CodeError {
     },
     /// This processor, or this build, lacks the instructions.
     #[error("kernel = {0:?}: this processor does not have it")]
-    KernelMissing(Kernel),
+    KernelMissing(CodeKernel),
     /// A list has the wrong number of shards.
     #[error("{list} = {found} shards: must be {expected}")]
     Count {

@@ -5,7 +5,7 @@
 //! β(M, N, i) of Greenan, Long, Miller, Schwarz, Wildani ("Building flexible, fault-tolerant flash-based storage systems",
 //! 2009), which the paper estimates, is C(MN, i) less these.
 
-use super::Natural;
+use super::NaturalNumber;
 use crate::CodeError;
 
 /// Counts of the erasure patterns of an M × N product code, by the number of erased cells.
@@ -13,9 +13,9 @@ use crate::CodeError;
 pub struct PatternCounts {
     cells: usize,
     /// All patterns, C(MN, i).
-    all: Vec<Natural>,
+    all: Vec<NaturalNumber>,
     /// Those that are forests; with M + N edges and more there are none.
-    forests: Vec<Natural>,
+    forests: Vec<NaturalNumber>,
 }
 
 impl PatternCounts {
@@ -55,17 +55,17 @@ impl PatternCounts {
     }
 
     /// Patterns of `erased` cells: C(MN, i).
-    pub fn all(&self, erased: usize) -> Natural {
-        self.all.get(erased).cloned().unwrap_or(Natural::ZERO)
+    pub fn all(&self, erased: usize) -> NaturalNumber {
+        self.all.get(erased).cloned().unwrap_or(NaturalNumber::ZERO)
     }
 
     /// Patterns of `erased` cells that are recovered.
-    pub fn recoverable(&self, erased: usize) -> Natural {
-        self.forests.get(erased).cloned().unwrap_or(Natural::ZERO)
+    pub fn recoverable(&self, erased: usize) -> NaturalNumber {
+        self.forests.get(erased).cloned().unwrap_or(NaturalNumber::ZERO)
     }
 
     /// Patterns of `erased` cells that are not: β(M, N, i).
-    pub fn unrecoverable(&self, erased: usize) -> Natural {
+    pub fn unrecoverable(&self, erased: usize) -> NaturalNumber {
         self.all(erased).minus(&self.recoverable(erased))
     }
 
@@ -93,10 +93,10 @@ impl PatternCounts {
 }
 
 /// C(n, i) for i from 0 to n.
-fn binomials(n: usize) -> Vec<Natural> {
-    let mut row = vec![Natural::from(1)];
+fn binomials(n: usize) -> Vec<NaturalNumber> {
+    let mut row = vec![NaturalNumber::from(1)];
     for i in 0..n {
-        let (next, rest) = row[i].times(&Natural::from((n - i) as u64)).divided(i as u64 + 1);
+        let (next, rest) = row[i].times(&NaturalNumber::from((n - i) as u64)).divided(i as u64 + 1);
         assert_eq!(rest, 0, "binomials are whole");
         row.push(next);
     }
@@ -108,25 +108,25 @@ fn binomials(n: usize) -> Vec<Natural> {
 /// First without isolated columns, by rows m, columns n and components r: the component of the first row has a rows and b columns,
 /// chosen in C(m−1, a−1)·C(n, b) ways, and is one of a^(b−1)·b^(a−1) trees (Scoins 1962); the rest is a forest of m − a rows,
 /// n − b columns and r − 1 components. Then any columns may be isolated. m + n − r is the number of edges.
-fn forests(rows: usize, columns: usize) -> Vec<Natural> {
-    let row_choices: Vec<Vec<Natural>> = (0..=rows).map(binomials).collect();
-    let column_choices: Vec<Vec<Natural>> = (0..=columns).map(binomials).collect();
-    let trees: Vec<Vec<Natural>> =
+fn forests(rows: usize, columns: usize) -> Vec<NaturalNumber> {
+    let row_choices: Vec<Vec<NaturalNumber>> = (0..=rows).map(binomials).collect();
+    let column_choices: Vec<Vec<NaturalNumber>> = (0..=columns).map(binomials).collect();
+    let trees: Vec<Vec<NaturalNumber>> =
         (0..=rows).map(|a| (0..=columns).map(|b| spanning_trees(a, b)).collect()).collect();
 
     // with_rows[m][n][r]
-    let mut with_rows: Vec<Vec<Vec<Natural>>> = Vec::new();
+    let mut with_rows: Vec<Vec<Vec<NaturalNumber>>> = Vec::new();
     for m in 0..=rows {
         let mut of_columns = Vec::new();
         for n in 0..=columns {
-            let mut by_components = vec![Natural::ZERO; m + 1];
+            let mut by_components = vec![NaturalNumber::ZERO; m + 1];
             if m == 0 && n == 0 {
-                by_components[0] = Natural::from(1);
+                by_components[0] = NaturalNumber::from(1);
             }
             for a in 1..=m {
                 for b in 0..=n {
                     let rest = &with_rows[m - a][n - b];
-                    if trees[a][b].is_zero() || rest.iter().all(Natural::is_zero) {
+                    if trees[a][b].is_zero() || rest.iter().all(NaturalNumber::is_zero) {
                         continue;
                     }
                     let ways = row_choices[m - 1][a - 1].times(&column_choices[n][b]).times(&trees[a][b]);
@@ -140,7 +140,7 @@ fn forests(rows: usize, columns: usize) -> Vec<Natural> {
         with_rows.push(of_columns);
     }
 
-    let mut by_edges = vec![Natural::ZERO; rows + columns];
+    let mut by_edges = vec![NaturalNumber::ZERO; rows + columns];
     for (n, by_components) in with_rows[rows].iter().enumerate() {
         for (r, forests) in by_components.iter().enumerate().filter(|(_, forests)| !forests.is_zero()) {
             by_edges[rows + n - r].add(&column_choices[columns][n].times(forests));
@@ -150,10 +150,10 @@ fn forests(rows: usize, columns: usize) -> Vec<Natural> {
 }
 
 /// Spanning trees of `K_{a,b}`, where one vertex alone is a tree.
-fn spanning_trees(a: usize, b: usize) -> Natural {
+fn spanning_trees(a: usize, b: usize) -> NaturalNumber {
     match (a, b) {
-        (1, 0) | (0, 1) => Natural::from(1),
-        (0, _) | (_, 0) => Natural::ZERO,
-        _ => Natural::from(a as u64).power(b - 1).times(&Natural::from(b as u64).power(a - 1)),
+        (1, 0) | (0, 1) => NaturalNumber::from(1),
+        (0, _) | (_, 0) => NaturalNumber::ZERO,
+        _ => NaturalNumber::from(a as u64).power(b - 1).times(&NaturalNumber::from(b as u64).power(a - 1)),
     }
 }

@@ -5,12 +5,12 @@ mod natural;
 mod pattern;
 
 pub use counts::PatternCounts;
-pub use natural::Natural;
-pub use pattern::{Line, Pattern, Peeling, Step};
+pub use natural::NaturalNumber;
+pub use pattern::{CodeLine, ErasurePattern, PeelingPlan, PeelingStep};
 
 use crate::checks::{count, lengths};
-use crate::kernels::{self, Engine, Kernel};
-use crate::{Code, CodeError};
+use crate::kernels::{self, CodeKernel, KernelEngine};
+use crate::{CodeError, ErasureCode};
 
 /// M rows (cards) × N columns (the pages of a block, one of them parity): the last cell of each row is the XOR of the row, the last
 /// row the XOR of the others. Flexible's "(7,1)-MDS (card) + (63,1)-MDS (block)" is 8 × 64. Cells are given row by row; data
@@ -22,7 +22,7 @@ use crate::{Code, CodeError};
 pub struct ProductCode {
     rows: usize,
     columns: usize,
-    engine: Engine,
+    engine: KernelEngine,
 }
 
 impl ProductCode {
@@ -31,20 +31,20 @@ impl ProductCode {
     /// # Errors
     /// [`CodeError::Product`] unless rows and columns are 2 to 255.
     pub fn new(rows: usize, columns: usize) -> Result<Self, CodeError> {
-        Self::with_kernel(rows, columns, Kernel::best())
+        Self::with_kernel(rows, columns, CodeKernel::best())
     }
 
     /// The same code with a kernel of the caller's choice: the bytes are the same.
     ///
     /// # Errors
     /// [`CodeError::Product`] unless rows and columns are 2 to 255; [`CodeError::KernelMissing`] if the processor lacks it.
-    pub fn with_kernel(rows: usize, columns: usize, kernel: Kernel) -> Result<Self, CodeError> {
+    pub fn with_kernel(rows: usize, columns: usize, kernel: CodeKernel) -> Result<Self, CodeError> {
         for (field, value) in [("rows", rows), ("columns", columns)] {
-            if !(2..=Code::SHARDS_MAX).contains(&value) {
+            if !(2..=ErasureCode::SHARDS_MAX).contains(&value) {
                 return Err(CodeError::Product { field, value, limit: "2 to 255" });
             }
         }
-        let engine = Engine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
+        let engine = KernelEngine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
         Ok(Self { rows, columns, engine })
     }
 
@@ -59,15 +59,15 @@ impl ProductCode {
     }
 
     /// The pattern of this code in which nothing is erased.
-    pub fn intact(&self) -> Pattern {
-        Pattern::new(self.rows, self.columns)
+    pub fn intact(&self) -> ErasurePattern {
+        ErasurePattern::new(self.rows, self.columns)
     }
 
     /// How `pattern` is rebuilt cell by cell, and what is left of it.
     ///
     /// # Errors
     /// [`CodeError::Product`] if the pattern is one of another code.
-    pub fn peel(&self, pattern: &Pattern) -> Result<Peeling, CodeError> {
+    pub fn peel(&self, pattern: &ErasurePattern) -> Result<PeelingPlan, CodeError> {
         self.own(pattern)?;
         Ok(pattern.peel())
     }
@@ -76,7 +76,7 @@ impl ProductCode {
     ///
     /// # Errors
     /// [`CodeError::Product`] if the pattern is one of another code.
-    pub fn is_recoverable(&self, pattern: &Pattern) -> Result<bool, CodeError> {
+    pub fn is_recoverable(&self, pattern: &ErasurePattern) -> Result<bool, CodeError> {
         Ok(self.peel(pattern)?.stuck.is_empty())
     }
 
@@ -95,10 +95,10 @@ impl ProductCode {
     pub fn encode(&self, cells: &mut [&mut [u8]]) -> Result<(), CodeError> {
         self.check(cells)?;
         for row in 0..self.rows - 1 {
-            self.rebuild(cells, Step { row, column: self.columns - 1, by: Line::Row });
+            self.rebuild(cells, PeelingStep { row, column: self.columns - 1, by: CodeLine::Row });
         }
         for column in 0..self.columns {
-            self.rebuild(cells, Step { row: self.rows - 1, column, by: Line::Column });
+            self.rebuild(cells, PeelingStep { row: self.rows - 1, column, by: CodeLine::Column });
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ impl ProductCode {
     /// # Errors
     /// [`CodeError::Unrecoverable`] if cells are left; [`CodeError::Count`], [`CodeError::Length`] or [`CodeError::Product`] if
     /// cells or pattern are not those of this code.
-    pub fn decode(&self, cells: &mut [&mut [u8]], pattern: &Pattern) -> Result<(), CodeError> {
+    pub fn decode(&self, cells: &mut [&mut [u8]], pattern: &ErasurePattern) -> Result<(), CodeError> {
         self.check(cells)?;
         let peeling = self.peel(pattern)?;
         for &step in &peeling.steps {
@@ -135,14 +135,14 @@ impl ProductCode {
     }
 
     /// Overwrites the cell of `step` with the XOR of the others of its line.
-    fn rebuild(&self, cells: &mut [&mut [u8]], step: Step) {
+    fn rebuild(&self, cells: &mut [&mut [u8]], step: PeelingStep) {
         let cell = step.row * self.columns + step.column;
         let (start, stride, count) = match step.by {
-            Line::Row => (step.row * self.columns, 1, self.columns),
-            Line::Column => (step.column, self.columns, self.rows),
+            CodeLine::Row => (step.row * self.columns, 1, self.columns),
+            CodeLine::Column => (step.column, self.columns, self.rows),
         };
         let target = std::mem::take(&mut cells[cell]);
-        let mut sources: [&[u8]; Code::SHARDS_MAX] = [&[]; Code::SHARDS_MAX];
+        let mut sources: [&[u8]; ErasureCode::SHARDS_MAX] = [&[]; ErasureCode::SHARDS_MAX];
         let others = (0..count).map(|i| start + i * stride).filter(|&other| other != cell);
         for (source, other) in sources.iter_mut().zip(others) {
             *source = &*cells[other];
@@ -156,7 +156,7 @@ impl ProductCode {
         lengths("cells", cells, cells[0].len())
     }
 
-    fn own(&self, pattern: &Pattern) -> Result<(), CodeError> {
+    fn own(&self, pattern: &ErasurePattern) -> Result<(), CodeError> {
         for (field, value, own) in [
             ("pattern.rows", pattern.rows(), self.rows),
             ("pattern.columns", pattern.columns(), self.columns),

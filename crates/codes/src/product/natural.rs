@@ -5,12 +5,12 @@ use std::fmt::{self, Write as _};
 
 /// A natural number of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Natural {
+pub struct NaturalNumber {
     /// Least significant first; the last is not zero, so that zero has none.
     limbs: Vec<u64>,
 }
 
-impl Natural {
+impl NaturalNumber {
     pub(crate) const ZERO: Self = Self { limbs: Vec::new() };
 
     pub(crate) fn is_zero(&self) -> bool {
@@ -124,26 +124,26 @@ impl Natural {
     }
 }
 
-impl From<u64> for Natural {
+impl From<u64> for NaturalNumber {
     fn from(value: u64) -> Self {
         Self { limbs: vec![value] }.trimmed()
     }
 }
 
-impl Ord for Natural {
+impl Ord for NaturalNumber {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_length = self.limbs.len().cmp(&other.limbs.len());
         by_length.then_with(|| self.limbs.iter().rev().cmp(other.limbs.iter().rev()))
     }
 }
 
-impl PartialOrd for Natural {
+impl PartialOrd for NaturalNumber {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl fmt::Display for Natural {
+impl fmt::Display for NaturalNumber {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// The largest power of ten in a limb.
         const CHUNK: u64 = 10_000_000_000_000_000_000;
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
     use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 
-    fn natural(value: u128) -> Natural {
-        Natural { limbs: vec![value as u64, (value >> 64) as u64] }.trimmed()
+    fn natural(value: u128) -> NaturalNumber {
+        NaturalNumber { limbs: vec![value as u64, (value >> 64) as u64] }.trimmed()
     }
 
     proptest! {
@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn numbers_beyond_doubles_have_ratios_and_logarithms() {
-        let huge = Natural::from(10).power(400);
+        let huge = NaturalNumber::from(10).power(400);
         assert_eq!(huge.to_string(), format!("1{}", "0".repeat(400)));
-        assert!((huge.ratio(&Natural::from(10).power(399)) - 10.0).abs() < 1e-14);
+        assert!((huge.ratio(&NaturalNumber::from(10).power(399)) - 10.0).abs() < 1e-14);
         assert!((huge.ln() - 400.0 * 10f64.ln()).abs() < 1e-12);
         assert!(huge.to_f64().is_infinite() && huge.to_u128().is_none());
-        assert_eq!((Natural::ZERO.to_string(), Natural::ZERO.to_f64()), ("0".to_owned(), 0.0));
+        assert_eq!((NaturalNumber::ZERO.to_string(), NaturalNumber::ZERO.to_f64()), ("0".to_owned(), 0.0));
         assert_eq!(huge.divided(7).1, 4, "10^400 = 3^400 = 3^4 = 4 modulo 7");
     }
 }

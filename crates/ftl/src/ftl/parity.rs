@@ -3,7 +3,7 @@
 use super::{Ftl, shards};
 use crate::layout::Layout;
 use crate::stripes::{Role, Stripes};
-use outlast_codes::Code;
+use outlast_codes::ErasureCode;
 use outlast_decisions::SuperblockState;
 use outlast_media::{BlankUnit, SlotContents, UnitBytes};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
@@ -128,7 +128,7 @@ impl Ftl {
         }
     }
 
-    fn code_of_line(line: Line, code: &Stripes) -> Option<&Code> {
+    fn code_of_line(line: Line, code: &Stripes) -> Option<&ErasureCode> {
         match line.axis {
             Axis::Dies => code.code(),
             Axis::Block => code.block_code(),

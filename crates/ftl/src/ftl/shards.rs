@@ -1,6 +1,6 @@
 //! Units as shards of an erasure code: their bytes, and their tags beside.
 
-use outlast_codes::{Code, Decoder};
+use outlast_codes::{ErasureCode, ShardDecoder};
 use outlast_media::{BlankUnit, UnitBytes};
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ const FITS: &str = "units are of one length, and a line has no more of them than
 /// The parities of `data`, each with its number in the code; those that are left out are zero. The bytes go into `blanks`, one for each
 /// parity, or none where no unit of `data` has any.
 pub(super) fn encode<'a>(
-    code: &Code,
+    code: &ErasureCode,
     data: impl Iterator<Item = (usize, &'a UnitBytes)>,
     mut blanks: Vec<BlankUnit>,
 ) -> Vec<UnitBytes> {
@@ -55,7 +55,7 @@ pub(super) fn encode<'a>(
 }
 
 /// The one unit that `decoder` gives, from units by their number in the code; those that are absent are zero. `length`: bytes of a unit.
-pub(super) fn rebuild(decoder: &Decoder, units: &[Option<&UnitBytes>], length: usize) -> UnitBytes {
+pub(super) fn rebuild(decoder: &ShardDecoder, units: &[Option<&UnitBytes>], length: usize) -> UnitBytes {
     let sources = || decoder.sources().iter().map(|&index| units[index]);
     let tags: Vec<[u8; 4]> = sources().map(|unit| unit.map_or(0, UnitBytes::tag).to_le_bytes()).collect();
     let tags: Vec<&[u8]> = tags.iter().map(<[u8; 4]>::as_slice).collect();
@@ -85,7 +85,7 @@ mod tests {
         fn parity_is_the_codes_and_gives_back_any_unit(
             shape in (1usize..6, 1usize..4), units in proptest::collection::vec(proptest::option::of((any::<u32>(), any::<bool>())), 6), seed: u8,
         ) {
-            let code = Code::new(shape.0, shape.1).unwrap();
+            let code = ErasureCode::new(shape.0, shape.1).unwrap();
             let bytes = |index: usize, (tag, has_bytes): (u32, bool)| {
                 let bytes: Vec<u8> = (0..80).map(|at| seed ^ (at * 7 + index * 31) as u8).collect();
                 if has_bytes { UnitBytes::new(tag, &bytes) } else { UnitBytes::zero(tag) }
