@@ -19,15 +19,17 @@ const CHANGED: usize = 3;
 const SHAPES: [(usize, usize); 4] = [(7, 1), (15, 1), (6, 2), (8, 3)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum CodeTask {
     Encode,
     Delta,
     Decode,
 }
 
 /// What is measured, in the order of the table.
-pub(crate) fn cases() -> impl Iterator<Item = ((usize, usize), Work)> {
-    SHAPES.into_iter().flat_map(|shape| [Work::Encode, Work::Delta, Work::Decode].map(|work| (shape, work)))
+pub(crate) fn cases() -> impl Iterator<Item = ((usize, usize), CodeTask)> {
+    SHAPES
+        .into_iter()
+        .flat_map(|shape| [CodeTask::Encode, CodeTask::Delta, CodeTask::Decode].map(|work| (shape, work)))
 }
 
 /// The columns of [`measure`].
@@ -40,17 +42,17 @@ pub(crate) fn header() -> String {
 }
 
 /// Reads a stripe, writes the shards.
-type Run<'a> = Box<dyn FnMut(&Stripe, &mut [&mut [u8]]) + 'a>;
+type StripeTask<'a> = Box<dyn FnMut(&StripeShards, &mut [&mut [u8]]) + 'a>;
 
 /// One kernel, or one way of libisal.
-struct Contender<'a> {
+struct KernelContender<'a> {
     name: &'static str,
-    run: Run<'a>,
+    run: StripeTask<'a>,
     seconds: Vec<f64>,
 }
 
 /// The shards that are read.
-struct Stripe<'a> {
+struct StripeShards<'a> {
     data: Vec<&'a [u8]>,
     new: &'a [u8],
     /// What a decoder reads.
@@ -61,7 +63,7 @@ struct Stripe<'a> {
 ///
 /// # Errors
 /// None but from a broken code.
-pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result<String, CodeError> {
+pub(crate) fn measure((k, m): (usize, usize), work: CodeTask, quick: bool) -> Result<String, CodeError> {
     let code = ErasureCode::new(k, m)?;
     let mut rng = SplitMix::new(1, "bench.codes");
     let mut memory = vec![0; (k + 2 * m + 1) * SHARD_BYTES + 64];
@@ -79,14 +81,14 @@ pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result
     let lost = ShardSet::first(m);
     let present: ShardSet = (m..k + m).collect();
     let sources = data[m..].iter().copied().chain(parity.iter().map(|shard| &**shard)).collect();
-    let stripe = Stripe { data, new: &*new[0], sources };
+    let stripe = StripeShards { data, new: &*new[0], sources };
 
     let isal = Isal::load().ok();
     let mut contenders = Vec::new();
     for kernel in CodeKernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
         let code = ErasureCode::with_kernel(k, m, kernel)?;
         let decoder = code.decoder(&present, &lost)?;
-        contenders.push(Contender {
+        contenders.push(KernelContender {
             name: name(kernel),
             run: ours(code, decoder, work),
             seconds: Vec::new(),
@@ -96,13 +98,13 @@ pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result
         let encode = isal.tables(k, m, &rows(&code)?);
         let decode = isal.tables(k, m, &decoding_rows(&code.decoder(&present, &lost)?, k, m)?);
         for run in theirs(isal, encode, decode, work, m) {
-            contenders.push(Contender { name: "libisal", run, seconds: Vec::new() });
+            contenders.push(KernelContender { name: "libisal", run, seconds: Vec::new() });
         }
     }
     let hash = compare(&mut contenders, &stripe, &mut targets);
     race(&mut contenders, &stripe, &mut targets, quick);
 
-    let bytes = if work == Work::Delta { SHARD_BYTES } else { k * SHARD_BYTES } as f64;
+    let bytes = if work == CodeTask::Delta { SHARD_BYTES } else { k * SHARD_BYTES } as f64;
     let rate = |name: &str| {
         let seconds = contenders
             .iter()
@@ -131,47 +133,47 @@ fn name(kernel: CodeKernel) -> &'static str {
     }
 }
 
-fn ours<'a>(code: ErasureCode, decoder: ShardDecoder, work: Work) -> Run<'a> {
+fn ours<'a>(code: ErasureCode, decoder: ShardDecoder, work: CodeTask) -> StripeTask<'a> {
     const FITS: &str = "the shards were made for the code";
     match work {
-        Work::Encode => Box::new(move |stripe, targets| code.encode(&stripe.data, targets).expect(FITS)),
-        Work::Delta => Box::new(move |stripe, targets| {
+        CodeTask::Encode => Box::new(move |stripe, targets| code.encode(&stripe.data, targets).expect(FITS)),
+        CodeTask::Delta => Box::new(move |stripe, targets| {
             code.update(CHANGED, stripe.data[CHANGED], stripe.new, targets).expect(FITS);
         }),
-        Work::Decode => {
+        CodeTask::Decode => {
             Box::new(move |stripe, targets| decoder.rebuild(&stripe.sources, targets).expect(FITS))
         }
     }
 }
 
 /// The ways in which libisal can do it: its general functions, and where they apply those of RAID.
-fn theirs(isal: &Isal, encode: Tables, decode: Tables, work: Work, m: usize) -> Vec<Run<'_>> {
+fn theirs(isal: &Isal, encode: Tables, decode: Tables, work: CodeTask, m: usize) -> Vec<StripeTask<'_>> {
     const ALIGNED: &str = "the shards are aligned";
-    let mut ways: Vec<Run> = Vec::new();
+    let mut ways: Vec<StripeTask> = Vec::new();
     match (work, m) {
-        (Work::Encode, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Encode, 1) => ways.push(Box::new(|stripe, targets| {
             assert!(isal.xor(&stripe.data, targets[0]), "{ALIGNED}");
         })),
-        (Work::Decode, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Decode, 1) => ways.push(Box::new(|stripe, targets| {
             assert!(isal.xor(&stripe.sources, targets[0]), "{ALIGNED}");
         })),
-        (Work::Delta, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Delta, 1) => ways.push(Box::new(|stripe, targets| {
             assert!(isal.xor_into(stripe.data[CHANGED], stripe.new, targets[0]), "{ALIGNED}");
         })),
-        (Work::Encode, 2) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Encode, 2) => ways.push(Box::new(|stripe, targets| {
             let [p, q] = targets else { unreachable!("two parities") };
             assert!(isal.p_and_q(&stripe.data, &mut [&mut **p, &mut **q]), "{ALIGNED}");
         })),
         _ => {}
     }
     match work {
-        Work::Encode => {
+        CodeTask::Encode => {
             ways.push(Box::new(move |stripe, targets| isal.encode(&encode, &stripe.data, targets)));
         }
-        Work::Decode => {
+        CodeTask::Decode => {
             ways.push(Box::new(move |stripe, targets| isal.encode(&decode, &stripe.sources, targets)));
         }
-        Work::Delta => {
+        CodeTask::Delta => {
             let mut memory = vec![0; SHARD_BYTES + 64];
             let skip = memory.as_ptr().align_offset(64);
             ways.push(Box::new(move |stripe, targets| {
@@ -201,7 +203,7 @@ fn decoding_rows(decoder: &ShardDecoder, k: usize, m: usize) -> Result<Vec<u8>, 
 }
 
 /// All write the same bytes; a hash of them.
-fn compare(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u8]]) -> u64 {
+fn compare(contenders: &mut [KernelContender], stripe: &StripeShards, targets: &mut [&mut [u8]]) -> u64 {
     let mut first: Option<Vec<Vec<u8>>> = None;
     for contender in contenders {
         // A delta adds to what is there.
@@ -222,7 +224,7 @@ fn compare(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u
 
 /// Takes turns, so that whatever disturbs the machine disturbs all alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark measures")]
-fn race(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u8]], quick: bool) {
+fn race(contenders: &mut [KernelContender], stripe: &StripeShards, targets: &mut [&mut [u8]], quick: bool) {
     let (rounds, calls) = if quick { (3, 10) } else { (101, 100) };
     for _ in 0..rounds {
         for contender in &mut *contenders {

@@ -17,7 +17,7 @@ const ADDRESSES: u64 = 1000;
 
 /// The cost of a write in microseconds: of the thread that serves, and of the whole process.
 #[derive(Clone, Copy)]
-struct Cost {
+struct WriteCost {
     thread: f64,
     process: f64,
 }
@@ -70,7 +70,7 @@ fn of_image(
     options: ImageOptions,
     writes: u32,
     turn: u32,
-) -> Result<Cost, String> {
+) -> Result<WriteCost, String> {
     remove_dir_all(folder).ok();
     let opened = DeviceImage::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
     let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
@@ -83,7 +83,7 @@ fn give(
     machine: &mut ServedDevice,
     writes: u32,
     turn: u32,
-) -> Result<Cost, String> {
+) -> Result<WriteCost, String> {
     let (data, mut done, mut now) = (vec![7; WRITE], Vec::new(), Nanos::ZERO);
     let (thread, process) = (cpu_s(), process_s());
     for first in (0..writes).step_by(turn as usize) {
@@ -106,7 +106,7 @@ fn give(
             .map_err(|error| error.to_string())?;
     }
     let each = |seconds: f64| seconds / f64::from(writes) * 1e6;
-    Ok(Cost { thread: each(cpu_s() - thread), process: each(process_s() - process) })
+    Ok(WriteCost { thread: each(cpu_s() - thread), process: each(process_s() - process) })
 }
 
 /// Processor time of all threads, in seconds.

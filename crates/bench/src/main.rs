@@ -45,7 +45,7 @@ mod traces;
 use std::process::ExitCode;
 
 /// A benchmark that says what it found in a line; whether it is to be quick.
-type Measure<'a> = &'a dyn Fn(bool) -> Result<String, String>;
+type BenchFn<'a> = &'a dyn Fn(bool) -> Result<String, String>;
 
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 fn main() -> ExitCode {
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, Measure<'_>); 10] = [
+    let lines: [(&str, bool, BenchFn<'_>); 10] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),

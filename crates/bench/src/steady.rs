@@ -20,7 +20,7 @@ fn name(policy: VictimPolicy) -> String {
 }
 
 /// A drive and what writes to it.
-struct Drive {
+struct RandomDrive {
     skew: String,
     workload: String,
     policy: VictimPolicy,
@@ -30,7 +30,7 @@ struct Drive {
     seed: u64,
 }
 
-impl Drive {
+impl RandomDrive {
     /// Small, so that many can be judged, with as many superblocks as real drives have.
     fn draw(rng: &mut SplitMix) -> Self {
         let theta = 0.8 + 0.2 * rng.unit();
@@ -70,7 +70,7 @@ impl Drive {
     }
 }
 
-impl fmt::Display for Drive {
+impl fmt::Display for RandomDrive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spare = self.spare * 100.0;
         write!(f, "{:<10} {spare:>4.1} % {:<14} {:>11}", self.skew, name(self.policy), self.superblocks)
@@ -78,18 +78,18 @@ impl fmt::Display for Drive {
 }
 
 /// Where preconditioning of one drive ended.
-struct End {
+struct PreconditionEnd {
     reached: bool,
     drive_writes: f64,
     amplification: f64,
 }
 
-fn end(scenario: &str) -> Result<End, String> {
+fn end(scenario: &str) -> Result<PreconditionEnd, String> {
     let (scenario, _) = parse_text(scenario).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
     let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     let state = result.summary.steady_state.precondition;
-    Ok(End {
+    Ok(PreconditionEnd {
         reached: state.reached == Some(true),
         drive_writes: state.drive_writes,
         amplification: state.write_amplification.unwrap_or(1.0),
@@ -98,15 +98,15 @@ fn end(scenario: &str) -> Result<End, String> {
 
 /// What the drives of one policy, or of all, come to.
 #[derive(Default)]
-struct Sums {
+struct PolicySums {
     costs: Vec<f64>,
     unreached: u32,
     missed: u32,
     worst: f64,
 }
 
-impl Sums {
-    fn add(&mut self, found: &End, error: f64) {
+impl PolicySums {
+    fn add(&mut self, found: &PreconditionEnd, error: f64) {
         self.costs.push(found.drive_writes);
         if found.reached {
             self.worst = self.worst.max(error.abs());
@@ -117,7 +117,7 @@ impl Sums {
     }
 }
 
-impl fmt::Display for Sums {
+impl fmt::Display for PolicySums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut costs = self.costs.clone();
         costs.sort_by(f64::total_cmp);
@@ -144,10 +144,10 @@ pub(crate) fn measure(quick: bool, seed: Option<u64>) -> Result<(), String> {
         "skew       spare  policy         superblocks  reached  drive writes     WAF  WAF at 30    error"
     );
     let mut rng = SplitMix::new(seed.unwrap_or(SEED), "bench.steady");
-    let mut by_policy: Vec<Sums> = VictimPolicy::ALL.iter().map(|_| Sums::default()).collect();
-    let mut all = Sums::default();
+    let mut by_policy: Vec<PolicySums> = VictimPolicy::ALL.iter().map(|_| PolicySums::default()).collect();
+    let mut all = PolicySums::default();
     for _ in 0..if quick { 20 } else { 200 } {
-        let drive = Drive::draw(&mut rng);
+        let drive = RandomDrive::draw(&mut rng);
         let found = end(&drive.scenario(""))?;
         let to = TRUTH + 2.5;
         let long = format!(", min_drive_writes = {to}, max_drive_writes = {to}, round = 0.1, rounds = 50");

@@ -132,7 +132,7 @@ impl ErasureCode {
         self.add(index, new, Some(old), parity)
     }
 
-    /// Whether the data can be rebuilt from the shards of `present`. Numbers from k + m on do not count.
+    /// True if the data can be rebuilt from the shards of `present`. Numbers from k + m on do not count.
     pub fn can_recover(&self, present: &ShardSet) -> bool {
         (0..self.shards()).filter(|&shard| present.contains(shard)).count() >= self.data
     }

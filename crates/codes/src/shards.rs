@@ -33,7 +33,7 @@ impl ShardSet {
         self
     }
 
-    /// Whether `shard` is in it.
+    /// True if `shard` is in it.
     #[inline]
     pub const fn contains(&self, shard: usize) -> bool {
         shard < 256 && self.0[shard / 64] >> (shard % 64) & 1 == 1
@@ -46,7 +46,7 @@ impl ShardSet {
         (a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()) as usize
     }
 
-    /// Whether nothing is in it.
+    /// True if nothing is in it.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }

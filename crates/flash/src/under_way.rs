@@ -93,7 +93,7 @@ impl<T: Copy> Flash<T> {
             let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
             let own = self.ops.slots().get(op as usize).filter(|_| is_new);
             let own = own.filter(|own| is_read.is_none_or(|is_read| is_read == (own.kind == Kind::Read)));
-            let own = own.filter(|own| own.kind != Kind::Read || self.unit.has(own.mask));
+            let own = own.filter(|own| own.kind != Kind::Read || self.unit.contains(own.mask));
             own.map(Op::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
         };

@@ -36,15 +36,15 @@ impl DefectConfig {
 /// One physical block of a set of dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAddress {
-    /// Its die, counted within the set.
+    /// Die, counted within the set.
     pub die: LocalDie,
-    /// Its plane in the die.
+    /// Plane within the die.
     pub plane: u16,
-    /// Its place in the plane.
+    /// Block within the plane.
     pub block: BlockId,
 }
 
-/// Bookkeeping of physical blocks. It asserts that bad ones are left alone; how far blocks are programmed is the business of
+/// Wear and bad blocks of a set of dies. Asserts that bad blocks are not erased; how far blocks are programmed is the business of
 /// [`ProgramOrder`](crate::ProgramOrder).
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct PhysicalBlocks {
@@ -62,7 +62,7 @@ pub struct PhysicalBlocks {
 }
 
 impl PhysicalBlocks {
-    /// Whether each block of `dies` dies is bad from the factory, plane by plane, drawn from `seed`.
+    /// For each block of `dies` dies, true if it is bad from the factory, plane by plane, drawn from `seed`.
     pub fn bad_when_new(
         geometry: &Geometry,
         dies: u16,
@@ -75,7 +75,7 @@ impl PhysicalBlocks {
         (0..planes * u64::from(geometry.blocks_per_plane)).map(move |_| share > 0.0 && rng.unit() < share)
     }
 
-    /// No block at all: for a translation layer that is checked and not used.
+    /// A table without blocks, for a translation layer whose settings are checked and which is not used.
     pub fn none(geometry: &Geometry) -> Self {
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
@@ -153,13 +153,13 @@ impl PhysicalBlocks {
         self.cycles[self.index(at)]
     }
 
-    /// Whether a block is bad.
+    /// True if a block is bad.
     #[inline]
     pub fn is_bad(&self, at: BlockAddress) -> bool {
         self.bad[self.index(at)]
     }
 
-    /// Declares a block bad, for ever.
+    /// Marks a block as bad, permanently.
     pub fn retire(&mut self, at: BlockAddress) {
         let index = self.index(at);
         self.bad[index] = true;
@@ -191,7 +191,7 @@ impl PhysicalBlocks {
         &self.cycles
     }
 
-    /// Whether each block is bad, in the order of [`PhysicalBlocks::all_cycles`].
+    /// For each block, true if it is bad, in the order of [`PhysicalBlocks::all_cycles`].
     pub fn all_bad(&self) -> impl Iterator<Item = bool> {
         self.bad.iter().copied()
     }

@@ -1,4 +1,4 @@
-//! The truth about raw bit errors: what every block of a set of dies has been through, and the error rate that follows.
+//! Ground truth of raw bit errors: wear, age and reads of every block of a set of dies, and the error rate that follows.
 
 mod block;
 mod calm;
@@ -20,7 +20,7 @@ use outlast_units::{BlockIndex, Group, IndexVec, JsonSchema, Nanos, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// What a read disturbs.
+/// Scope of read disturbance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadScope {
@@ -31,25 +31,25 @@ pub enum ReadScope {
     Page,
 }
 
-/// What the cells are made of. Each part has been validated by the caller.
+/// Settings of the cells, validated by the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct CellsConfig<'a> {
     /// The chip's mean error rate.
     pub model: &'a RberModel,
-    /// How blocks differ from it.
+    /// Variation of blocks about that rate.
     pub variation: BlockVariation,
-    /// How page types differ from it; `None`: they do not.
+    /// Factors of page types; `None`: page types do not differ.
     pub page_types: Option<&'a PageTypes>,
-    /// What a read disturbs.
+    /// Scope of read disturbance.
     pub scope: ReadScope,
 }
 
-/// Where the error rate first reached [`SATURATED_RBER`].
+/// A sensing whose error rate reached [`SATURATED_RBER`].
 #[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
 pub struct RberSaturation {
     /// The block, in the order of [`crate::PhysicalBlocks::index`].
     pub block: BlockIndex,
-    /// Its P/E cycles.
+    /// P/E cycles of the block.
     pub cycles: u32,
     /// Days since the page was written.
     pub days: f64,
@@ -57,7 +57,7 @@ pub struct RberSaturation {
     pub reads: u32,
 }
 
-/// What a sensing of a row sees.
+/// Result of a sensing of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RowSensing {
     /// ln RBER, at most ln 0.5.
@@ -94,14 +94,14 @@ pub struct FlashCells {
     /// Reads at which the alarm of a block goes off, by type of the row that is read; empty unless reads disturb only their page.
     #[persist(each)]
     row_alarms: Vec<u32>,
-    /// Types of rows, which alternate from row to row.
+    /// Number of row types, which alternate from row to row.
     #[persist(skip)]
     types: usize,
     /// Blocks whose alarm has gone off.
     alarms: VecDeque<BlockIndex>,
     saturations: u64,
     first_saturation: Option<RberSaturation>,
-    /// The model at the cycles last asked for, at one day and one read.
+    /// Cached coefficients of the model, with the cycles that they belong to: blocks are often as worn as the one before.
     unit_parts: (u32, RberParts),
     first_block: u64,
     seed: u64,
@@ -117,13 +117,13 @@ pub struct DataAge(u32);
 /// The unit of program times.
 const TICK: Nanos = Nanos::millis(100);
 const DAYS_PER_TICK: f64 = 1.0 / 864_000.0;
-/// Later than any program: what has not been written is of no age.
+/// Program time of a group that holds nothing: later than any other, so that its age is 0.
 const UNWRITTEN: u32 = u32::MAX;
-/// No alarm.
+/// Read count of an alarm that never goes off.
 const NEVER: u32 = u32::MAX;
 
 impl FlashCells {
-    /// Resident bytes of the cells of `blocks` blocks of `rows` rows with `groups` groups.
+    /// Resident bytes of the state of `blocks` blocks of `rows` rows with `groups` groups.
     pub fn bytes(blocks: u64, rows: u64, groups: u64, scope: ReadScope) -> u64 {
         let by_row = match scope {
             ReadScope::Block => 0,
@@ -220,7 +220,7 @@ impl FlashCells {
         self.first_saturation = None;
     }
 
-    /// A block was erased and has now been through `cycles` P/E cycles. Its alarm is off.
+    /// Resets a block that was erased and now has `cycles` P/E cycles. Its alarm is switched off.
     pub fn erased(&mut self, block: BlockIndex, cycles: u32) {
         self.wear(block, cycles);
         self.blocks[block].reads = 0;
@@ -235,7 +235,7 @@ impl FlashCells {
         }
     }
 
-    /// Some of a group was written now. A group is as old as the first data in it.
+    /// Sets the program time of a group that is written now, unless it holds older data: a group is as old as the first data in it.
     #[inline]
     pub fn programmed(&mut self, group: Group, now: Nanos) {
         let now = self.ticks(now);
@@ -243,12 +243,12 @@ impl FlashCells {
         *first = (*first).min(now);
     }
 
-    /// A group holds nothing any more, or nothing yet: its age begins with what is written to it next.
+    /// Empties a group: its age begins with the next write to it.
     pub fn forget(&mut self, group: Group) {
         self.programmed[group] = UNWRITTEN;
     }
 
-    /// What a sensing of row `row` of a block sees; afterwards it counts as a read. `group` is the one that the row was written with.
+    /// Senses row `row` of a block, which counts as a read. `group` is the one that the row was written with.
     #[inline]
     pub fn sense(&mut self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RowSensing {
         let age = self.age(group, now).0;
@@ -273,13 +273,13 @@ impl FlashCells {
         sensing
     }
 
-    /// What a sensing of row `row` of a block would see: a look that disturbs nothing.
-    pub fn look(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RowSensing {
+    /// The result that a sensing of row `row` of a block would have, without disturbing anything.
+    pub fn preview_sensing(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RowSensing {
         let luck = self.blocks[block].luck_of_row(row);
         RowSensing { ln_rber: self.ln_rber(block, row, group, now), luck }
     }
 
-    /// Where reads disturb only their page: one more of a row. Returns those before it, and whether the block's alarm goes off.
+    /// Counts a read of a row, where reads disturb only their page. Returns the reads before it, and true if the alarm of the block goes off.
     #[inline(never)]
     fn count_row(&mut self, block: BlockIndex, row: Row) -> (u32, bool) {
         let alarm = self.row_alarms[block.index() * self.types + row.index() % self.types];
@@ -289,7 +289,7 @@ impl FlashCells {
         (before, *counter >= alarm)
     }
 
-    /// ln RBER that a sensing would see: a look that disturbs nothing.
+    /// ln RBER that a sensing would see, without disturbing anything.
     #[inline]
     pub fn ln_rber(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> f64 {
         let age = self.age(group, now).0;
@@ -301,8 +301,8 @@ impl FlashCells {
         let record = &self.blocks[block];
         let (days, reads) = (self.days(group, now), f64::from(self.row_reads(block, row)));
         let parts = self.model.parts(f64::from(record.cycles), days, reads);
-        let own = self.variation.factor(self.seed, self.first_block + u64::from(block.0));
-        let factor = own * self.law.ln_factor(Some(row)).exp();
+        let block_factor = self.variation.factor(self.seed, self.first_block + u64::from(block.0));
+        let factor = block_factor * self.law.ln_factor(Some(row)).exp();
         RberParts {
             floor: parts.floor * factor,
             wear: parts.wear * factor,
@@ -326,7 +326,7 @@ impl FlashCells {
         f64::from(bits) * ln_worst.exp()
     }
 
-    /// The luck that a sensing of a row would give its unit `unit` (see [`RowLuck::of`]): a look that disturbs nothing.
+    /// The luck that a sensing of a row would give its unit `unit` (see [`RowLuck::of`]), without disturbing anything.
     #[inline]
     pub fn luck(&self, block: BlockIndex, row: Row, unit: u32) -> f64 {
         self.blocks[block].luck_of_row(row).of(unit)
@@ -351,26 +351,26 @@ impl FlashCells {
         }
     }
 
-    /// Days since a group was written.
+    /// Days since a group was written, in steps of 0.1 s.
     #[inline]
     pub fn days(&self, group: Group, now: Nanos) -> f64 {
         f64::from(self.age(group, now).0) * DAYS_PER_TICK
     }
 
-    /// The age of what a group holds.
+    /// Age of the data of a group.
     #[inline]
     pub fn age(&self, group: Group, now: Nanos) -> DataAge {
         DataAge(self.ticks(now).saturating_sub(self.programmed[group]))
     }
 
-    /// Has what a sensing of a block and a group looks up brought into the processor's cache.
+    /// Prefetches into the processor's cache the two lines that a sensing of a block and a group reads.
     #[inline]
     pub fn prefetch(&self, block: BlockIndex, group: Group) {
         prefetch(&self.blocks[block]);
         prefetch(&self.programmed[group]);
     }
 
-    /// The latest time that is told from later ones: 2^32 tenths of a second (13.6 years) after the oldest initial age.
+    /// The latest time that is distinguished from later ones: 2^32 tenths of a second (13.6 years) after the oldest initial age.
     pub fn horizon(&self) -> Nanos {
         Nanos((u64::from(u32::MAX) - self.before_zero) * TICK.0)
     }
@@ -380,7 +380,7 @@ impl FlashCells {
         self.saturations
     }
 
-    /// The first of them.
+    /// The first sensing whose RBER was held at 0.5.
     pub fn first_saturation(&self) -> Option<RberSaturation> {
         self.first_saturation
     }
@@ -400,7 +400,7 @@ impl FlashCells {
         let number = self.first_block + u64::from(block.0);
         let factor = self.variation.factor(self.seed, number);
         let record = &mut self.blocks[block];
-        // Held below infinity, because 0 days or reads would otherwise give 0·∞.
+        // Finite, because 0 days or reads would otherwise give 0·∞, which is not a number.
         let held = |rate: f64| (rate * factor).min(f64::MAX);
         (record.fixed, record.retention, record.disturbance) =
             (held(parts.floor + parts.wear), held(parts.retention), held(parts.disturbance));

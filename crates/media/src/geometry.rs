@@ -1,4 +1,4 @@
-//! How a drive's flash is laid out.
+//! Layout of the flash of a drive.
 
 use crate::ConfigError;
 use outlast_units::{Bytes, ChannelId, DieId, JsonSchema, SECTOR_BYTES};
@@ -27,10 +27,10 @@ pub struct Geometry {
     pub spare_per_page: Bytes,
 }
 
-/// Where a die sits.
+/// Location of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieAddress {
-    /// Its channel.
+    /// Channel.
     pub channel: ChannelId,
     /// Its chip on the channel.
     pub chip: u16,
@@ -118,7 +118,7 @@ impl Geometry {
         usize::from(self.dies()) * usize::from(self.planes_per_die)
     }
 
-    /// Where die `die` sits. Dies are numbered channel by channel, chip by chip.
+    /// Location of die `die`. Dies are numbered channel by channel, chip by chip.
     pub fn locate(&self, die: DieId) -> DieAddress {
         let per_channel = self.chips_per_channel * self.dies_per_chip;
         let within = die.0 % per_channel;

@@ -1,4 +1,4 @@
-//! What NAND is and does: geometry, timing, wear of blocks, order of programming, the bytes themselves. Knows no logical page.
+//! NAND flash: geometry, timing, wear of blocks, order of programming, the bytes themselves. Knows no logical page.
 
 mod blocks;
 mod cells;

@@ -28,7 +28,7 @@ pub struct Timing {
     /// Suspension of a program or erase by a host read; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend: Option<SuspendConfig>,
-    /// Whether the planes of a die may each sense a page of its own. Default: "together".
+    /// True if the planes of a die may each sense a page of its own. Default: "together".
     #[serde(default, skip_serializing_if = "PlaneReads::is_together")]
     pub plane_reads: PlaneReads,
     /// tRCBSY: the time that what has been sensed takes into the cache register, from where it leaves over the channel while the array senses

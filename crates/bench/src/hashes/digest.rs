@@ -25,7 +25,7 @@ const APART: [(&str, &[&str]); 8] = [
 /// else that it is as it was.
 const YOUNG: [ProgramCause; 2] = [ProgramCause::Map, ProgramCause::MapParity];
 
-/// Whether `name` is a figure, or a column, of a cause that is [young](YOUNG).
+/// True if `name` is a figure, or a column, of a cause that is [young](YOUNG).
 fn is_young(name: &str) -> bool {
     let of = |cause: ProgramCause| {
         name.strip_prefix(cause.name()).is_some_and(|rest| matches!(rest, "" | "_programs" | "_units"))

@@ -31,7 +31,7 @@ impl CodeKernel {
     /// Every kernel, slowest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::Gfni256, Self::Gfni512];
 
-    /// Whether this processor can run it.
+    /// True if this processor can run it.
     pub fn is_available(self) -> bool {
         KernelEngine::new(self).is_some()
     }

@@ -72,7 +72,7 @@ impl ProductCode {
         Ok(pattern.peel())
     }
 
-    /// Whether all of `pattern` can be rebuilt, by peeling or by whatever decoder.
+    /// True if all of `pattern` can be rebuilt, by peeling or by whatever decoder.
     ///
     /// # Errors
     /// [`CodeError::Product`] if the pattern is one of another code.

@@ -79,7 +79,7 @@ impl ErasurePattern {
         Ok(was_there)
     }
 
-    /// Whether a cell is erased; cells that the code does not have are not.
+    /// True if a cell is erased; cells that the code does not have are not.
     pub fn is_erased(&self, row: usize, column: usize) -> bool {
         let cell = row * self.columns + column;
         row < self.rows && column < self.columns && self.cells[cell / 64] >> (cell % 64) & 1 == 1
@@ -90,7 +90,7 @@ impl ErasurePattern {
         self.erased
     }
 
-    /// Whether nothing is erased.
+    /// True if nothing is erased.
     pub fn is_empty(&self) -> bool {
         self.erased == 0
     }

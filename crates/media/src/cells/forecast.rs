@@ -1,4 +1,4 @@
-//! When a block will have too many errors, and alarms for that moment.
+//! Forecasts of the moment at which a block has too many errors, and alarms for it.
 
 use super::{FlashCells, NEVER, TICK};
 use outlast_units::{BlockIndex, Group, Nanos, Row};
@@ -35,7 +35,7 @@ impl FlashCells {
         Some(Nanos(since_zero * TICK.0).max(now))
     }
 
-    /// Asks that [`FlashCells::take_alarm`] name the block when it has been read `reads` times since its erasure (those before now
+    /// Sets an alarm, so that [`FlashCells::take_alarm`] names the block when it has been read `reads` times since its erasure (those before now
     /// included); at once if it has. Where reads disturb only their page, the reads of its most-read row count. `u32::MAX`: never.
     /// The alarm goes off once; it is then off until set again, as it is after an erasure.
     pub fn set_alarm(&mut self, block: BlockIndex, reads: u32) {
@@ -66,7 +66,7 @@ impl FlashCells {
         }
     }
 
-    /// A row of each type that has to be looked at by itself; `None` where all rows share the reads of their block, so that the worst
+    /// A row of each type that has to be examined by itself; `None` where all rows share the reads of their block, so that the worst
     /// type is ahead of the others.
     fn types_apart(&self) -> impl Iterator<Item = Option<Row>> + use<> {
         let apart = !self.row_reads.is_empty();
@@ -79,7 +79,7 @@ impl FlashCells {
         self.blocks[block].alarm
     }
 
-    /// Whether some block's alarm has gone off.
+    /// True if some block's alarm has gone off.
     #[inline]
     pub fn has_alarm(&self) -> bool {
         !self.alarms.is_empty()

@@ -15,7 +15,7 @@ pub(super) struct PowerLookup {
 const LISTED: u32 = 8192;
 
 impl PowerLookup {
-    /// For exponent `n`, of counts in units of `unit`.
+    /// A table for exponent `n`, of counts in units of `unit`.
     pub(super) fn new(n: f64, unit: f64) -> Self {
         assert!(unit.is_finite() && unit > 0.0, "unit {unit}");
         let table = PowerTable::new(n);
@@ -32,7 +32,7 @@ impl PowerLookup {
         }
     }
 
-    /// Apart: what looks up a listed power should not pay for the registers of this.
+    /// A function of its own, so that the lookup of a listed power does not pay for its registers.
     #[cold]
     #[inline(never)]
     fn of_table(&self, count: u32) -> f64 {

@@ -20,10 +20,10 @@ struct SlotChunk {
     units: [Option<UnitBytes>; CHUNK],
 }
 
-/// So many that the clone of a drive of 1 GiB has some hundred to share, and so few that the first change after it is soon done.
+/// Slots of a chunk: so many that the clone of a drive of 1 GiB has only some hundred chunks to share, and so few that copying one takes little.
 pub(super) const CHUNK: usize = 512;
 
-/// The chunk of a slot, and its place there.
+/// Index of the chunk of a slot, and of the slot within it.
 #[inline]
 fn place_of(slot: u32) -> (usize, usize) {
     (slot as usize / CHUNK, slot as usize % CHUNK)
@@ -130,7 +130,7 @@ impl SlotTable {
         }
     }
 
-    /// What [`SlotTable::save`] writes.
+    /// Shape of the entries that [`SlotTable::save`] writes.
     pub(super) const SHAPE: u64 = <(u32, UnitBytes) as Persist>::SHAPE;
 
     /// Writes the slots that hold something, with what they hold.
@@ -156,7 +156,7 @@ impl SlotTable {
         for _ in 0..from.count()? {
             let slot = u32::read(from)?;
             let unit = UnitBytes::read_into(from, store)?;
-            // A table up to the last slot is made: it has a place for each slot, so it grows no further than the slots say.
+            // Rising slots only: a repeated one would drop a unit unseen, and the table grows no further than the last slot.
             if u64::from(slot) < next {
                 return Err(Damage::Value { what: "slot after those before it", value: slot.into() });
             }
@@ -167,5 +167,5 @@ impl SlotTable {
     }
 }
 
-/// The two counts of holders of what is shared.
+/// Bytes of the two reference counts of an `Arc`.
 pub(super) const COUNTS: usize = 2 * size_of::<usize>();

@@ -20,7 +20,7 @@ enum UnitRepr {
     Stored { tag: u32, bytes: Arc<StoredBytes> },
 }
 
-// What a slot takes; one without a unit is told by the same word as the kind.
+// Memory of a slot; the discriminant also tells an empty slot, so that `Option` takes no room.
 const _: () = assert!(size_of::<Option<UnitBytes>>() == 24, "a slot has grown");
 
 impl UnitBytes {
@@ -58,7 +58,7 @@ impl UnitBytes {
         }
     }
 
-    /// The bytes with all who hold them; `None`: all are zero. Those in a store are copied.
+    /// The bytes by reference; `None`: all are zero. Bytes in a store are copied.
     #[inline]
     pub fn memory(&self) -> Option<Arc<[u8]>> {
         match &self.0 {
@@ -67,7 +67,7 @@ impl UnitBytes {
         }
     }
 
-    /// How many bytes it has; `None`: all are zero, however many.
+    /// Number of bytes; `None` of a unit of zeroes, which has no length of its own.
     #[inline]
     pub fn length(&self) -> Option<usize> {
         match &self.0 {
@@ -90,10 +90,10 @@ impl UnitBytes {
     #[must_use]
     pub fn with_tag(mut self, tag: u32) -> Self {
         match &mut self.0 {
-            UnitRepr::Zero { tag: own }
-            | UnitRepr::Shared { tag: own, .. }
-            | UnitRepr::Stored { tag: own, .. } => {
-                *own = tag;
+            UnitRepr::Zero { tag: old }
+            | UnitRepr::Shared { tag: old, .. }
+            | UnitRepr::Stored { tag: old, .. } => {
+                *old = tag;
             }
         }
         self
@@ -118,8 +118,8 @@ impl UnitBytes {
         Some(Self(UnitRepr::Stored { tag: self.tag(), bytes: Arc::new(stored) }))
     }
 
-    /// Where what all who share its bytes hold lies in memory, and whether the bytes are there, too; `None`: all are zero.
-    pub(super) fn lies_at(&self) -> Option<(usize, bool)> {
+    /// Address of the shared allocation, and true if it has the bytes, false if they are in a store; `None`: all are zero.
+    pub(super) fn allocation(&self) -> Option<(usize, bool)> {
         match &self.0 {
             UnitRepr::Zero { .. } => None,
             UnitRepr::Shared { bytes, .. } => Some((bytes.as_ptr().addr(), true)),
@@ -127,7 +127,7 @@ impl UnitBytes {
         }
     }
 
-    /// The bytes as memory to be written again, if they are in memory; others may hold them still.
+    /// The allocation of the bytes for reuse, if they are in memory; other units may still share it.
     #[inline]
     pub(super) fn into_shared(self) -> Option<Arc<[u8]>> {
         match self.0 {
@@ -156,10 +156,10 @@ impl UnitBytes {
 impl Persist for UnitBytes {
     const SHAPE: u64 = outlast_persist::shape("Unit", &[]);
 
-    /// The tag, and the bytes where they are not zero: those that others hold, too, are written once.
+    /// Writes the tag, and the bytes unless they are zero; shared bytes are written once.
     fn write(&self, to: &mut Writer<'_>) {
         self.tag().write(to);
-        let place = self.lies_at();
+        let place = self.allocation();
         place.is_some().write(to);
         if let Some((place, _)) = place {
             to.shared(place, || self.bytes().unwrap_or_default());
@@ -172,11 +172,11 @@ impl Persist for UnitBytes {
 }
 
 impl PartialEq for UnitBytes {
-    /// Whether tags and bytes are the same, wherever they lie.
+    /// True if tags and bytes are equal, in memory or in a store.
     fn eq(&self, other: &Self) -> bool {
         self.tag() == other.tag()
             && match (self.bytes(), other.bytes()) {
-                (Some(own), Some(others)) => own == others,
+                (Some(one), Some(two)) => one == two,
                 (Some(bytes), None) | (None, Some(bytes)) => is_zero(&bytes),
                 (None, None) => true,
             }
@@ -185,7 +185,7 @@ impl PartialEq for UnitBytes {
 
 impl Eq for UnitBytes {}
 
-/// The memory of a unit, which nobody else holds, to be written and then made into one. It holds anything.
+/// Memory of a future unit, which nothing else refers to, with undefined bytes.
 #[derive(Debug)]
 pub struct BlankUnit(Arc<[u8]>);
 
@@ -195,7 +195,7 @@ impl BlankUnit {
         Self(std::iter::repeat_n(0, length).collect())
     }
 
-    /// `memory`, if nobody else holds it.
+    /// `memory`, if nothing else refers to it.
     #[inline]
     pub(super) fn of(memory: Arc<[u8]>) -> Option<Self> {
         (Arc::strong_count(&memory) == 1).then_some(Self(memory))
@@ -217,7 +217,7 @@ impl BlankUnit {
     }
 }
 
-/// Whether all bytes are zero; of bytes that are not, the first few mostly tell.
+/// True if all bytes are zero. In steps of 64 bytes, since data that are not zero mostly show it in the first few.
 #[inline]
 pub(super) fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(64).all(|run| run.iter().fold(0, |any, &byte| any | byte) == 0)

@@ -1,4 +1,4 @@
-//! Faults that come by themselves.
+//! Random hardware faults.
 
 use super::{DieDamage, DriveFault};
 use crate::reliability::open_unit;
@@ -94,7 +94,7 @@ impl HazardKind {
         }
     }
 
-    /// The name of its stream: each kind has its own, so that switching one on shifts no other.
+    /// Name of the random stream: each kind has its own, so that switching one on shifts no other.
     fn stream(self) -> &'static str {
         match self {
             Self::Page => "media.hazard.page",
@@ -144,7 +144,7 @@ impl HazardClock {
         self.processes.iter().map(|process| process.next).min().unwrap_or(Nanos::MAX)
     }
 
-    /// What breaks at [`HazardClock::next`], and where; the clock then goes on to the one after.
+    /// Draws the fault at [`HazardClock::next`], and advances the clock to the one after.
     ///
     /// # Panics
     /// If nothing ever breaks: `next` was `Nanos::MAX`.
@@ -158,7 +158,7 @@ impl HazardClock {
 }
 
 impl HazardProcess {
-    /// On to the next event: exponential gaps; times beyond the end of time are never.
+    /// Advances to the next event by an exponential gap; a time that overflows is never.
     fn advance(&mut self) {
         let gap_ns = -open_unit(self.rng.next_u64()).ln() * self.mean_gap_ns;
         self.next = Nanos(self.next.0.saturating_add(gap_ns as u64));

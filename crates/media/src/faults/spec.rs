@@ -102,12 +102,12 @@ impl FaultSpec {
         Self { at, kind, channel, chip, die, plane, block, page, reads, device, force, shorn, torn }
     }
 
-    /// Whether the fault is of an array as a whole, where there is one.
+    /// True of a fault that concerns an array as a whole, if there is one.
     pub fn is_of_array(&self) -> bool {
         self.kind == FaultKind::Power && self.device.is_none()
     }
 
-    /// Whether the fault is of a member of an array as a whole, not of its flash.
+    /// True of a fault that concerns a member of an array as a whole, not its flash.
     pub fn is_of_device(&self) -> bool {
         matches!(self.kind, FaultKind::Device | FaultKind::Replace)
     }
@@ -157,7 +157,7 @@ impl FaultSpec {
         Ok(device)
     }
 
-    /// What a loss of power leaves of what was being programmed, in a drive with mapping units of `unit`.
+    /// Tear of a fault of kind `power`, in a drive with mapping units of `unit`.
     ///
     /// # Errors
     /// Something that cannot be, or of a fault of another kind.
@@ -241,7 +241,7 @@ impl FaultSpec {
     }
 }
 
-/// What a kind makes of a field.
+/// Rule of a kind of fault for a field.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldUse {
     Needed,

@@ -1,4 +1,4 @@
-//! What a loss of power leaves of a unit whose program operation was under way.
+//! Tears: the state of a unit whose program operation was under way when power failed.
 //!
 //! A drive that keeps a sequence number with each page finds such a program unit incomplete and passes over it. Some drives do not: Zheng et
 //! al. ("Understanding the Robustness of SSDs under Power Fault", FAST 2013) found *shorn* writes, of which the first 3/8 or 7/8 of 4 KiB were
@@ -30,7 +30,7 @@ impl ShornShare {
         (self.parts, self.of)
     }
 
-    /// So many whole sectors of `length` bytes, in bytes.
+    /// The share of `length` bytes, rounded down to whole sectors.
     fn sectors_of(self, length: u64) -> u64 {
         let share = length * u64::from(self.parts) / u64::from(self.of);
         share - share % SECTOR_BYTES
@@ -75,13 +75,13 @@ outlast_units::schema_of!(ShornShare, {
     "description": "A part of a whole, more than nothing and less than all: \"3/8\"."
 });
 
-/// What a loss of power leaves of units whose program operation was under way. Nothing that a flush has covered is ever among them.
+/// State of units whose program operation was under way when power failed. Units that a flush has covered are never torn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub enum UnitTear {
-    /// Nothing: they are passed over.
+    /// The drive recognises and skips them.
     #[default]
     Nothing,
-    /// Of each the first part is new and the rest is old.
+    /// The first part of each is new, the rest old.
     Shorn(ShornShare),
     /// Each run of so many bytes is new or old by itself.
     Torn {
@@ -91,10 +91,10 @@ pub enum UnitTear {
 }
 
 impl UnitTear {
-    /// What `shorn` and `torn` of `field` say of a drive with mapping units of `unit`.
+    /// The tear that `shorn` and `torn` of `field` describe, in a drive with mapping units of `unit`.
     ///
     /// # Errors
-    /// Both, or one that cannot be.
+    /// Both are given, or one is out of range.
     pub fn of(
         field: &str,
         shorn: Option<ShornShare>,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn tears_that_do_not_fit_a_unit_are_refused() {
         let share = |text: &str| Some(text.parse().unwrap());
         let of = |shorn, torn: Option<u64>| UnitTear::of("faults[2]", shorn, torn.map(Bytes), Bytes::kib(4));
         assert_eq!(of(None, None).unwrap(), UnitTear::Nothing);

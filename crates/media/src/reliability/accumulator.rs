@@ -46,8 +46,8 @@ fn exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + SHIFT;
     let n = shifted - SHIFT;
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
-    let [first, rest @ ..] = INVERSE_FACTORIALS;
-    let sum = rest.iter().fold(first, |sum, &c| sum * r + c);
+    let [first, others @ ..] = INVERSE_FACTORIALS;
+    let sum = others.iter().fold(first, |sum, &c| sum * r + c);
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
@@ -70,12 +70,12 @@ impl CompensatedSum {
     }
 }
 
-/// One probability, made ready for a sum.
+/// A probability scaled for a sum.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbabilityTerm {
-    /// The sum it belongs to; [`SCALES`] or more: none, it is too small.
+    /// Index of the sum to add it to; [`SCALES`] or more: too small for any.
     scale: usize,
-    /// Its value there.
+    /// Value in the scale of that sum.
     scaled: f64,
 }
 

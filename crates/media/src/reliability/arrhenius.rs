@@ -1,4 +1,4 @@
-//! What temperature does to retention.
+//! Effect of temperature on retention.
 
 /// Boltzmann's constant in electronvolts per kelvin (CODATA 2018, exact).
 pub const BOLTZMANN: f64 = 8.617_333_262e-5;

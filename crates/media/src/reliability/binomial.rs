@@ -47,13 +47,13 @@ impl BinomialDistribution {
         if p == 0.0 || p >= 1.0 {
             return f64::NEG_INFINITY;
         }
-        let rest = n - x;
+        let passes = n - x;
         stirling_error(trials)
             - stirling_error(k)
             - stirling_error(trials - k)
             - deviance(x, n * p)
-            - deviance(rest, n * (1.0 - p))
-            + 0.5 * (n / (2.0 * PI * x * rest)).ln()
+            - deviance(passes, n * (1.0 - p))
+            + 0.5 * (n / (2.0 * PI * x * passes)).ln()
     }
 
     /// ln P(X in `range`), summed without cancellation. An empty range, or one beyond `trials`, has probability 0.
@@ -64,7 +64,7 @@ impl BinomialDistribution {
         }
         let mode = self.mode();
         if (low..=high).contains(&mode) {
-            // Much of the mass: 1 minus the rest, if the rest is the lesser part.
+            // The range holds the mode: 1 minus the outer parts loses nothing if these are the lesser mass.
             let below = if low == 0 { 0.0 } else { self.ln_outward(low - 1, 0..=low - 1).exp() };
             let above = if high == self.trials {
                 0.0

@@ -2,14 +2,14 @@
 
 use super::{ExponentialRber, ModelRange, PowerLaw, RberModel, TwoPoint};
 
-/// How sure the numbers of a chip are.
+/// Reliability of the numbers of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChipTrust {
-    /// They stand in the text of the source.
+    /// Printed in the text of the source.
     Paper,
-    /// The text at hand lacks them; two or more independent public implementations carry the same.
+    /// Absent from the text at hand, but equal in two or more independent public implementations.
     Code,
-    /// Not in the text at hand; plausible and consistent with what the text says, no more.
+    /// Absent from the text at hand; plausible and consistent with it, no more.
     Recalled,
 }
 
@@ -18,21 +18,21 @@ pub enum ChipTrust {
 pub struct PublishedChip {
     /// The name by which a scenario asks for it.
     pub name: &'static str,
-    /// What people call it.
+    /// Title for tables and figures.
     pub title: &'static str,
     /// Bits in a cell.
     pub bits_per_cell: u8,
-    /// Its error rates.
+    /// Error rates.
     pub model: RberModel,
     /// P/E cycles that the source treats as the end of its life.
     pub end_of_life_cycles: u32,
-    /// Where its source measured it or itself uses the rates.
+    /// Range in which the source measured or used the rates.
     pub range: ModelRange,
-    /// °C that its times of retention are of; absent: the source does not say.
+    /// Temperature of its retention times in °C; absent if the source does not say.
     pub reference_temperature: Option<f64>,
     /// Paper and table.
     pub source: &'static str,
-    /// How sure the coefficients are.
+    /// Reliability of the coefficients.
     pub trust: ChipTrust,
 }
 

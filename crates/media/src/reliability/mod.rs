@@ -1,4 +1,4 @@
-//! The mathematics of flash that fails: raw bit error rates, what an ECC makes of them, re-reads, and exact tails.
+//! Mathematics of flash errors: raw bit error rates, failures of an ECC, re-reads, and exact tails.
 //!
 //! Architecture Invariant: pure functions of numbers. No state of a drive, no clock and no generator: a random outcome is a
 //! function of a uniform number that the caller derives from seed, address and state, so that reading the same cells again

@@ -27,7 +27,7 @@ fn ratio([numerator, denominator]: &RationalFunction, r: f64) -> f64 {
     at(numerator) / at(denominator)
 }
 
-/// Of 0.425² − (u − ½)², times u − ½.
+/// Function of 0.425² − (u − ½)², to be multiplied by u − ½: the middle of the distribution.
 const MIDDLE: RationalFunction = [
     [
         3.387_132_872_796_366_5,
@@ -50,7 +50,7 @@ const MIDDLE: RationalFunction = [
         5_226.495_278_852_854,
     ],
 ];
-/// Of √(−ln u) − 1.6.
+/// Function of √(−ln u) − 1.6: the tails.
 const TAIL: RationalFunction = [
     [
         1.423_437_110_749_683_5,
@@ -73,7 +73,7 @@ const TAIL: RationalFunction = [
         1.050_750_071_644_416_9e-9,
     ],
 ];
-/// Of √(−ln u) − 5.
+/// Function of √(−ln u) − 5: the far tails.
 const FAR_TAIL: RationalFunction = [
     [
         6.657_904_643_501_103,

@@ -1,4 +1,4 @@
-//! Where the rates of a chip are known.
+//! Range in which the rates of a chip are known.
 
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,6 @@ pub struct ModelRange {
 }
 
 impl ModelRange {
-    /// Nothing is said.
+    /// A source that states no range.
     pub const UNSAID: Self = Self { cycles: None, days: None, reads: None, temperature: None };
 }

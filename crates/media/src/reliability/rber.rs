@@ -59,7 +59,7 @@ impl RberParts {
 pub struct ClampedRber {
     /// Errors per bit, at most 0.5.
     pub rber: f64,
-    /// Whether the model said more than 0.5, that is, was asked beyond its validity.
+    /// True if the model gave more than 0.5, beyond its validity.
     pub saturated: bool,
 }
 
@@ -92,8 +92,8 @@ impl RberModel {
         }
     }
 
-    /// What a block of so many cycles contributes to its rate: the parts at one day and one read, which powers of days and reads then
-    /// multiply; where the rate is looked up as a whole, a floor of 1.
+    /// Coefficients of a block with `cycles` cycles: the parts at one day and one read, which powers of days and reads then multiply. A grid,
+    /// whose rate is looked up as a whole, has a floor of 1.
     pub(crate) fn coefficients(&self, cycles: f64) -> RberParts {
         match self {
             Self::Grid(_) => RberParts { floor: 1.0, ..RberParts::default() },
@@ -101,7 +101,7 @@ impl RberModel {
         }
     }
 
-    /// The same chip where time counts `factor` times as much, as at another temperature.
+    /// The model with time accelerated by `factor`, as at another temperature.
     #[must_use]
     pub fn accelerated(&self, factor: f64) -> Self {
         match self {
@@ -113,7 +113,7 @@ impl RberModel {
         }
     }
 
-    /// All rates `factor` times as high, those of a grid held at 0.5.
+    /// The model with all rates multiplied by `factor`; those of a grid are held at 0.5.
     #[must_use]
     pub(super) fn scaled(&self, factor: f64) -> Self {
         match self {
@@ -137,7 +137,7 @@ impl RberModel {
         }
     }
 
-    /// Whether the rate grows with the time since writing.
+    /// True if the rate grows with the time since writing.
     pub fn has_retention(&self) -> bool {
         match self {
             Self::PowerLaw(law) => law.beta > 0.0 && law.n > 0.0,

@@ -84,7 +84,7 @@ impl ReadLadder {
         if self.table.fails(u, ln_rber) { self.retry(u, ln_rber, 1, self.max_retries) } else { Some(0) }
     }
 
-    /// As [`ReadLadder::first_success`], but with at most `max_retries` re-reads even if the setting allows more: a policy that
+    /// [`ReadLadder::first_success`] with at most `max_retries` re-reads even if the setting allows more: a policy that
     /// gives up earlier where data has redundancy.
     #[inline]
     pub fn first_success_within(&self, u: f64, ln_rber: f64, max_retries: u32) -> Option<u32> {
@@ -99,7 +99,7 @@ impl ReadLadder {
         (from..=max_retries).find(|&attempt| !self.fails_at(u, ln_rber, attempt))
     }
 
-    /// Whether attempt `attempt` fails.
+    /// True if attempt `attempt` fails.
     #[inline]
     pub fn fails_at(&self, u: f64, ln_rber: f64, attempt: u32) -> bool {
         self.table.fails(u, self.ln_rber_at(ln_rber, attempt))

@@ -79,7 +79,7 @@ impl FailTable {
         self.ln_p_fail(ln_rber).exp()
     }
 
-    /// Whether a page read at `ln_rber` with the uniform number `u` fails: exactly `u < p_fail(ln_rber)`, but decided from the
+    /// True if a page read at `ln_rber` with the uniform number `u` fails: exactly `u < p_fail(ln_rber)`, but decided from the
     /// ends of the table's step, without an exponential, unless u falls between them.
     #[inline]
     pub fn fails(&self, u: f64, ln_rber: f64) -> bool {
@@ -121,7 +121,7 @@ impl FailTable {
         debug_assert!(!ln_rber.is_nan(), "ln RBER is not a number");
         let steps = (ln_rber - self.low) * self.per_unit;
         if steps >= 0.0 && steps < self.steps {
-            // By way of a signed number, which takes fewer instructions.
+            // Converted by way of a signed number, which takes fewer instructions.
             let index = steps as i64;
             TablePosition::Within { index: index as usize, part: steps - index as f64 }
         } else if self.nodes.is_empty() {
@@ -147,7 +147,7 @@ impl FailTable {
 
     fn fill(&mut self, ecc: &Ecc, codewords: u32) {
         let steps = ((SATURATED_RBER.ln() - self.low) * self.per_unit).ceil() as usize;
-        // Shrunk a little, so that the last node is RBER 0.5.
+        // The step shrinks a little, so that the last node is at RBER 0.5.
         self.per_unit = steps as f64 / (SATURATED_RBER.ln() - self.low);
         self.steps = steps as f64;
         let node = |i: usize| {
@@ -157,6 +157,7 @@ impl FailTable {
         };
         self.nodes = (0..=steps).map(node).collect();
         for i in 0..steps {
+            // Three times the secant slope keeps a cubic piece monotone (Fritsch and Carlson, 1980).
             let limit = 3.0 * (self.nodes[i + 1].ln_p - self.nodes[i].ln_p).max(0.0);
             self.nodes[i].slope = self.nodes[i].slope.min(limit);
             self.nodes[i + 1].slope = self.nodes[i + 1].slope.min(limit);
@@ -185,7 +186,7 @@ impl FailTable {
     }
 }
 
-/// Where an RBER lies in the table.
+/// Position of an RBER in the table.
 enum TablePosition {
     Never,
     Below { steps: f64 },

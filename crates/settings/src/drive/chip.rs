@@ -126,7 +126,7 @@ impl ReliabilityConfig {
                 let limit = "must be absent: the chip's file says how its page types differ";
                 return Err(ConfigError::new(&format!("{FIELD}.page_types"), "given", limit));
             }
-            if !self.chip_file().is_some_and(|file| measured.is_of(file, &self.reading())) {
+            if !self.chip_file().is_some_and(|file| measured.is_result_of(file, &self.reading())) {
                 let limit = "is not to be written by hand: must be what loading made of chip";
                 return Err(ConfigError::new(&format!("{FIELD}.measured"), &measured.of, limit));
             }

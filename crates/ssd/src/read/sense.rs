@@ -195,7 +195,7 @@ impl Reliability {
                     sensing = if self.collection_disturbs || read.kind != OpKind::RelocationRead {
                         own.cells.sense(block, row, group, at)
                     } else {
-                        own.cells.look(block, row, group, at)
+                        own.cells.preview_sensing(block, row, group, at)
                     };
                     if is_first && self.has_history && unit == read.wanted.trailing_zeros() {
                         step = own.step(block);

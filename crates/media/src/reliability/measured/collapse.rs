@@ -1,17 +1,18 @@
-//! Rows of the same condition as one.
+//! Merging of rows that were measured under the same condition.
 
 use super::MeasuredRow;
 
-/// All that was measured under one condition.
+/// A condition, with the mean of all rows measured under it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct MeasuredCondition {
     pub(super) cycles: f64,
-    /// At the reference temperature.
+    /// Days since writing, at the reference temperature.
     pub(super) days: f64,
     pub(super) reads: f64,
     pub(super) page_type: usize,
-    /// Mean ln of the rate, and one over its variance.
+    /// Mean ln of the rate.
     pub(super) ln: f64,
+    /// Reciprocal of its variance.
     pub(super) weight: f64,
 }
 
@@ -34,13 +35,13 @@ pub(super) fn collapse(rows: &[MeasuredRow], days: impl Fn(&MeasuredRow) -> f64)
     merge(rows.iter().map(of_row).collect())
 }
 
-/// Those of one condition become their weighted mean. Numbers of at least 0 are in the order of their bits.
+/// Merges equal conditions into their weighted mean, in rising order. Keys are bits of numbers of at least 0, which sort like the numbers.
 pub(super) fn merge(mut all: Vec<MeasuredCondition>) -> Vec<MeasuredCondition> {
     all.sort_by_key(MeasuredCondition::key);
     all.chunk_by(|a, b| a.key() == b.key())
         .map(|same| {
             let weight: f64 = same.iter().map(|one| one.weight).sum();
-            // Of one, its own bits.
+            // A single row keeps its bits: the mean would round.
             let ln = match same {
                 [one] => one.ln,
                 _ => same.iter().map(|one| one.weight * one.ln).sum::<f64>() / weight,
@@ -50,7 +51,7 @@ pub(super) fn merge(mut all: Vec<MeasuredCondition>) -> Vec<MeasuredCondition> {
         .collect()
 }
 
-/// Different values above 0.
+/// Number of different values above 0.
 pub(super) fn distinct(values: impl Iterator<Item = f64>) -> usize {
     let mut values: Vec<f64> = values.filter(|&value| value > 0.0).collect();
     values.sort_by(f64::total_cmp);
@@ -58,7 +59,7 @@ pub(super) fn distinct(values: impl Iterator<Item = f64>) -> usize {
     values.len()
 }
 
-/// Geometric mean of those above 0; 1 if there are none.
+/// Geometric mean of the values above 0; 1 if there are none.
 pub(super) fn typical(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values
         .filter(|&value| value > 0.0)

@@ -1,4 +1,4 @@
-//! The exponential of P/E cycles that comes nearest to what was measured: a straight line in the logarithm.
+//! Fit of an exponential of P/E cycles: a straight line in the logarithm of the rate.
 
 use super::collapse::{MeasuredCondition, distinct};
 use super::least_squares::minimise;
@@ -36,10 +36,10 @@ pub(super) fn fit(conditions: &[MeasuredCondition], types: usize) -> Result<Form
     bounds.extend(vec![(-5.0, 5.0); types - 1]);
     let mut start = vec![-10.0, 1.0];
     start.extend(vec![0.0; types - 1]);
-    let found = minimise(residuals, &start, &bounds);
+    let best = minimise(residuals, &start, &bounds);
     let error =
-        |index: usize| Some(found.covariance[index][index].max(0.0).sqrt()).filter(|&error| error > 0.0);
-    let model = ExponentialRber { a: found.at[0].exp(), b: found.at[1] / most };
+        |index: usize| Some(best.covariance[index][index].max(0.0).sqrt()).filter(|&error| error > 0.0);
+    let model = ExponentialRber { a: best.at[0].exp(), b: best.at[1] / most };
     let estimates = vec![
         ParameterEstimate { name: "a", value: model.a, error: error(0), is_relative: true },
         ParameterEstimate {
@@ -49,11 +49,11 @@ pub(super) fn fit(conditions: &[MeasuredCondition], types: usize) -> Result<Form
             is_relative: false,
         },
     ];
-    let ln_types = (0..types).map(|page_type| ln_type(&found.at, page_type)).collect();
+    let ln_types = (0..types).map(|page_type| ln_type(&best.at, page_type)).collect();
     Ok(FormSolution {
         model: RberModel::Exponential(model),
         ln_types,
-        cost: found.cost,
+        cost: best.cost,
         estimates,
         fit: FitForm::Exponential,
     })

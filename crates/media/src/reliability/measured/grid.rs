@@ -1,4 +1,4 @@
-//! A grid through what was measured.
+//! A grid through the measured rates.
 
 use super::collapse::{MeasuredCondition, merge};
 use super::isotonic::isotonic;
@@ -8,11 +8,11 @@ use crate::reliability::rber::MOST_NODES;
 use crate::reliability::{RberGrid, RberModel, SATURATED_RBER};
 
 const MOST_CONDITIONS: usize = 500;
-/// Rounds in which page types and conditions are told apart.
+/// Rounds of the two-way means that separate page types from conditions.
 const ROUNDS: usize = 50;
 
 pub(super) fn fit(conditions: &[MeasuredCondition], types: usize) -> Result<FormSolution, RowError> {
-    let ln_types = types_apart(conditions, types);
+    let ln_types = ln_factors_of_types(conditions, types);
     let without =
         |c: &MeasuredCondition| MeasuredCondition { page_type: 0, ln: c.ln - ln_types[c.page_type], ..*c };
     let mut points = merge(conditions.iter().map(without).collect());
@@ -49,18 +49,18 @@ fn place(point: &MeasuredCondition) -> [f64; 3] {
     [point.cycles, point.days, point.reads]
 }
 
-/// Whether `a` has no more wear, age and reads than `b`.
+/// True if `a` has no more wear, age and reads than `b`.
 fn is_below(a: [f64; 3], b: [f64; 3]) -> bool {
     a.iter().zip(&b).all(|(a, b)| a <= b)
 }
 
-/// Twelve digits: what is written and read again is the same, and in the same order.
+/// Rounds to twelve digits, so that a rate is equal, and in the same order, after it was written and read again.
 fn rounded(rate: f64) -> f64 {
     format!("{:.11e}", rate.min(SATURATED_RBER)).parse().unwrap_or(rate)
 }
 
-/// How far each page type lies above the first, given that each condition has its own rate: two-way means.
-fn types_apart(conditions: &[MeasuredCondition], types: usize) -> Vec<f64> {
+/// ln of the factor of each page type over the first, by two-way means: each condition has its own rate.
+fn ln_factors_of_types(conditions: &[MeasuredCondition], types: usize) -> Vec<f64> {
     let mut apart = vec![0.0; types];
     let same = |a: &MeasuredCondition, b: &MeasuredCondition| {
         is_below(place(a), place(b)) && is_below(place(b), place(a))

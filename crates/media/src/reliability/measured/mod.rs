@@ -1,4 +1,4 @@
-//! Error rates of a chip of one's own: rows of measurements, and what is made of them.
+//! Error rates of a measured chip: rows of measurements, and the model fitted to them.
 
 mod collapse;
 mod exponential;
@@ -27,7 +27,7 @@ pub enum FitForm {
     PowerLaw,
     /// The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell wear only.
     Exponential,
-    /// What was measured, straight lines between, and the nearest rates that never fall where measurements do.
+    /// The measured rates with straight lines between them; where measurements fall, the nearest rates that never do.
     Interpolate,
 }
 
@@ -41,10 +41,10 @@ impl fmt::Display for FitForm {
     }
 }
 
-/// How a chip's file is read.
+/// Settings by which the file of a chip is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitSettings {
-    /// What is made of its rows.
+    /// Form of the fitted model.
     pub fit: FitForm,
     /// Activation energy in electronvolts, by which rows of other temperatures count.
     pub activation_energy: f64,
@@ -58,7 +58,7 @@ impl Default for FitSettings {
     }
 }
 
-/// What a chip's file gave, as a resolved scenario holds it: with it the file is not read again, so that the scenario means the same
+/// Result of reading a chip's file, as a resolved scenario holds it: the file is then not read again, so that the scenario means the same
 /// elsewhere and later. Worked out when a scenario is loaded, not written by hand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -77,10 +77,10 @@ pub struct MeasuredChip {
     pub reference: Option<f64>,
     /// The error rates.
     pub model: RberModel,
-    /// How its page types differ.
+    /// Factors of its page types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypes>,
-    /// Where it was measured.
+    /// Range in which it was measured.
     pub range: ModelRange,
     /// Rows of the file.
     pub rows: u32,
@@ -89,8 +89,8 @@ pub struct MeasuredChip {
 }
 
 impl MeasuredChip {
-    /// Whether it is what the file `of` gives when it is read so.
-    pub fn is_of(&self, of: &str, reading: &FitSettings) -> bool {
+    /// True if it is the result of reading the file `of` with these settings.
+    pub fn is_result_of(&self, of: &str, reading: &FitSettings) -> bool {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
         let asked = match (self.asked, reading.reference) {
             (Some(a), Some(b)) => same(a, b),
@@ -100,7 +100,7 @@ impl MeasuredChip {
     }
 }
 
-/// Something wrong in a chip's file: `error` names the column, the value and the limit.
+/// An error in a chip's file: `error` names the column, the value and the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowError {
     /// Line of the file, counted from 1; absent where it is about the file as a whole.

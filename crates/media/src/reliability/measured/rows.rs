@@ -1,10 +1,10 @@
-//! The text of a chip's file: a row for each measurement.
+//! Parsing of a chip's file: a row for each measurement.
 
 use super::RowError;
 use crate::reliability::SATURATED_RBER;
 use outlast_units::Nanos;
 
-/// A measurement.
+/// One measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredRow {
     /// Line of the file, counted from 1.
@@ -21,19 +21,19 @@ pub struct MeasuredRow {
     pub temperature: Option<f64>,
     /// Errors per bit; 0 where none were counted.
     pub rber: f64,
-    /// ln of the rate as it is fitted: of counts, with half an error and a bit more, which takes most of the bias from the logarithm of a count.
+    /// ln of the rate as it is fitted: ln((errors + 1/2) / (bits + 1)) of counts, which removes most of the bias of the logarithm of a count.
     pub ln: f64,
-    /// Variance of that: of counts, one over them; else 1, and all rows weigh alike.
+    /// Variance of that ln: the reciprocal of the count; 1 of a rate, so that all rates weigh alike.
     pub variance: f64,
 }
 
-/// All of them.
+/// All rows of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MeasuredRows {
     pub(super) all: Vec<MeasuredRow>,
     /// Names of the page types in the order of pages; one without a name where the file has none.
     pub(super) types: Vec<String>,
-    /// Whether errors were counted.
+    /// True if the file has counts of errors, not rates.
     pub(super) counted: bool,
 }
 
@@ -62,7 +62,7 @@ const TYPE_ORDER: [&[&str]; 4] = [
     &["tsb", "top", "extra", "xp"],
 ];
 
-/// Reads the text.
+/// Parses the text of a file.
 pub(super) fn parse(text: &str) -> Result<MeasuredRows, RowError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1u32..).zip(text.lines()).filter(|(_, line)| {
@@ -87,7 +87,7 @@ pub(super) fn parse(text: &str) -> Result<MeasuredRows, RowError> {
     Ok(MeasuredRows { all: rows, types, counted: header.has("errors") })
 }
 
-/// Which column is where.
+/// The header: name of each column.
 struct ColumnHeader {
     columns: Vec<Option<&'static str>>,
 }
@@ -97,18 +97,18 @@ impl ColumnHeader {
         let mut columns = Vec::new();
         for name in cells(text) {
             let folded = name.to_ascii_lowercase().replace([' ', '-'], "_");
-            let known = COLUMNS.into_iter().find(|&known| known == folded);
-            if known.is_none() && !folded.starts_with('_') {
+            let column = COLUMNS.into_iter().find(|&column| column == folded);
+            if column.is_none() && !folded.starts_with('_') {
                 let limit = format!(
                     "unknown column; known are {}; one that begins with _ is passed over",
                     COLUMNS.join(", ")
                 );
-                return Err(RowError::at(line, "column", shown(name), limit));
+                return Err(RowError::at(line, "column", shortened(name), limit));
             }
-            if known.is_some() && columns.contains(&known) {
+            if column.is_some() && columns.contains(&column) {
                 return Err(RowError::at(line, "column", folded, "stands twice in the header"));
             }
-            columns.push(known);
+            columns.push(column);
         }
         let header = Self { columns };
         let times: Vec<&str> = ["retention", "retention_hours", "retention_days"]
@@ -201,9 +201,12 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 fn number(line: u32, column: &str, text: &str, low: f64, high: f64) -> Result<f64, RowError> {
     match text.parse::<f64>() {
         Ok(value) if (low..=high).contains(&value) => Ok(value),
-        _ => {
-            Err(RowError::at(line, column, shown(text), format!("must be a number between {low} and {high}")))
-        }
+        _ => Err(RowError::at(
+            line,
+            column,
+            shortened(text),
+            format!("must be a number between {low} and {high}"),
+        )),
     }
 }
 
@@ -212,10 +215,10 @@ fn time(line: u32, text: &str) -> Result<f64, RowError> {
         return Ok(0.0);
     }
     let limit = || format!("must be a time such as \"500h\" or \"90d\", at most {MOST_DAYS}d");
-    let nanos: Nanos = text.parse().map_err(|_| RowError::at(line, "retention", shown(text), limit()))?;
+    let nanos: Nanos = text.parse().map_err(|_| RowError::at(line, "retention", shortened(text), limit()))?;
     let days = nanos.as_secs_f64() / 86_400.0;
     if days > MOST_DAYS {
-        return Err(RowError::at(line, "retention", shown(text), limit()));
+        return Err(RowError::at(line, "retention", shortened(text), limit()));
     }
     Ok(days)
 }
@@ -225,13 +228,13 @@ fn type_of(line: u32, name: &str, types: &mut Vec<String>) -> Result<usize, RowE
     if name.is_empty() {
         return Err(RowError::at(line, "page_type", "\"\"", "must be a name such as lsb, or a number"));
     }
-    if let Some(known) = types.iter().position(|known| *known == name) {
-        return Ok(known);
+    if let Some(index) = types.iter().position(|other| *other == name) {
+        return Ok(index);
     }
     if types.len() == MOST_TYPES {
         let limit =
             format!("must be one of at most {MOST_TYPES} page types: there are {} already", types.join(", "));
-        return Err(RowError::at(line, "page_type", shown(&name), limit));
+        return Err(RowError::at(line, "page_type", shortened(&name), limit));
     }
     types.push(name);
     Ok(types.len() - 1)
@@ -251,8 +254,8 @@ fn sort_types(rows: &mut [MeasuredRow], types: &mut Vec<String>) {
     *types = order.into_iter().map(|index| types[index].clone()).collect();
 }
 
-/// Of a text no more than a line needs.
-fn shown(text: &str) -> String {
+/// Shortens a text for an error message.
+fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     let short: String = text.chars().take(MOST).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }

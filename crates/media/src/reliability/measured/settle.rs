@@ -1,24 +1,24 @@
-//! From the text of a chip's file to the rates of the chip.
+//! Fitting the model of a chip to the rows of its file.
 
 use super::collapse::{MeasuredCondition, collapse};
 use super::rows::{self, MeasuredRow, MeasuredRows};
 use super::{FitForm, FitSettings, MeasuredChip, RowError, exponential, grid, power_law};
 use crate::reliability::{ModelRange, PageTypes, RberModel, acceleration};
 
-/// A parameter of a form, as it was found.
+/// An estimated parameter of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterEstimate {
-    /// Its name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// Its value.
+    /// Estimated value.
     pub value: f64,
-    /// Its standard error; absent where the rows do not determine it.
+    /// Standard error; absent where the rows do not determine it.
     pub error: Option<f64>,
-    /// Whether the error is that of its logarithm.
+    /// True if the error is that of the logarithm.
     pub is_relative: bool,
 }
 
-/// What a form came to.
+/// Result of fitting a form.
 pub(super) struct FormSolution {
     pub(super) model: RberModel,
     /// ln of the factor of each page type, the first being 0.
@@ -29,7 +29,7 @@ pub(super) struct FormSolution {
     pub(super) fit: FitForm,
 }
 
-/// A chip's file, read.
+/// A chip's file with the model fitted to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedChip {
     /// The rates, as a scenario holds them.
@@ -49,12 +49,12 @@ pub struct FittedChip {
 /// Reads the text of the file `of`.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and column; or what the rows cannot tell.
+/// The first error of the file, with its line and column; or a parameter that the rows do not determine.
 pub fn fit(of: &str, text: &str, reading: &FitSettings) -> Result<FittedChip, RowError> {
     let rows = rows::parse(text)?;
     let reference = reference(&rows, reading);
     let factor = |row: &MeasuredRow| match (reference, row.temperature) {
-        (Some(reference), Some(own)) => acceleration(reading.activation_energy, reference, own),
+        (Some(reference), Some(kept_at)) => acceleration(reading.activation_energy, reference, kept_at),
         _ => 1.0,
     };
     let days = |row: &MeasuredRow| row.days * factor(row);
@@ -87,7 +87,7 @@ pub fn fit(of: &str, text: &str, reading: &FitSettings) -> Result<FittedChip, Ro
     Ok(FittedChip { measured, fitted, estimates, types: rows.types, spread_log10: spread, rows: rows.all })
 }
 
-/// The temperature that times are converted to.
+/// Temperature that retention times are converted to: that of the settings, else the lowest of the rows.
 fn reference(rows: &MeasuredRows, reading: &FitSettings) -> Option<f64> {
     reading.reference.or_else(|| rows.all.iter().filter_map(|row| row.temperature).reduce(f64::min))
 }
@@ -148,6 +148,7 @@ fn excess_variance(conditions: &[MeasuredCondition], squares: &[f64], freedom: f
         return 0.0;
     }
     let (mut low, mut high) = (0.0, squares.iter().sum::<f64>() / freedom);
+    // 60 bisections reach the last bit of a double.
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         if sum(middle) > freedom { low = middle } else { high = middle }

@@ -88,7 +88,7 @@ impl RberGrid {
     }
 }
 
-/// Where an age lies on the axis of ages.
+/// Position of an age on the axis of ages.
 #[inline]
 pub(crate) fn age(days: f64, ln: impl Fn(f64) -> f64) -> f64 {
     ln(1.0 + HOURS * days)
