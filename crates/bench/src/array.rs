@@ -1,4 +1,4 @@
-//! What an array costs beside its members: an eight-drive RAID-5, and the same member commands on drives by themselves.
+//! Cost of an array compared with its members: an eight-drive RAID-5, and the same member commands on drives by themselves.
 
 use outlast_array::Array;
 use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
@@ -12,16 +12,16 @@ use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 use std::time::Instant;
 
-/// A drive that notes its commands.
+/// A drive that records its commands.
 struct RecordingDrive {
     ssd: Ssd,
     log: Vec<(Nanos, Command, Tag)>,
-    noting: bool,
+    is_recording: bool,
 }
 
 impl Device for RecordingDrive {
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
-        if self.noting {
+        if self.is_recording {
             self.log.push((now, command, tag));
         }
         self.ssd.submit(now, command, tag);
@@ -99,11 +99,11 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
 const DRIVES: u16 = 8;
 
 /// Random 4 KiB commands, 70 % reads, queue depth 64, on eight drives as RAID-5 with chunks of 64 KiB.
-fn array(noting: bool, large: bool) -> Result<Array<RecordingDrive>, String> {
+fn array(is_recording: bool, large: bool) -> Result<Array<RecordingDrive>, String> {
     let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
     let config = ArrayConfig { background, ..ArrayConfig::new(Level::Raid5, DRIVES) };
     let drives = (0..u64::from(DRIVES))
-        .map(|seed| Ok(RecordingDrive { ssd: drive(seed, large)?, log: Vec::new(), noting }))
+        .map(|seed| Ok(RecordingDrive { ssd: drive(seed, large)?, log: Vec::new(), is_recording }))
         .collect::<Result<_, String>>()?;
     Array::new(config, drives, false).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! One measurement.
+//! A scenario that is measured.
 
 use outlast_engine::{RunControl, RunResult, Simulation, parse_text};
 use outlast_units::rng::mix;
@@ -7,7 +7,7 @@ use outlast_units::rng::mix;
 pub(crate) const HEADER: &str = "\
 case                 requests   req/CPU-s       goal   WAF    prep CPU-s  B/unit  peak MiB  result hash";
 
-/// A scenario and what is expected of it.
+/// A scenario with its goal.
 pub(crate) struct ScenarioCase {
     pub(crate) name: String,
     pub(crate) group: &'static str,

@@ -1,7 +1,7 @@
 //! Erasure codes: GB/s (10^9 bytes) of every kernel beside libisal, in one run, on the same shards.
 //!
 //! `encode`: k data shards a stripe. `decode`: as many, m data shards being lost; the plan is made before, as libisal's users
-//! do. `delta`: one data shard, from its old and new content. libisal goes the fastest of its own ways, and what both wrote is
+//! do. `delta`: one data shard, from its old and new content. libisal uses the fastest of its functions, and the bytes of all are
 //! compared before anything is measured. All shards of a stripe stay in the second-level cache.
 
 use outlast_codes::{CodeError, CodeKernel, ErasureCode, ShardDecoder, ShardSet};
@@ -25,7 +25,7 @@ pub(crate) enum CodeTask {
     Decode,
 }
 
-/// What is measured, in the order of the table.
+/// Shapes and tasks to measure, in the order of the table.
 pub(crate) fn cases() -> impl Iterator<Item = ((usize, usize), CodeTask)> {
     SHAPES
         .into_iter()
@@ -55,7 +55,7 @@ struct KernelContender<'a> {
 struct StripeShards<'a> {
     data: Vec<&'a [u8]>,
     new: &'a [u8],
-    /// What a decoder reads.
+    /// Shards that a decoder reads.
     sources: Vec<&'a [u8]>,
 }
 
@@ -90,14 +90,14 @@ pub(crate) fn measure((k, m): (usize, usize), work: CodeTask, quick: bool) -> Re
         let decoder = code.decoder(&present, &lost)?;
         contenders.push(KernelContender {
             name: name(kernel),
-            run: ours(code, decoder, work),
+            run: our_task(code, decoder, work),
             seconds: Vec::new(),
         });
     }
     if let Some(isal) = &isal {
-        let encode = isal.tables(k, m, &rows(&code)?);
+        let encode = isal.tables(k, m, &encoding_rows(&code)?);
         let decode = isal.tables(k, m, &decoding_rows(&code.decoder(&present, &lost)?, k, m)?);
-        for run in theirs(isal, encode, decode, work, m) {
+        for run in libisal_tasks(isal, encode, decode, work, m) {
             contenders.push(KernelContender { name: "libisal", run, seconds: Vec::new() });
         }
     }
@@ -133,7 +133,7 @@ fn name(kernel: CodeKernel) -> &'static str {
     }
 }
 
-fn ours<'a>(code: ErasureCode, decoder: ShardDecoder, work: CodeTask) -> StripeTask<'a> {
+fn our_task<'a>(code: ErasureCode, decoder: ShardDecoder, work: CodeTask) -> StripeTask<'a> {
     const FITS: &str = "the shards were made for the code";
     match work {
         CodeTask::Encode => Box::new(move |stripe, targets| code.encode(&stripe.data, targets).expect(FITS)),
@@ -146,21 +146,27 @@ fn ours<'a>(code: ErasureCode, decoder: ShardDecoder, work: CodeTask) -> StripeT
     }
 }
 
-/// The ways in which libisal can do it: its general functions, and where they apply those of RAID.
-fn theirs(isal: &Isal, encode: Tables, decode: Tables, work: CodeTask, m: usize) -> Vec<StripeTask<'_>> {
+/// Functions of libisal for a task: the general ones, and those of RAID where they apply.
+fn libisal_tasks(
+    isal: &Isal,
+    encode: Tables,
+    decode: Tables,
+    work: CodeTask,
+    m: usize,
+) -> Vec<StripeTask<'_>> {
     const ALIGNED: &str = "the shards are aligned";
-    let mut ways: Vec<StripeTask> = Vec::new();
+    let mut tasks: Vec<StripeTask> = Vec::new();
     match (work, m) {
-        (CodeTask::Encode, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Encode, 1) => tasks.push(Box::new(|stripe, targets| {
             assert!(isal.xor(&stripe.data, targets[0]), "{ALIGNED}");
         })),
-        (CodeTask::Decode, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Decode, 1) => tasks.push(Box::new(|stripe, targets| {
             assert!(isal.xor(&stripe.sources, targets[0]), "{ALIGNED}");
         })),
-        (CodeTask::Delta, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Delta, 1) => tasks.push(Box::new(|stripe, targets| {
             assert!(isal.xor_into(stripe.data[CHANGED], stripe.new, targets[0]), "{ALIGNED}");
         })),
-        (CodeTask::Encode, 2) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Encode, 2) => tasks.push(Box::new(|stripe, targets| {
             let [p, q] = targets else { unreachable!("two parities") };
             assert!(isal.p_and_q(&stripe.data, &mut [&mut **p, &mut **q]), "{ALIGNED}");
         })),
@@ -168,26 +174,26 @@ fn theirs(isal: &Isal, encode: Tables, decode: Tables, work: CodeTask, m: usize)
     }
     match work {
         CodeTask::Encode => {
-            ways.push(Box::new(move |stripe, targets| isal.encode(&encode, &stripe.data, targets)));
+            tasks.push(Box::new(move |stripe, targets| isal.encode(&encode, &stripe.data, targets)));
         }
         CodeTask::Decode => {
-            ways.push(Box::new(move |stripe, targets| isal.encode(&decode, &stripe.sources, targets)));
+            tasks.push(Box::new(move |stripe, targets| isal.encode(&decode, &stripe.sources, targets)));
         }
         CodeTask::Delta => {
             let mut memory = vec![0; SHARD_BYTES + 64];
             let skip = memory.as_ptr().align_offset(64);
-            ways.push(Box::new(move |stripe, targets| {
+            tasks.push(Box::new(move |stripe, targets| {
                 let delta = &mut memory[skip..][..SHARD_BYTES];
                 assert!(isal.xor(&[stripe.data[CHANGED], stripe.new], delta), "{ALIGNED}");
                 isal.update(&encode, CHANGED, delta, targets);
             }));
         }
     }
-    ways
+    tasks
 }
 
-/// Our matrix, row by row.
-fn rows(code: &ErasureCode) -> Result<Vec<u8>, CodeError> {
+/// Matrix of a code, row by row.
+fn encoding_rows(code: &ErasureCode) -> Result<Vec<u8>, CodeError> {
     let (k, m) = (code.data_shards(), code.parity_shards());
     (0..k * m).map(|cell| code.coefficient(cell / k, cell % k)).collect()
 }
@@ -202,7 +208,7 @@ fn decoding_rows(decoder: &ShardDecoder, k: usize, m: usize) -> Result<Vec<u8>, 
     Ok(rows)
 }
 
-/// All write the same bytes; a hash of them.
+/// Asserts that all contenders write the same bytes; returns a hash of them.
 fn compare(contenders: &mut [KernelContender], stripe: &StripeShards, targets: &mut [&mut [u8]]) -> u64 {
     let mut first: Option<Vec<Vec<u8>>> = None;
     for contender in contenders {
@@ -222,7 +228,7 @@ fn compare(contenders: &mut [KernelContender], stripe: &StripeShards, targets: &
     first.iter().flatten().flatten().fold(0, |sum, &byte| mix(sum ^ u64::from(byte)))
 }
 
-/// Takes turns, so that whatever disturbs the machine disturbs all alike.
+/// Measures the contenders in turns, so that other load on the machine affects all alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark measures")]
 fn race(contenders: &mut [KernelContender], stripe: &StripeShards, targets: &mut [&mut [u8]], quick: bool) {
     let (rounds, calls) = if quick { (3, 10) } else { (101, 100) };

@@ -1,5 +1,5 @@
-//! Writes that carry data, every unit another: what real bytes cost a drive, and an array of four. Each run ends by reading everything back
-//! beside a map of what was written last.
+//! Writes that carry data, each unit with different bytes: cost of real bytes in a drive, and in an array of four. Each run ends by reading everything
+//! back and comparing it with a map of the last writes.
 
 use crate::case::scenario_of;
 use crate::{hashes::digest, protection};
@@ -32,15 +32,15 @@ pub(crate) struct DataCase {
     pub(crate) name: String,
     drive: Result<SsdConfig, String>,
     members: u16,
-    /// Whether what is written is kept in a file among the system's temporary ones.
+    /// True if the bytes are kept in a temporary file.
     on_disk: bool,
     /// Random writes, after each unit has been written once.
     pub(crate) requests: u64,
 }
 
-/// What a run found.
+/// Result of a run.
 pub(crate) struct DataResult {
-    /// Everything simulated that can be told, a hash of what was read back included.
+    /// All results of the simulation, with a hash of the bytes that were read back.
     pub(crate) text: String,
     /// Seconds of the processor for the random writes.
     seconds: f64,
@@ -84,7 +84,7 @@ fn store() -> Result<Arc<dyn ByteStore>, String> {
 }
 
 impl DataCase {
-    /// Carries the case out. A counter of what is switched off is no result.
+    /// Runs the case. Counters of features that are switched off are left out of the result.
     pub(crate) fn run(&self) -> Result<DataResult, String> {
         let config = self.drive.clone()?;
         let drive = |seed| Ssd::new(config.clone(), seed).map_err(|error| error.to_string());
@@ -128,8 +128,8 @@ impl DataCase {
     }
 }
 
-/// What a clone of a drive with 1 GiB of live data takes (or with a tenth of it), in memory and on disk, beside the same drive that keeps no
-/// bytes: the least of nine.
+/// Time to clone a drive with 1 GiB of live data (a tenth of it if `quick`), in memory and on disk, compared with a drive that keeps no bytes: the
+/// least of nine.
 pub(crate) fn forks(quick: bool) -> Result<String, String> {
     let gib = if quick { 0.125 } else { 1.25 };
     let text = |bytes: bool| {
@@ -167,7 +167,7 @@ pub(crate) fn forks(quick: bool) -> Result<String, String> {
     ))
 }
 
-/// The random writes, apart, so that callgrind can count them.
+/// The random writes, in a function of its own, so that callgrind can count them.
 #[inline(never)]
 fn write<D: Device>(host: &mut DataHost, device: &mut D, requests: u64) -> Result<(), String> {
     for _ in 0..requests {

@@ -1,4 +1,4 @@
-//! What modelling errors costs: the same work on the same drive, without errors, with errors that the ECC always corrects (the
+//! Cost of modelling errors: the same work on the same drive, without errors, with errors that the ECC always corrects (the
 //! model's own cost), with re-reads (the simulated operations that they add), and with stripes.
 
 use crate::case::{ScenarioCase, scenario_of};

@@ -7,9 +7,9 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
-//! `data` is writes that carry data, in memory and kept on disk, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
-//! drive to a file takes, and a run that goes on from it; `log` what it costs to keep what a served drive is given, see [`log`];
-//! `torture` what it takes to see what a loss of power leaves at an instant, see [`torture`].
+//! `data` is writes that carry data, in memory and kept on disk, see [`data`]; the cases `bytes-*` write none. `forks` measures the clone of a drive, `snapshot` writing a
+//! drive to a file and a run that resumes from it, `log` the log of a served drive, see [`log`], and
+//! `torture` the search for crash states at each instant, see [`torture`].
 //!
 //! `serve`, only when named, holds a served drive against nbdkit's memory plugin and qemu-nbd, see [`serve`].
 //!
@@ -44,7 +44,7 @@ mod traces;
 
 use std::process::ExitCode;
 
-/// A benchmark that says what it found in a line; whether it is to be quick.
+/// A benchmark that returns its result as a line; the argument is true for a quick run.
 type BenchFn<'a> = &'a dyn Fn(bool) -> Result<String, String>;
 
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]

@@ -1,4 +1,4 @@
-//! What parity costs the simulator: the same work on the same drive, half full so that collection is light, without parity, with
+//! Cost of parity in the simulator: the same work on the same drive, half full so that collection is light, without parity, with
 //! stripes, with a product code, with classes and partial parity; and with real bytes, a smaller drive.
 
 use crate::case::{ScenarioCase, scenario_of};

@@ -41,7 +41,7 @@ const MODERATE: [NbdLoad; 8] = [
 
 const WALL: ClockMode = ClockMode::Wall { speed: 1.0 };
 
-/// What a load found.
+/// Result of a load.
 struct LoadResult {
     iops: f64,
     /// Of the server, in microseconds a request.
@@ -59,7 +59,7 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     tables
 }
 
-/// What requests cost.
+/// Table of the cost of requests.
 fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
     let nbdkit = |name: &str, plugin: &str| {
         MeasuredServer::other(name, "nbdkit", folder, None, |socket| {

@@ -1,6 +1,6 @@
 //! Systematic (k, m) codes on bytes.
 
-use crate::checks::{below, count, lengths, same_length};
+use crate::checks::{check_count, check_index, check_length, check_lengths};
 use crate::decoder::ShardDecoder;
 use crate::kernels::{self, CodeKernel, KernelEngine, LinearMap};
 use crate::matrix::FieldMatrix;
@@ -8,7 +8,7 @@ use crate::{CodeError, ShardSet};
 use outlast_persist::{Damage, Persist, Reader, Writer};
 
 /// A systematic maximum-distance-separable code: `k` data shards as they are, `m` parity shards, and every `k` of the `k + m`
-/// determine the rest. (k, 0) is no code at all, (k, 1) is XOR, (k, 2) is the P and Q of RAID-6, and above that the parity
+/// determine all others. (k, 0) has no parity, (k, 1) is XOR, (k, 2) is the P and Q of RAID-6, and above that the parity
 /// rows are a scaled Cauchy matrix whose first row is XOR again.
 ///
 /// A shard is any run of bytes; all shards of one call have the same length, which may be zero and need not be even. Bytes do
@@ -31,7 +31,7 @@ impl Persist for ErasureCode {
         (self.data, self.parity).write(to);
     }
 
-    /// The same code, with the fastest kernel of the processor that it is read on.
+    /// Reads k and m; the kernel is the fastest of the processor that the code is read on.
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         let (data, parity) = Persist::read(from)?;
         Self::new(data, parity)
@@ -40,7 +40,7 @@ impl Persist for ErasureCode {
 }
 
 impl ErasureCode {
-    /// Shards of a code at most: the nonzero elements of GF(2^8).
+    /// Limit of shards in a code: the number of nonzero elements of GF(2^8).
     pub const SHARDS_MAX: usize = 255;
 
     /// The code of `k` data and `m` parity shards, with the fastest kernel of this processor.
@@ -65,17 +65,17 @@ impl ErasureCode {
         Ok(Self { data: k, parity: m, kernel, engine, matrix, encoder })
     }
 
-    /// k.
+    /// Number of data shards, k.
     pub fn data_shards(&self) -> usize {
         self.data
     }
 
-    /// m.
+    /// Number of parity shards, m.
     pub fn parity_shards(&self) -> usize {
         self.parity
     }
 
-    /// k + m.
+    /// Number of all shards, k + m.
     pub fn shards(&self) -> usize {
         self.data + self.parity
     }
@@ -90,8 +90,8 @@ impl ErasureCode {
     /// # Errors
     /// [`CodeError::Index`] if there is no such shard.
     pub fn coefficient(&self, parity: usize, data: usize) -> Result<u8, CodeError> {
-        below(parity, self.parity)?;
-        below(data, self.data)?;
+        check_index(parity, self.parity)?;
+        check_index(data, self.data)?;
         Ok(self.matrix.at(parity, data))
     }
 
@@ -100,21 +100,21 @@ impl ErasureCode {
     /// # Errors
     /// [`CodeError::Count`] or [`CodeError::Length`] if the shards are not so many, or not of one length.
     pub fn encode(&self, data: &[&[u8]], parity: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        count("data", data.len(), self.data)?;
-        count("parity", parity.len(), self.parity)?;
-        lengths("data", data, data[0].len())?;
-        lengths("parity", parity, data[0].len())?;
+        check_count("data", data.len(), self.data)?;
+        check_count("parity", parity.len(), self.parity)?;
+        check_lengths("data", data, data[0].len())?;
+        check_lengths("parity", parity, data[0].len())?;
         self.encoder.apply(data, parity);
         Ok(())
     }
 
-    /// Adds what data shard `index` contributes to `parity`, m shards. On parities that do not know the shard yet, `data` is its
-    /// content; on parities that do, it is the XOR of its old and new content.
+    /// Adds the contribution of data shard `index` to `parity`, m shards. For parities without the shard, `data` is its content; for parities
+    /// with it, the XOR of its old and new content.
     ///
     /// # Errors
     /// [`CodeError::Index`], [`CodeError::Count`] or [`CodeError::Length`] if a shard does not fit.
     pub fn accumulate(&self, index: usize, data: &[u8], parity: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        self.add(index, data, None, parity)
+        self.add_contribution(index, data, None, parity)
     }
 
     /// Changes `parity`, m shards, for data shard `index` whose content changes from `old` to `new`, without reading the others.
@@ -128,8 +128,8 @@ impl ErasureCode {
         new: &[u8],
         parity: &mut [&mut [u8]],
     ) -> Result<(), CodeError> {
-        lengths("old", &[old], new.len())?;
-        self.add(index, new, Some(old), parity)
+        check_lengths("old", &[old], new.len())?;
+        self.add_contribution(index, new, Some(old), parity)
     }
 
     /// True if the data can be rebuilt from the shards of `present`. Numbers from k + m on do not count.
@@ -146,14 +146,14 @@ impl ErasureCode {
         ShardDecoder::new(self.engine, &self.matrix, present, wanted)
     }
 
-    /// Rebuilds every missing shard of a stripe, data and parity. Without loss nothing is done; [`ErasureCode::decoder`] rebuilds into
+    /// Rebuilds every missing shard of a stripe, data and parity. [`ErasureCode::decoder`] rebuilds into
     /// the caller's buffers, and can be used again for the next stripe with the same shards missing.
     ///
     /// # Errors
     /// [`CodeError::Count`] unless there are k + m places, [`CodeError::Length`] unless the shards present are of one length,
     /// [`CodeError::TooFew`] unless there are k of them.
     pub fn decode(&self, shards: &mut [Option<Vec<u8>>]) -> Result<(), CodeError> {
-        count("shards", shards.len(), self.shards())?;
+        check_count("shards", shards.len(), self.shards())?;
         let is_there = |present: bool| {
             let shards = shards.iter().enumerate().filter(move |(_, shard)| shard.is_some() == present);
             shards.map(|(index, _)| index).collect::<ShardSet>()
@@ -166,7 +166,7 @@ impl ErasureCode {
         let length = shards.iter().flatten().map(Vec::len).next().unwrap_or(0);
         for (index, shard) in shards.iter().enumerate() {
             if let Some(shard) = shard {
-                same_length("shards", index, shard.len(), length)?;
+                check_length("shards", index, shard.len(), length)?;
             }
         }
         let mut rebuilt = vec![vec![0; length]; missing.len()];
@@ -180,16 +180,16 @@ impl ErasureCode {
         Ok(())
     }
 
-    fn add(
+    fn add_contribution(
         &self,
         index: usize,
         new: &[u8],
         old: Option<&[u8]>,
         parity: &mut [&mut [u8]],
     ) -> Result<(), CodeError> {
-        below(index, self.data)?;
-        count("parity", parity.len(), self.parity)?;
-        lengths("parity", parity, new.len())?;
+        check_index(index, self.data)?;
+        check_count("parity", parity.len(), self.parity)?;
+        check_lengths("parity", parity, new.len())?;
         kernels::multiply_add(self.engine, |row| self.matrix.at(row, index), new, old, parity);
         Ok(())
     }

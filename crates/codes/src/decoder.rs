@@ -1,6 +1,6 @@
-//! Which shards to read, and what to multiply them with, when others are missing.
+//! Plans for rebuilding missing shards: shards to read, and the matrix to multiply them with.
 
-use crate::checks::{count, lengths};
+use crate::checks::{check_count, check_lengths};
 use crate::kernels::{KernelEngine, LinearMap};
 use crate::matrix::FieldMatrix;
 use crate::{CodeError, ShardSet};
@@ -15,9 +15,9 @@ pub struct ShardDecoder {
 }
 
 impl ShardDecoder {
-    /// With e data shards missing, the sources are the data shards that are present and the first e parities that are. These
-    /// parities P are A·d of the data; with the columns of what is missing (D) and present (S) apart,
-    /// d[D] = A[P,D]^-1 · (p[P] + A[P,S]·d[S]). A parity that is wanted is its row of the generator applied to d.
+    /// With e data shards missing, the sources are the data shards present and the first e parities present. These parities are
+    /// p[P] = A·d; with the columns of missing (D) and present (S) data separated, d[D] = A[P,D]^-1 · (p[P] + A[P,S]·d[S]).
+    /// A wanted parity is its row of the generator applied to d.
     pub(crate) fn new(
         engine: KernelEngine,
         parity: &FieldMatrix,
@@ -47,10 +47,10 @@ impl ShardDecoder {
         let lost_rows = FieldMatrix::from_fn(lost.len(), k, |i, j| {
             if j < kept.len() { through_kept.at(i, j) } else { inverse.at(i, j - kept.len()) }
         });
-        let place = |shard: usize, among: &[usize]| among.iter().position(|&other| other == shard);
-        let data_rows = FieldMatrix::from_fn(k, k, |shard, j| match place(shard, &kept) {
-            Some(own) => u8::from(own == j),
-            None => lost_rows.at(place(shard, &lost).expect("a shard is kept or lost"), j),
+        let position = |shard: usize, among: &[usize]| among.iter().position(|&other| other == shard);
+        let data_rows = FieldMatrix::from_fn(k, k, |shard, j| match position(shard, &kept) {
+            Some(column) => u8::from(column == j),
+            None => lost_rows.at(position(shard, &lost).expect("a shard is kept or lost"), j),
         });
         let targets: Vec<usize> = wanted.iter().collect();
         let parity_rows = {
@@ -82,10 +82,10 @@ impl ShardDecoder {
     /// [`CodeError::Count`] or [`CodeError::Length`] if the shards are not as [`sources`](Self::sources) and
     /// [`targets`](Self::targets) say, or not of one length.
     pub fn rebuild(&self, sources: &[&[u8]], targets: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        count("sources", sources.len(), self.sources.len())?;
-        count("targets", targets.len(), self.targets.len())?;
-        lengths("sources", sources, sources[0].len())?;
-        lengths("targets", targets, sources[0].len())?;
+        check_count("sources", sources.len(), self.sources.len())?;
+        check_count("targets", targets.len(), self.targets.len())?;
+        check_lengths("sources", sources, sources[0].len())?;
+        check_lengths("targets", targets, sources[0].len())?;
         self.map.apply(sources, targets);
         Ok(())
     }

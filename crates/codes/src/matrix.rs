@@ -43,16 +43,16 @@ impl FieldMatrix {
         &self.cells[row * self.columns..][..self.columns]
     }
 
-    /// The inverse of a square matrix by Gauss and Jordan; nothing where there is none.
+    /// Inverse of a square matrix by Gauss-Jordan elimination; `None` if it is singular.
     pub(crate) fn inverted(&self) -> Option<Self> {
         assert_eq!(self.rows, self.columns, "only square matrices have inverses");
         let n = self.rows;
         let mut work = self.clone();
         let mut result = Self::from_fn(n, n, |row, column| u8::from(row == column));
         for pivot in 0..n {
-            let found = (pivot..n).find(|&row| work.at(row, pivot) != 0)?;
+            let nonzero = (pivot..n).find(|&row| work.at(row, pivot) != 0)?;
             for matrix in [&mut work, &mut result] {
-                matrix.swap_rows(pivot, found);
+                matrix.swap_rows(pivot, nonzero);
             }
             let factor = inverse(work.at(pivot, pivot));
             for matrix in [&mut work, &mut result] {
@@ -68,7 +68,7 @@ impl FieldMatrix {
         Some(result)
     }
 
-    /// This times `other`.
+    /// Product of this matrix and `other`.
     pub(crate) fn times(&self, other: &Self) -> Self {
         assert_eq!(self.columns, other.rows, "shapes must fit");
         Self::from_fn(self.rows, other.columns, |row, column| {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use outlast_units::rng::SplitMix;
 
-    /// What makes a systematic code MDS: every square submatrix of its parity rows is invertible. All of them, for codes
+    /// Condition for a systematic code to be MDS: every square submatrix of its parity rows is invertible. All of them, for codes
     /// small enough; the long codes have the same matrix, see the next test.
     #[test]
     fn every_square_submatrix_of_small_codes_is_invertible() {

@@ -7,13 +7,13 @@ use outlast_engine::{RunControl, Scenario, Simulation, parse_text};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-/// A run by name; or why there is none.
+/// A named run, or the reason why it cannot be made.
 pub(crate) struct NamedCase {
     pub(super) name: String,
     pub(super) work: Result<CaseWork, String>,
 }
 
-/// What is run.
+/// Work of a case.
 #[derive(Clone)]
 pub(super) enum CaseWork {
     /// A scenario.

@@ -1,4 +1,4 @@
-//! What a change of form must leave as it is: a hash of the whole result of each of some two hundred small runs, of everything that can be
+//! Results that a refactoring must not change: a hash of the whole result of each of some two hundred small runs, of everything that can be
 //! simulated. The committed table is `crates/bench/hashes.txt`; a change of it is a change of what is simulated.
 
 mod battery;
@@ -20,7 +20,7 @@ use table::HashTable;
 /// The committed table.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/hashes.txt");
 
-/// What to do with the hashes.
+/// Action on the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HashMode {
     /// Print them.

@@ -8,12 +8,12 @@ use outlast_workload::SyntheticSpec;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where scenarios are.
+/// Folder of the scenarios.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
 const FOLDERS: [&str; 9] =
     ["presets", "hrm", "lfs", "msapl", "reparo", "flexible", "diffraid", "demo", "examples"];
 
-/// What is left of a drive: mapping units of all members together, blocks of a plane, the part of raw flash that the user has.
+/// Size of a shrunken drive: mapping units of all members together, blocks of a plane, the user's part of raw flash.
 const UNITS: u64 = 60_000;
 const BLOCKS: u32 = 64;
 const USER: f64 = 0.62;
@@ -53,7 +53,7 @@ fn case(folder: &str, file: &Path) -> NamedCase {
 
 /// The same with less flash and fewer requests: what happens at a time happens as much earlier as the run is shorter.
 ///
-/// What code of the user's decides is decided by the settings: nothing here loads such code.
+/// Replaces policies in code of users by those of the settings: nothing here loads such code.
 fn small(mut scenario: Scenario) -> Scenario {
     scenario.policies = PoliciesSpec::default();
     let flash = less_flash(&mut scenario);

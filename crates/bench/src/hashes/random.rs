@@ -137,7 +137,7 @@ fn trouble(dice: &mut SettingDice<'_>) -> String {
     [errors, dice.once_in(4, hazards.to_owned()), dice.once_in(2, cut)].join("\n")
 }
 
-/// What the host asks, and how the drive is prepared.
+/// Workload and preparation of the drive.
 fn load(dice: &mut SettingDice<'_>) -> String {
     format!(
         "[precondition]\nfill = \"{}\"\noverwrite = \"{}\"\nmin_drive_writes = 0.3\nmax_drive_writes = 0.6\n\

@@ -1,4 +1,4 @@
-//! Running a case under callgrind, and reading what it found.
+//! Running a case under callgrind, and reading its output.
 
 use super::cases::CountedCase;
 use super::table::{CacheMisses, CallCosts, CostRow};
@@ -21,16 +21,16 @@ pub(super) fn measure(case: &CountedCase, caches: bool) -> Result<Vec<CostRow>, 
         .args(["instructions", "--run", &case.name])
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        return Err(format!("{}; {}", said.trim(), String::from_utf8_lossy(&output.stderr)));
+        return Err(format!("{}; {}", printed.trim(), String::from_utf8_lossy(&output.stderr)));
     }
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()));
     let _ = std::fs::remove_file(&file);
     let text = text?;
-    let mut words = said.split_whitespace();
+    let mut words = printed.split_whitespace();
     let hash = words.next().and_then(|hash| u64::from_str_radix(hash, 16).ok());
-    let hash = hash.ok_or_else(|| format!("said \"{}\"", said.trim()))?;
+    let hash = hash.ok_or_else(|| format!("said \"{}\"", printed.trim()))?;
     let counts = words.filter_map(|count| count.parse::<u64>().ok());
     let row = |(part, count): (&super::cases::CountedFunction, u64)| {
         let costs = inclusive(&text, part.marker)?;
@@ -39,7 +39,7 @@ pub(super) fn measure(case: &CountedCase, caches: bool) -> Result<Vec<CostRow>, 
     case.parts.iter().zip(counts).map(row).collect()
 }
 
-/// What the calls of the function whose name contains `marker` cost, with all that they call. `text` is callgrind's own format, see
+/// Inclusive cost of all calls of the function whose name ends with `marker`. `text` is callgrind's own format, see
 /// "Callgrind Format Specification" in valgrind's manual: a name is spelt out where it first appears and is a number afterwards, and the
 /// line after `calls=` has the inclusive costs of these calls.
 pub(super) fn inclusive(text: &str, marker: &str) -> Result<CallCosts, String> {
@@ -78,7 +78,7 @@ pub(super) fn inclusive(text: &str, marker: &str) -> Result<CallCosts, String> {
     Ok(CallCosts { instructions: of(&["Ir"]), misses: events.contains(&"D1mr").then(misses) })
 }
 
-/// True if a function's name is the marker's, whatever it is generic over and however its name is written.
+/// True if `name` is the function of the marker, without generic arguments and recursion suffix.
 fn is_marker(name: &str, marker: &str) -> bool {
     let name = name.trim();
     let name = name.split_once('\'').map_or(name, |(name, _recursion)| name);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_is_known_whatever_it_is_generic_over() {
+    fn a_marker_matches_any_generic_arguments() {
         for name in ["a::play", "a::play::<b::Ssd>", "a::play'2", "outlast::a::play::<x::Y<Z>>"] {
             assert!(is_marker(name, "a::play"), "{name}");
         }

@@ -1,4 +1,4 @@
-//! What is measured, and which functions of it.
+//! Cases whose instructions are counted, and the functions of each.
 
 use crate::hashes::digest;
 use crate::{array, case, data, errors, protection, traces};
@@ -10,7 +10,7 @@ use outlast_workload::TraceFormat;
 pub(crate) struct CountedCase {
     pub(super) name: String,
     kind: CountedWork,
-    /// What is measured of it, a row of the table each.
+    /// Functions that are counted, each a row of the table.
     pub(super) parts: Vec<CountedFunction>,
 }
 
@@ -32,10 +32,10 @@ enum CountedWork {
     Data(Box<data::DataCase>),
 }
 
-/// What a run did.
+/// Result of a run.
 pub(super) struct RunCounts {
     pub(super) hash: u64,
-    /// How often what each part measures was done.
+    /// For each counted function, the number of operations that its cost is divided by.
     pub(super) counts: Vec<u64>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn all() -> Vec<CountedCase> {
 }
 
 impl CountedCase {
-    /// Does what the case measures.
+    /// Runs the case.
     pub(super) fn run(&self) -> Result<RunCounts, String> {
         match &self.kind {
             CountedWork::Scenario(text) => scenario(text),

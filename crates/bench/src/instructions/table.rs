@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-/// The share by which a case may cost more instructions than the table says.
+/// Share by which a case may cost more instructions than the table says.
 const TOLERANCE: f64 = 0.03;
 
-/// What something costs, each time it is done.
+/// Mean cost of one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CallCosts {
     pub(super) instructions: f64,
@@ -17,9 +17,9 @@ pub(super) struct CallCosts {
 /// Misses of simulated caches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CacheMisses {
-    /// Of the first-level data cache.
+    /// Misses of the first-level data cache.
     pub(super) d1: f64,
-    /// Of the last level.
+    /// Misses of the last-level cache.
     pub(super) ll: f64,
 }
 
@@ -48,14 +48,14 @@ pub(super) struct CostRow {
     pub(super) hash: u64,
 }
 
-/// What was measured, and of which build: counts of different compilers or profiles say nothing of each other.
+/// Costs of one build: counts of different compilers or profiles cannot be compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CostTable {
     pub(super) build: String,
     pub(super) rows: Vec<CostRow>,
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TableVerdict {
     pub(super) lines: Vec<String>,
@@ -108,13 +108,14 @@ impl CostTable {
         verdict.lines.push(HEADER.replace("result hash", "against the table"));
         for row in &found.rows {
             let before = self.rows.iter().find(|before| before.name == row.name);
-            let (note, fails) = judge(before, row, alike);
+            let (note, fails) = judge_row(before, row, alike);
             let mark = if fails { "FAILS: " } else { "" };
             let line = format!("{:<24} {}  {mark}{note}", row.name, row.costs.columns());
             verdict.lines.push(line);
             verdict.failures += usize::from(fails);
         }
-        for row in self.rows.iter().filter(|row| whole && !found.rows.iter().any(|own| own.name == row.name))
+        for row in
+            self.rows.iter().filter(|row| whole && !found.rows.iter().any(|other| other.name == row.name))
         {
             verdict.lines.push(format!("{}: FAILS: in the table, but not run", row.name));
             verdict.failures += 1;
@@ -123,8 +124,8 @@ impl CostTable {
     }
 }
 
-/// What to say of a row, and whether it fails.
-fn judge(before: Option<&CostRow>, row: &CostRow, alike: bool) -> (String, bool) {
+/// Remark on a row, and true if it fails.
+fn judge_row(before: Option<&CostRow>, row: &CostRow, alike: bool) -> (String, bool) {
     let Some(before) = before else { return ("not in the table".to_owned(), true) };
     let change = row.costs.instructions / before.costs.instructions - 1.0;
     let note = format!("{:+.2} %", change * 100.0);

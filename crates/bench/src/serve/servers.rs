@@ -1,4 +1,4 @@
-//! The servers that are measured: processes of others, and our own within this one.
+//! Servers to measure: processes of other programs, and our own server within this process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use outlast_serve::{
 };
 use outlast_units::Bytes;
 
-/// What a server offers.
+/// Capacity that a server exports.
 pub(super) const SIZE: &str = "1G";
 
 /// The drive: 1 GiB without parity, on the flash of the preset `demo`.
@@ -52,7 +52,7 @@ pub(super) struct MeasuredServer {
 }
 
 impl MeasuredServer {
-    /// Another server, if it is installed; `file` is what it serves, made and removed here.
+    /// Starts another program, if it is installed; `file` is served by it, made and removed here.
     pub(super) fn other(
         name: &str,
         program: &str,
@@ -75,7 +75,7 @@ impl MeasuredServer {
         Some(Self { uri: format!("nbd+unix:///?socket={}", socket.display()), running })
     }
 
-    /// One of ours, on a drive.
+    /// Starts our server on a drive.
     pub(super) fn drive(
         folder: &Path,
         prepared: DriveState,
@@ -98,7 +98,7 @@ impl MeasuredServer {
         Self::ready(DeviceServer::start(config).map_err(|error| error.to_string())?)
     }
 
-    /// One of ours, with nothing behind it.
+    /// Starts our server without a device.
     pub(super) fn nothing(folder: &Path) -> Result<Self, String> {
         let listen = ListenAddress::Unix(free(folder));
         Self::ready(serve_without_device(&listen, Bytes::gib(1)).map_err(|error| error.to_string())?)
@@ -128,7 +128,7 @@ impl MeasuredServer {
         ticks / 100.0
     }
 
-    /// What one of ours says of itself.
+    /// Metrics that one of our servers reports.
     pub(super) fn metrics(&self) -> serde_json::Value {
         match &self.running {
             ServerProcess::Own(handle) => {

@@ -1,4 +1,4 @@
-//! Linear maps of shards, by whatever instructions the processor has.
+//! Linear maps of shards, by the fastest instructions that the processor has.
 //!
 //! Everything that the codes do to bytes is one of two maps: targets[i] = Σ matrix[i][j]·sources[j] ([`LinearMap`]: encoding,
 //! decoding), and targets[i] ^= column[i]·source ([`multiply_add`]: updates). Several targets share one pass over the
@@ -10,7 +10,7 @@ mod x86;
 
 use crate::matrix::FieldMatrix;
 
-/// Targets that share a pass over the sources: so many sums fit into the registers of every kernel, beside their operands.
+/// Number of targets that share a pass over the sources: so many sums fit into the registers of every kernel, with their operands.
 const GROUP: usize = 4;
 
 /// A set of instructions that does the work on bytes. All give the same bytes.
@@ -31,7 +31,7 @@ impl CodeKernel {
     /// Every kernel, slowest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::Gfni256, Self::Gfni512];
 
-    /// True if this processor can run it.
+    /// True if this processor can run the kernel.
     pub fn is_available(self) -> bool {
         KernelEngine::new(self).is_some()
     }
@@ -42,7 +42,7 @@ impl CodeKernel {
     }
 }
 
-/// A kernel that this processor was seen to have.
+/// A kernel that this processor is known to support.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KernelEngine {
     Portable,
@@ -51,7 +51,7 @@ pub(crate) enum KernelEngine {
 }
 
 impl KernelEngine {
-    /// Looks at the processor; nothing if it lacks `kernel`.
+    /// Detects the processor's features; `None` if it lacks `kernel`.
     pub(crate) fn new(kernel: CodeKernel) -> Option<Self> {
         match kernel {
             CodeKernel::Portable => Some(Self::Portable),
@@ -63,14 +63,14 @@ impl KernelEngine {
     }
 }
 
-/// A matrix made ready for a kernel: targets = matrix · sources.
+/// A matrix prepared for a kernel: targets = matrix · sources.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearMap {
     groups: Vec<RowGroup>,
     sources: usize,
 }
 
-/// Up to [`GROUP`] rows of it, computed in one pass.
+/// Up to [`GROUP`] rows of a matrix, computed in one pass.
 #[derive(Clone, Debug)]
 enum RowGroup {
     Portable(Vec<portable::PortableRow>),

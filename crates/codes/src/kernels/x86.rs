@@ -1,10 +1,10 @@
 //! The kernels of x86-64 processors, the only unsafe code of the room.
 //!
-//! Why it is needed: `cargo run --release -p outlast-bench -- codes` measures every kernel beside the portable one, which is
+//! The unsafe code is worth it: `cargo run --release -p outlast-bench -- codes` measures every kernel beside the portable one, which is
 //! safe code: 60.7 against 3.0 GB/s when (8, 3) is encoded (`docs/reference/speed.md`).
 //!
-//! What makes it sound: an [`X86Engine`] exists only where the processor was seen to have its instructions, and its safe methods
-//! compare the lengths of all shards before any pointer is made, so that every access lies within a slice.
+//! It is sound because an [`X86Engine`] exists only where the processor was detected to have its instructions, and because its safe
+//! methods compare the lengths of all shards before any pointer is made, so that every access lies within a slice.
 #![allow(unsafe_code)]
 #![allow(
     clippy::inline_always,
@@ -41,14 +41,14 @@ pub(super) struct X86RowGroup {
     tables: FactorTables,
 }
 
-/// What is known of the rows.
+/// Special forms of rows that a kernel computes faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowShape {
-    /// Nothing.
+    /// No special form.
     General,
-    /// The first is all ones: XOR.
+    /// The first row is all ones, that is, XOR.
     OnesFirst,
-    /// There are two, ones and the powers of two, and doubling is cheaper than looking up.
+    /// Two rows, ones and the powers of two (P and Q), on a kernel where doubling is cheaper than a table lookup.
     PlusQ,
 }
 
@@ -78,7 +78,7 @@ macro_rules! by_rows {
 }
 
 impl X86Engine {
-    /// Looks at the processor; nothing if it lacks `kernel`.
+    /// Detects the processor's features; `None` if it lacks `kernel`.
     pub(super) fn new(kernel: CodeKernel) -> Option<Self> {
         let avx2 = is_x86_feature_detected!("avx2");
         let gfni = avx2 && is_x86_feature_detected!("gfni");
@@ -91,7 +91,7 @@ impl X86Engine {
         }
     }
 
-    /// Makes `rows` ready, which are 1 to [`GROUP`] of one length.
+    /// Prepares 1 to [`GROUP`] `rows` of one length.
     pub(super) fn prepare(self, rows: &[&[u8]]) -> X86RowGroup {
         let sources = rows[0].len();
         let factors = || (0..sources).flat_map(|source| rows.iter().map(move |row| usize::from(row[source])));
@@ -117,9 +117,9 @@ impl X86Engine {
 
     /// `target` = XOR of `sources`.
     pub(super) fn xor(self, sources: &[&[u8]], target: &mut [u8]) {
-        check(target.len(), sources, &mut [&mut *target]);
+        check_lengths(target.len(), sources, &mut [&mut *target]);
         let targets = &mut [target];
-        // SAFETY: `self` shows that the processor has the instructions; `check` compared the lengths; a single row that is
+        // SAFETY: `self` shows that the processor has the instructions; `check_lengths` compared the lengths; a single row that is
         // XOR reads no table.
         unsafe {
             match self.0 {
@@ -141,7 +141,7 @@ impl X86Engine {
         assert!(old.is_none_or(|old| old.len() == new.len()), "old and new have the same length");
         let old = old.unwrap_or_default();
         assert_eq!(factors.len(), targets.len(), "a factor for each target");
-        check(new.len(), &[], targets);
+        check_lengths(new.len(), &[], targets);
         let (rows, ones) = (factors.len(), factors[0] == 1);
         // SAFETY: `self` shows that the processor has the instructions; the lengths of `old` (or that there is none),
         // `factors` and `targets` were compared above.
@@ -164,10 +164,10 @@ impl X86RowGroup {
     pub(super) fn apply(&self, sources: &[&[u8]], targets: &mut [&mut [u8]]) {
         assert_eq!(targets.len(), self.rows, "a target for each row");
         assert_eq!(sources.len(), self.sources, "a source for each column");
-        check(targets[0].len(), sources, targets);
+        check_lengths(targets[0].len(), sources, targets);
         let ones = self.shape == RowShape::OnesFirst;
         // SAFETY: a group is made by an `Engine` whose kernel decides the variant of `tables`, so the processor has the
-        // instructions; `check` compared the lengths, and `tables` has rows x sources entries since `prepare`.
+        // instructions; `check_lengths` compared the lengths, and `tables` has rows x sources entries since `prepare`.
         unsafe {
             match &self.tables {
                 FactorTables::Avx2(_) if self.shape == RowShape::PlusQ => loops::plus_q(sources, targets),
@@ -183,8 +183,8 @@ impl X86RowGroup {
     }
 }
 
-/// All shards have `length` bytes.
-fn check(length: usize, sources: &[&[u8]], targets: &mut [&mut [u8]]) {
+/// Panics unless all shards have `length` bytes.
+fn check_lengths(length: usize, sources: &[&[u8]], targets: &mut [&mut [u8]]) {
     let equal = sources.iter().all(|source| source.len() == length)
         && targets.iter().all(|target| target.len() == length);
     assert!(equal, "all shards of a call have the same length");

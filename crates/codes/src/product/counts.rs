@@ -14,14 +14,14 @@ pub struct PatternCounts {
     cells: usize,
     /// All patterns, C(MN, i).
     all: Vec<NaturalNumber>,
-    /// Those that are forests; with M + N edges and more there are none.
+    /// Patterns that are forests; with M + N edges and more there are none.
     forests: Vec<NaturalNumber>,
 }
 
 impl PatternCounts {
-    /// Lines of the shorter side at most: time grows with the square of both sides, and with the shorter one once more.
+    /// Limit of the shorter side: time grows with the square of both sides, and with the shorter one once more.
     const SHORTER_MAX: usize = 16;
-    /// Lines of the longer side at most.
+    /// Limit of the longer side.
     const LONGER_MAX: usize = 255;
 
     /// Counts the patterns of `rows` × `columns` cells.
@@ -49,7 +49,7 @@ impl PatternCounts {
         Ok(Self { cells, all: binomials(cells), forests: forests(shorter.1, longer.1) })
     }
 
-    /// M·N.
+    /// Number of cells, M·N.
     pub fn cells(&self) -> usize {
         self.cells
     }
@@ -59,17 +59,17 @@ impl PatternCounts {
         self.all.get(erased).cloned().unwrap_or(NaturalNumber::ZERO)
     }
 
-    /// Patterns of `erased` cells that are recovered.
+    /// Recoverable patterns of `erased` cells.
     pub fn recoverable(&self, erased: usize) -> NaturalNumber {
         self.forests.get(erased).cloned().unwrap_or(NaturalNumber::ZERO)
     }
 
-    /// Patterns of `erased` cells that are not: β(M, N, i).
+    /// Unrecoverable patterns of `erased` cells, β(M, N, i).
     pub fn unrecoverable(&self, erased: usize) -> NaturalNumber {
         self.all(erased).minus(&self.recoverable(erased))
     }
 
-    /// The share of the patterns of `erased` cells that is not recovered, to 1e-15 relative; 0 above M·N cells.
+    /// Share of unrecoverable patterns among those of `erased` cells, to 1e-15 relative; 0 above M·N cells.
     pub fn unrecoverable_share(&self, erased: usize) -> f64 {
         if erased > self.cells { 0.0 } else { self.unrecoverable(erased).ratio(&self.all[erased]) }
     }
@@ -88,6 +88,7 @@ impl PatternCounts {
             let intact_ln = if intact == 0 { 0.0 } else { intact as f64 * intact_ln };
             (self.unrecoverable(erased).ln() + erased as f64 * erased_ln + intact_ln).exp()
         };
+        // The smallest unrecoverable pattern has 4 cells, the corners of a rectangle.
         (4..=self.cells).map(term).sum()
     }
 }
@@ -96,8 +97,8 @@ impl PatternCounts {
 fn binomials(n: usize) -> Vec<NaturalNumber> {
     let mut row = vec![NaturalNumber::from(1)];
     for i in 0..n {
-        let (next, rest) = row[i].times(&NaturalNumber::from((n - i) as u64)).divided(i as u64 + 1);
-        assert_eq!(rest, 0, "binomials are whole");
+        let (next, remainder) = row[i].times(&NaturalNumber::from((n - i) as u64)).divided(i as u64 + 1);
+        assert_eq!(remainder, 0, "binomials are whole");
         row.push(next);
     }
     row
@@ -125,13 +126,15 @@ fn forests(rows: usize, columns: usize) -> Vec<NaturalNumber> {
             }
             for a in 1..=m {
                 for b in 0..=n {
-                    let rest = &with_rows[m - a][n - b];
-                    if trees[a][b].is_zero() || rest.iter().all(NaturalNumber::is_zero) {
+                    let other_forests = &with_rows[m - a][n - b];
+                    if trees[a][b].is_zero() || other_forests.iter().all(NaturalNumber::is_zero) {
                         continue;
                     }
                     let ways = row_choices[m - 1][a - 1].times(&column_choices[n][b]).times(&trees[a][b]);
-                    for (r, rest) in rest.iter().enumerate().filter(|(_, rest)| !rest.is_zero()) {
-                        by_components[r + 1].add(&ways.times(rest));
+                    for (r, forests) in
+                        other_forests.iter().enumerate().filter(|(_, forests)| !forests.is_zero())
+                    {
+                        by_components[r + 1].add(&ways.times(forests));
                     }
                 }
             }

@@ -8,7 +8,7 @@ pub use counts::PatternCounts;
 pub use natural::NaturalNumber;
 pub use pattern::{CodeLine, ErasurePattern, PeelingPlan, PeelingStep};
 
-use crate::checks::{count, lengths};
+use crate::checks::{check_count, check_lengths};
 use crate::kernels::{self, CodeKernel, KernelEngine};
 use crate::{CodeError, ErasureCode};
 
@@ -48,12 +48,12 @@ impl ProductCode {
         Ok(Self { rows, columns, engine })
     }
 
-    /// M.
+    /// Number of rows, M.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// N.
+    /// Number of columns, N.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -63,12 +63,12 @@ impl ProductCode {
         ErasurePattern::new(self.rows, self.columns)
     }
 
-    /// How `pattern` is rebuilt cell by cell, and what is left of it.
+    /// Plans how `pattern` is rebuilt cell by cell, and which cells stay erased.
     ///
     /// # Errors
     /// [`CodeError::Product`] if the pattern is one of another code.
     pub fn peel(&self, pattern: &ErasurePattern) -> Result<PeelingPlan, CodeError> {
-        self.own(pattern)?;
+        self.check_pattern(pattern)?;
         Ok(pattern.peel())
     }
 
@@ -80,7 +80,7 @@ impl ProductCode {
         Ok(self.peel(pattern)?.stuck.is_empty())
     }
 
-    /// How many patterns are recoverable, exactly.
+    /// Exact numbers of recoverable patterns.
     ///
     /// # Errors
     /// [`CodeError::Product`] for a code that is too large to count.
@@ -93,12 +93,12 @@ impl ProductCode {
     /// # Errors
     /// [`CodeError::Count`] or [`CodeError::Length`] if there are not M·N cells of one length.
     pub fn encode(&self, cells: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        self.check(cells)?;
+        self.check_cells(cells)?;
         for row in 0..self.rows - 1 {
-            self.rebuild(cells, PeelingStep { row, column: self.columns - 1, by: CodeLine::Row });
+            self.rebuild_cell(cells, PeelingStep { row, column: self.columns - 1, by: CodeLine::Row });
         }
         for column in 0..self.columns {
-            self.rebuild(cells, PeelingStep { row: self.rows - 1, column, by: CodeLine::Column });
+            self.rebuild_cell(cells, PeelingStep { row: self.rows - 1, column, by: CodeLine::Column });
         }
         Ok(())
     }
@@ -109,24 +109,24 @@ impl ProductCode {
     /// # Errors
     /// [`CodeError::Length`] if the cells are not of one length.
     pub fn update(&self, old: &[u8], new: &[u8], parity: [&mut [u8]; 3]) -> Result<(), CodeError> {
-        lengths("old", &[old], new.len())?;
+        check_lengths("old", &[old], new.len())?;
         let mut parity = parity;
-        lengths("parity", &parity, new.len())?;
+        check_lengths("parity", &parity, new.len())?;
         kernels::multiply_add(self.engine, |_| 1, new, Some(old), &mut parity);
         Ok(())
     }
 
-    /// Rebuilds the cells of `pattern`, whose content is ignored. Cells that cannot be told are left as they are, all others are
-    /// rebuilt even so.
+    /// Rebuilds the cells of `pattern`, whose content is ignored. Unrecoverable cells stay as they are, and all others are rebuilt
+    /// even then.
     ///
     /// # Errors
     /// [`CodeError::Unrecoverable`] if cells are left; [`CodeError::Count`], [`CodeError::Length`] or [`CodeError::Product`] if
     /// cells or pattern are not those of this code.
     pub fn decode(&self, cells: &mut [&mut [u8]], pattern: &ErasurePattern) -> Result<(), CodeError> {
-        self.check(cells)?;
+        self.check_cells(cells)?;
         let peeling = self.peel(pattern)?;
         for &step in &peeling.steps {
-            self.rebuild(cells, step);
+            self.rebuild_cell(cells, step);
         }
         match peeling.stuck.len() {
             0 => Ok(()),
@@ -135,7 +135,7 @@ impl ProductCode {
     }
 
     /// Overwrites the cell of `step` with the XOR of the others of its line.
-    fn rebuild(&self, cells: &mut [&mut [u8]], step: PeelingStep) {
+    fn rebuild_cell(&self, cells: &mut [&mut [u8]], step: PeelingStep) {
         let cell = step.row * self.columns + step.column;
         let (start, stride, count) = match step.by {
             CodeLine::Row => (step.row * self.columns, 1, self.columns),
@@ -151,17 +151,17 @@ impl ProductCode {
         cells[cell] = target;
     }
 
-    fn check(&self, cells: &[&mut [u8]]) -> Result<(), CodeError> {
-        count("cells", cells.len(), self.rows * self.columns)?;
-        lengths("cells", cells, cells[0].len())
+    fn check_cells(&self, cells: &[&mut [u8]]) -> Result<(), CodeError> {
+        check_count("cells", cells.len(), self.rows * self.columns)?;
+        check_lengths("cells", cells, cells[0].len())
     }
 
-    fn own(&self, pattern: &ErasurePattern) -> Result<(), CodeError> {
-        for (field, value, own) in [
+    fn check_pattern(&self, pattern: &ErasurePattern) -> Result<(), CodeError> {
+        for (field, value, expected) in [
             ("pattern.rows", pattern.rows(), self.rows),
             ("pattern.columns", pattern.columns(), self.columns),
         ] {
-            if value != own {
+            if value != expected {
                 return Err(CodeError::Product { field, value, limit: "that of the code" });
             }
         }

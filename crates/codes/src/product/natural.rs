@@ -1,4 +1,4 @@
-//! Natural numbers without a limit, as far as exact counting needs them.
+//! Natural numbers of any size, with the operations that exact counting needs.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 /// A natural number of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NaturalNumber {
-    /// Least significant first; the last is not zero, so that zero has none.
+    /// Digits in base 2^64, least significant first; the last is not zero, so that zero has none.
     limbs: Vec<u64>,
 }
 
@@ -17,7 +17,7 @@ impl NaturalNumber {
         self.limbs.is_empty()
     }
 
-    /// This + `other`.
+    /// Adds `other`.
     pub(crate) fn add(&mut self, other: &Self) {
         if self.limbs.len() < other.limbs.len() {
             self.limbs.resize(other.limbs.len(), 0);
@@ -33,20 +33,20 @@ impl NaturalNumber {
         }
     }
 
-    /// This − `other`, which is not larger.
+    /// Difference to `other`, which is not larger.
     pub(crate) fn minus(&self, other: &Self) -> Self {
         let mut result = self.clone();
         let mut borrow = false;
         for (i, limb) in result.limbs.iter_mut().enumerate() {
-            let (rest, first) = limb.overflowing_sub(other.limbs.get(i).copied().unwrap_or(0));
-            let (rest, second) = rest.overflowing_sub(u64::from(borrow));
-            (*limb, borrow) = (rest, first | second);
+            let (difference, first) = limb.overflowing_sub(other.limbs.get(i).copied().unwrap_or(0));
+            let (difference, second) = difference.overflowing_sub(u64::from(borrow));
+            (*limb, borrow) = (difference, first | second);
         }
         assert!(!borrow && other.limbs.len() <= self.limbs.len(), "natural numbers are not negative");
         result.trimmed()
     }
 
-    /// This · `other`.
+    /// Product with `other`.
     pub(crate) fn times(&self, other: &Self) -> Self {
         let mut limbs = vec![0u64; self.limbs.len() + other.limbs.len()];
         for (i, &a) in self.limbs.iter().enumerate() {
@@ -62,21 +62,21 @@ impl NaturalNumber {
         Self { limbs }.trimmed()
     }
 
-    /// This to the power of `exponent`.
+    /// Power with `exponent`.
     pub(crate) fn power(&self, exponent: usize) -> Self {
         (0..exponent).fold(Self::from(1), |product, _| product.times(self))
     }
 
-    /// The quotient and the rest of this by `divisor`.
+    /// Quotient and remainder of a division by `divisor`.
     pub(crate) fn divided(&self, divisor: u64) -> (Self, u64) {
         let mut limbs = self.limbs.clone();
-        let mut rest = 0;
+        let mut remainder = 0;
         for limb in limbs.iter_mut().rev() {
-            let value = u128::from(rest) << 64 | u128::from(*limb);
+            let value = u128::from(remainder) << 64 | u128::from(*limb);
             *limb = (value / u128::from(divisor)) as u64;
-            rest = (value % u128::from(divisor)) as u64;
+            remainder = (value % u128::from(divisor)) as u64;
         }
-        (Self { limbs }.trimmed(), rest)
+        (Self { limbs }.trimmed(), remainder)
     }
 
     /// Significand and power of two whose product it is, to 2^-52 relative.
@@ -88,7 +88,7 @@ impl NaturalNumber {
         (significand, 64 * (limbs - 1).max(0))
     }
 
-    /// This / `other` to 2^-50 relative; `other` is not zero.
+    /// Ratio to `other`, which is not zero, with a relative error of 2^-50.
     pub fn ratio(&self, other: &Self) -> f64 {
         let ((a, i), (b, j)) = (self.significand(), other.significand());
         // Two steps: the power alone may not be a double where the ratio is.
@@ -148,11 +148,11 @@ impl fmt::Display for NaturalNumber {
         /// The largest power of ten in a limb.
         const CHUNK: u64 = 10_000_000_000_000_000_000;
         let mut chunks = Vec::new();
-        let mut rest = self.clone();
-        while !rest.is_zero() {
-            let (quotient, chunk) = rest.divided(CHUNK);
+        let mut quotient = self.clone();
+        while !quotient.is_zero() {
+            let (higher, chunk) = quotient.divided(CHUNK);
             chunks.push(chunk);
-            rest = quotient;
+            quotient = higher;
         }
         let mut digits = chunks.pop().unwrap_or(0).to_string();
         for chunk in chunks.iter().rev() {

@@ -2,7 +2,7 @@
 
 use crate::CodeError;
 
-/// Which cells of an M × N product code are erased.
+/// A set of erased cells of an M × N product code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErasurePattern {
     rows: usize,
@@ -26,38 +26,38 @@ pub enum CodeLine {
 pub struct PeelingStep {
     /// Row of the cell to rebuild.
     pub row: usize,
-    /// Its column.
+    /// Column of the cell.
     pub column: usize,
     /// The line to rebuild it from, of which no other cell is missing by then.
     pub by: CodeLine,
 }
 
-/// What peeling makes of a pattern.
+/// Plan for peeling a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeelingPlan {
-    /// In the order in which they work.
+    /// Steps in the order in which they must be taken.
     pub steps: Vec<PeelingStep>,
-    /// The cells that no decoder can tell: every line through them has lost at least two of them.
+    /// Cells that no decoder can recover: every line through them has lost at least two of them.
     pub stuck: ErasurePattern,
 }
 
 impl ErasurePattern {
-    /// Nothing erased of `rows` × `columns` cells.
+    /// The empty pattern of `rows` × `columns` cells.
     pub(crate) fn new(rows: usize, columns: usize) -> Self {
         Self { rows, columns, cells: vec![0; (rows * columns).div_ceil(64)], erased: 0 }
     }
 
-    /// M.
+    /// Number of rows, M.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// N.
+    /// Number of columns, N.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Erases a cell; whether it was there.
+    /// Erases a cell; true if it was intact.
     ///
     /// # Errors
     /// [`CodeError::Product`] if there is no such cell.
@@ -79,18 +79,18 @@ impl ErasurePattern {
         Ok(was_there)
     }
 
-    /// True if a cell is erased; cells that the code does not have are not.
+    /// True if a cell is erased; false of a cell that the code does not have.
     pub fn is_erased(&self, row: usize, column: usize) -> bool {
         let cell = row * self.columns + column;
         row < self.rows && column < self.columns && self.cells[cell / 64] >> (cell % 64) & 1 == 1
     }
 
-    /// How many cells are erased.
+    /// Number of erased cells.
     pub fn len(&self) -> usize {
         self.erased
     }
 
-    /// True if nothing is erased.
+    /// True if no cell is erased.
     pub fn is_empty(&self) -> bool {
         self.erased == 0
     }
@@ -103,8 +103,8 @@ impl ErasurePattern {
 
     /// Rebuilds, as long as there is one, a cell that is the only one missing in its row or column.
     ///
-    /// Take cells as edges between rows and columns: a line that misses one cell is a vertex of degree one, and peeling takes
-    /// leaves off until nothing or a 2-core is left. So all is rebuilt exactly if the erased cells are a forest. A cycle is the
+    /// Cells are edges between rows and columns: a line that misses one cell is a vertex of degree one, and peeling takes
+    /// leaves off until nothing or a 2-core is left. So all cells are rebuilt exactly if the erased ones are a forest. A cycle is the
     /// support of a code word, so that not even a decoder of maximum likelihood does better.
     pub(crate) fn peel(&self) -> PeelingPlan {
         let mut stuck = self.clone();
@@ -131,13 +131,13 @@ impl ErasurePattern {
             if missing[index(by)][at] != 1 {
                 continue;
             }
-            let lost = match by {
+            let erased = match by {
                 CodeLine::Row => {
                     (0..self.columns).map(|column| (at, column)).find(|&(r, c)| stuck.is_erased(r, c))
                 }
                 CodeLine::Column => (0..self.rows).map(|row| (row, at)).find(|&(r, c)| stuck.is_erased(r, c)),
             };
-            let (row, column) = lost.expect("a line that misses one cell has it");
+            let (row, column) = erased.expect("a line that misses one cell has it");
             stuck.flip(row, column);
             stuck.erased -= 1;
             steps.push(PeelingStep { row, column, by });

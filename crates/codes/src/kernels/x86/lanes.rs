@@ -39,7 +39,7 @@ impl Avx2Vector {
     /// Twice every element: shift by adding, and reduce where the top bit, which makes a signed byte negative, was set.
     ///
     /// # Safety
-    /// As for [`FieldVector`].
+    /// The same as for [`FieldVector`].
     #[inline(always)]
     pub(super) unsafe fn double(self) -> Self {
         // SAFETY: the caller has AVX2.

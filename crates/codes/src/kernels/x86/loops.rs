@@ -1,7 +1,7 @@
 //! The loops over shards, written once and compiled for each set of instructions.
 //!
-//! Each goes over the shards in strides of a few vectors, then vector by vector, then over what is left of the last one, which
-//! goes through a buffer.
+//! Each loop covers the shards in strides of a few vectors, then vector by vector, then the bytes after the last whole vector, which go
+//! through a buffer.
 
 use super::lanes::{Avx2Vector, FieldVector, Gfni256Vector, Gfni512Vector};
 
@@ -83,10 +83,10 @@ unsafe fn dot<L: FieldVector, const ROWS: usize, const ONES: bool>(
     }
 }
 
-/// As many strides of VECTORS vectors as fit between `at` and `length`; where they end.
+/// Computes as many strides of VECTORS vectors as fit between `at` and `length`; returns the end of the last one.
 ///
 /// # Safety
-/// As for [`dot`]; `length` is at most that of the shards.
+/// The same as for [`dot`]; `length` is at most that of the shards.
 #[inline(always)]
 unsafe fn strides<L: FieldVector, const ROWS: usize, const ONES: bool, const VECTORS: usize>(
     tables: &[L::Table],
@@ -114,7 +114,7 @@ unsafe fn strides<L: FieldVector, const ROWS: usize, const ONES: bool, const VEC
 /// The sums of ROWS rows over VECTORS vectors from `at`; where PARTLY, of the first `bytes` bytes of one vector, and zeros.
 ///
 /// # Safety
-/// As for [`dot`]; what is read lies within the sources.
+/// The same as for [`dot`]; what is read lies within the sources.
 #[inline(always)]
 unsafe fn sums<
     L: FieldVector,
@@ -241,7 +241,7 @@ pub(super) unsafe fn plus_q(sources: &[&[u8]], targets: &mut [&mut [u8]]) {
 /// VECTORS vectors of P and Q from `at`.
 ///
 /// # Safety
-/// As for [`plus_q`]; the vectors lie within the shards.
+/// The same as for [`plus_q`]; the vectors lie within the shards.
 #[inline(always)]
 unsafe fn plus_q_vectors<const VECTORS: usize>(sources: &[&[u8]], targets: &mut [&mut [u8]], at: usize) {
     // SAFETY: as the caller promised.
