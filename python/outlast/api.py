@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from outlast.policies import Maker, Policies
     from outlast.requests import RequestLog
     from outlast.result import Result
-    from outlast.serving.keeping import More
+    from outlast.serving.options import ServeOptions
     from outlast.setting import Setting
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any] | Text
@@ -242,7 +242,7 @@ def start_server(
     speed: float | None = 1.0,
     spin: bool = False,
     export: str | None = None,
-    **more: Unpack[More],
+    **more: Unpack[ServeOptions],
 ) -> _core.Server:
     """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
 

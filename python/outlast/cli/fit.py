@@ -86,7 +86,7 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
     page_file = report or out.with_suffix(".html")
     for place in (out, page_file):
         check_file(place)
-    interrupts.raising()
+    interrupts.raise_on_signal()
     with RunProgress(shown=not quiet) as bar:
 
         def tell(stage: str, done: int, wanted: int) -> None:

@@ -79,7 +79,7 @@ def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
 
     refuse_stream(file)
     check_file(output)
-    interrupts.raising()
+    interrupts.raise_on_signal()
     with RunProgress() as bar:
         progress = None if bar is None else (lambda fraction: bar("converting", fraction, 0, 0.0))
         written = trace_convert(file, output, to, progress=progress, **_given(settings))

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from outlast import foreign
 from outlast.errors import ControlError
-from outlast.serving import places
+from outlast.serving import sockets
 
 LONGEST_LINE = 1 << 24
 """Bytes of the longest answer that is read: the state of an array of many drives takes some hundred kilobytes."""
@@ -71,14 +71,14 @@ def value_of(answer: Mapping[str, Any]) -> Any:
 def path_of(name: str | None) -> Path:
     """The socket of the named server, of the one that this program is recorded by, or of the only one that runs."""
     if name is not None:
-        return Path(name) if "/" in name else places.socket_of(name)
+        return Path(name) if "/" in name else sockets.socket_path(name)
     if (recorder := os.environ.get("OUTLAST_CONTROL")) is not None:
         return Path(recorder)
-    running = [each for each in places.names() if is_running(places.socket_of(each))]
+    running = [each for each in sockets.server_names() if is_running(sockets.socket_path(each))]
     if len(running) != 1:
         there = f"there are {', '.join(running)}" if running else "none runs"
         raise ControlError(f"name the server: {there}")
-    return places.socket_of(running[0])
+    return sockets.socket_path(running[0])
 
 
 def is_running(path: Path) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from outlast.errors import TortureError
 from outlast.serving.file import DriveFile
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture import command as commands
 from outlast.torture.loop import FSCK, program
 from outlast.torture.mounts import Disk, Ran
@@ -64,7 +64,7 @@ class Fuse2fs:
     @contextmanager
     def worker(self) -> Iterator[Fuse2fsWorker]:
         """A worker with a folder of its own."""
-        with afterwards.place(MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        with cleanup.temporary_folder(MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
             (folder / "mount").mkdir()
             yield Fuse2fsWorker(folder)
 
@@ -124,7 +124,7 @@ class Fuse2fsWorker:
         output = os.memfd_create("output", os.MFD_CLOEXEC)
         try:
             process = commands.start(command, {}, output)
-            with afterwards.removed("group", process.pid):
+            with cleanup.removed_on_exit("group", process.pid):
                 if self._begins(process, outside):
                     try:
                         yield None

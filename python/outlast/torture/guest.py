@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from outlast.torture import guest_files
-from outlast.torture.guest_boot import FILE_SYSTEMS, Boot, LostError, asked, talk
+from outlast.torture.guest_boot import FILE_SYSTEMS, Boot, LostError, agent_request, talk
 from outlast.torture.guest_image import AbsentError, tools
 from outlast.torture.guest_machine import Machine, file_node
 from outlast.torture.loop import FSCK, program
@@ -75,7 +75,7 @@ class GuestWorker:
 
     def run(self, disk: Disk, fs: str, command: list[str], env: dict[str, str], timeout: float, fsck: bool) -> Ran:
         """Mounts the state in the guest, runs the command there, unmounts, and checks the file system if asked."""
-        request = asked(fs, self._options, command, env) | {
+        request = agent_request(fs, self._options, command, env) | {
             "do": "check",
             "size": disk.size,
             "timeout": timeout,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards, guest_files
+from outlast.torture import cleanup, guest_files
 from outlast.torture.guest_image import Contents, image, kernel
 from outlast.torture.guest_kernel import unpacked
 from outlast.torture.guest_machine import Machine, SilentError, acceleration
@@ -71,7 +71,7 @@ class Boot:
             if self._packed is None:
                 self._packed = os.memfd_create("initrd", os.MFD_CLOEXEC)
                 contents = Contents(INIT.read_text() + _agent(), APPLETS, (*MODULES, *FILE_SYSTEMS))
-                with afterwards.place() as folder, os.fdopen(self._packed, "wb", closefd=False) as packed:
+                with cleanup.temporary_folder() as folder, os.fdopen(self._packed, "wb", closefd=False) as packed:
                     packed.write(image(self._files, contents, folder).read_bytes())
             return self._packed
 
@@ -101,7 +101,7 @@ class LostError(Exception):
         self.exit = HANGS if silent.timed_out else ENDS
 
 
-def asked(fs: str, options: str, command: list[str], env: dict[str, str]) -> dict[str, Any]:
+def agent_request(fs: str, options: str, command: list[str], env: dict[str, str]) -> dict[str, Any]:
     """What is asked of the agent; files that change between states go along, since a guest keeps what it has read."""
     known = os.environ | env
     marks = known.get("OUTLAST_MARKS")

@@ -15,7 +15,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture.guest_image import QEMU, tool
 
 MEMORY_MIB = 1024
@@ -90,7 +90,7 @@ class Machine:
         finally:
             theirs.close()
             controlled.close()
-        self._watch = afterwards.removed("group", self._process.pid)
+        self._watch = cleanup.removed_on_exit("group", self._process.pid)
         self._watch.__enter__()
         try:
             assert self.receive(BOOT_S[accelerator]) == {"ready": True}

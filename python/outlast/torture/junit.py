@@ -38,7 +38,7 @@ def _counts(verdicts: list[Verdict]) -> dict[str, str]:
 def _case(verdict: Verdict, result: Result) -> ET.Element:
     case = ET.Element(
         "testcase",
-        classname=f"{result.asked.run.name}.{verdict.model}",
+        classname=f"{result.request.run.name}.{verdict.model}",
         name=verdict.state,
         time=f"{verdict.seconds:.3f}",
     )
@@ -48,7 +48,7 @@ def _case(verdict: Verdict, result: Result) -> ET.Element:
             lost.append(f"  and {verdict.lost - len(lost)} more")
         said = [verdict.output.rstrip(), "", "lost:", *(lost or ["  nothing"]), "", "again:"]
         failure = ET.SubElement(case, "failure", type=verdict.stage, message=_plain(why(verdict)))
-        failure.text = _plain("\n".join([*said, f"  {result.asked.reproduce(verdict.state)}"]))
+        failure.text = _plain("\n".join([*said, f"  {result.request.reproduce(verdict.state)}"]))
     return case
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards, device, linux
+from outlast.torture import cleanup, device, linux
 from outlast.torture import command as commands
 from outlast.torture.mounts import Disk, Ran
 
@@ -125,26 +125,26 @@ def own_folder() -> Iterator[Own]:
 
     When the block or this process ends, they, the processes that see them, and all that is mounted there are gone.
     """
-    with afterwards.place() as folder, ThreadPoolExecutor(1) as outside:
+    with cleanup.temporary_folder() as folder, ThreadPoolExecutor(1) as outside:
         # It is begun before this one has mounts of its own, which threads inherit.
         outside.submit(linux.namespace).result()
         namespace = linux.own_mounts()
         _let_go()
         path = Path("/proc", str(os.getpid()), "task", str(threading.get_native_id()), "ns/mnt")
-        with afterwards.removed("namespace", path):
+        with cleanup.removed_on_exit("namespace", path):
             linux.mount("outlast", folder, "tmpfs", data="mode=755")
             try:
                 (folder / "mount").mkdir()
                 yield Own(folder, namespace, outside)
             finally:
-                afterwards.end_namespace(namespace)
+                cleanup.kill_namespace(namespace)
                 linux.unmount(folder, linux.MNT_DETACH)
 
 
 def _let_go() -> None:
     """Takes copies of others' states out of the calling thread's mounts, where they would keep those devices busy."""
     for place in reversed(linux.mounts()):
-        if any(each.name.startswith(afterwards.PREFIX) for each in (place, *place.parents)):
+        if any(each.name.startswith(cleanup.PREFIX) for each in (place, *place.parents)):
             with suppress(OSError):
                 linux.unmount(place, linux.MNT_DETACH)
 
@@ -186,7 +186,7 @@ class Mounted:
             except OSError as error:
                 if error.errno != errno.EBUSY:
                     raise
-                afterwards.end_namespace(self._namespace)
+                cleanup.kill_namespace(self._namespace)
             else:
                 return
         raise TortureError(f"{self._place}: cannot be unmounted: somebody uses it still")
@@ -228,14 +228,14 @@ class LoopWorker:
     def _device(self, disk: Disk) -> Iterator[device.Device]:
         with ExitStack() as stack:
             if disk.uri is not None:
-                yield stack.enter_context(device.of_drive(disk.uri, self._own.drive, self._own.outside))
+                yield stack.enter_context(device.drive_as_device(disk.uri, self._own.drive, self._own.outside))
                 return
             assert disk.write_to is not None, "a state is bytes or a drive"
             memory = os.memfd_create(self._own.folder.name, os.MFD_CLOEXEC)
             stack.callback(os.close, memory)
             os.truncate(memory, disk.size)
             disk.write_to(memory)
-            yield stack.enter_context(device.of_file(memory))
+            yield stack.enter_context(device.file_as_device(memory))
 
     @staticmethod
     def _alone(fs: str) -> AbstractContextManager[object]:

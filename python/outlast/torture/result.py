@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from outlast import __version__
-from outlast.torture.asked import Asked
+from outlast.torture.check_request import CheckRequest
 from outlast.torture.probability import Risk
 from outlast.torture.results import Verdict
 
@@ -29,7 +29,7 @@ class Failure:
     minimal: bool
     """Whether it is good as soon as any single one of its lost writes is there."""
 
-    def json(self, asked: Asked) -> dict[str, Any]:
+    def json(self, request: CheckRequest) -> dict[str, Any]:
         """As in result.json."""
         first, smallest = self.states[0], self.smallest
         return {
@@ -49,7 +49,7 @@ class Failure:
                 "minimal": self.minimal,
                 "witness": smallest.witness,
                 "output": smallest.output,
-                "reproduce": asked.reproduce(smallest.state),
+                "reproduce": request.reproduce(smallest.state),
             },
         }
 
@@ -58,7 +58,7 @@ class Failure:
 class Result:
     """What came of a check."""
 
-    asked: Asked
+    request: CheckRequest
     facts: dict[str, Any]
     """Of the recording."""
     timeline: list[dict[str, Any]]
@@ -105,18 +105,18 @@ class Result:
 
     def json(self) -> dict[str, Any]:
         """As in result.json."""
-        asked = self.asked
+        request = self.request
         return {
             "version": __version__,
-            "recording": {"path": str(asked.run), **{k: v for k, v in self.facts.items() if k != "marks"}},
-            "check": asked.in_process or asked.command,
-            "fs": asked.fs,
+            "recording": {"path": str(request.run), **{k: v for k, v in self.facts.items() if k != "marks"}},
+            "check": request.in_process or request.command,
+            "fs": request.fs,
             "backend": self.backend,
-            "models": list(asked.models),
-            "seed": asked.seed,
-            "tear": asked.tear,
-            "fsck": asked.fsck,
-            "jobs": asked.jobs,
+            "models": list(request.models),
+            "seed": request.seed,
+            "tear": request.tear,
+            "fsck": request.fsck,
+            "jobs": request.jobs,
             "states": {
                 "planned": sum(self.planned.values()),
                 "checked": len(self.verdicts),
@@ -125,7 +125,7 @@ class Result:
             },
             "by_model": self.by_model(),
             "probability": {group: risk.json() for group, risk in self.risks.items()},
-            "failures": [failure.json(asked) for failure in self.failures],
+            "failures": [failure.json(request) for failure in self.failures],
             "seconds": round(self.seconds, 3),
             "states_per_second": round(self.rate, 2),
         }

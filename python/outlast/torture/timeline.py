@@ -92,15 +92,15 @@ def _many(kind: str) -> str:
 
 def _spans(events: list[dict[str, Any]], kind: str, place: Callable[[int, int], float]) -> Iterable[Stretch]:
     """From when each was asked to when it was answered; what was never answered lasts to the end."""
-    asked: dict[int, dict[str, Any]] = {}
+    under_way: dict[int, dict[str, Any]] = {}
     for each in events:
         if each["kind"] == kind:
-            asked[_number(each)] = each
-        elif each["kind"] == f"{kind}-done" and _number(each) in asked:
-            begun = asked.pop(_number(each))
+            under_way[_number(each)] = each
+        elif each["kind"] == f"{kind}-done" and _number(each) in under_way:
+            begun = under_way.pop(_number(each))
             yield Stretch(place(begun["event"], begun["at_ns"]), place(each["event"], each["at_ns"]), _label(begun))
     last = events[-1]
-    for begun in asked.values():
+    for begun in under_way.values():
         start = place(begun["event"], begun["at_ns"])
         yield Stretch(start, place(last["event"], last["at_ns"]), f"{_label(begun)}, never answered")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture.crash import Recording, State
 from outlast.torture.mounts import Backend, Disk, Ran, Worker
 from outlast.torture.results import MOST_WITNESSES, Purpose, Stage, Verdict
@@ -184,7 +184,7 @@ def mounted(backend: Backend, ask: Ask) -> Trials:
 
     @contextmanager
     def trial() -> Iterator[Trial]:
-        with backend.worker() as worker, afterwards.place() as folder:
+        with backend.worker() as worker, cleanup.temporary_folder() as folder:
             # A command may go on as another user, who reads the marks.
             folder.chmod(0o755)
             yield Mounted(worker, ask, folder)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from outlast.errors import TortureError
 from outlast.serving.file import DriveFile
-from outlast.torture import afterwards, device, linux, loop
+from outlast.torture import cleanup, device, linux, loop
 from outlast.torture import command as commands
 from outlast.torture.marks import Marks
 
@@ -114,7 +114,7 @@ class HostWorkload:
 
     def _on_file_system(self, around: Surroundings) -> int:
         with loop.own_folder() as own:
-            with device.of_drive(around.uri, own.drive, own.outside) as source:
+            with device.drive_as_device(around.uri, own.drive, own.outside) as source:
                 self._make(source.path)
                 mount = own.folder / "mount"
                 try:
@@ -133,7 +133,7 @@ class HostWorkload:
         return code
 
     def _on_drive(self, around: Surroundings) -> int:
-        with afterwards.place() as folder:
+        with cleanup.temporary_folder() as folder:
             file: AbstractContextManager[DriveFile | None] = nullcontext()
             if shutil.which("nbdfuse") is not None:
                 file = DriveFile(folder / "disk", "outlast torture")
@@ -185,7 +185,7 @@ class HostWorkload:
             process = commands.start(command, known, None, (around.marks.kept,))
             self._begun.append(process)
             self._process = process
-        with afterwards.removed("group", process.pid):
+        with cleanup.removed_on_exit("group", process.pid):
             commands.wait(process, None)
         with self._lock:
             self._process = None
