@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use outlast_serve::ClockMode;
-use servers::{DriveState, MeasuredServer, SIZE};
+use servers::{DrivePreparation, MeasuredServer, SIZE};
 
 /// Reading or writing, depth over all connections, connections.
 type NbdLoad = (&'static str, u32, u32);
@@ -80,7 +80,7 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
         ("nbdkit null", nbdkit("nbdkit null", "null")),
         ("qemu-nbd, tmpfs", qemu),
     ];
-    let collecting = MeasuredServer::drive(folder, DriveState::Collecting, ClockMode::Virtual, false)?;
+    let collecting = MeasuredServer::drive(folder, DrivePreparation::Collecting, ClockMode::Virtual, false)?;
     let mut text = String::from(
         "IOPS, the server's microseconds of processor time a request, IOPS a CPU-second, and the last as a share of nbdkit memory's\n",
     );
@@ -110,9 +110,12 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
             row("nbdkit memory, anew", &server)?;
         }
         row("loop without a device", &MeasuredServer::nothing(folder)?)?;
-        row("fresh, virtual", &MeasuredServer::drive(folder, DriveState::Fresh, ClockMode::Virtual, false)?)?;
+        row(
+            "fresh, virtual",
+            &MeasuredServer::drive(folder, DrivePreparation::Fresh, ClockMode::Virtual, false)?,
+        )?;
         row("collecting, virtual", &collecting)?;
-        row("fresh, wall", &MeasuredServer::drive(folder, DriveState::Fresh, WALL, false)?)?;
+        row("fresh, wall", &MeasuredServer::drive(folder, DrivePreparation::Fresh, WALL, false)?)?;
     }
     Ok(text)
 }
@@ -123,7 +126,7 @@ fn lateness(folder: &Path, seconds: u32) -> Result<String, String> {
         String::from("Lateness in microseconds on the wall: p50, p90, p99, p99.9, share over 20 us\n");
     for spin in [false, true] {
         for load in MODERATE {
-            let server = MeasuredServer::drive(folder, DriveState::Filled, WALL, spin)?;
+            let server = MeasuredServer::drive(folder, DrivePreparation::Filled, WALL, spin)?;
             let found = loaded(folder, &server, load, seconds)?;
             let metrics = server.metrics();
             let late = |name: &str| metrics["lateness"][name].as_f64().unwrap_or(f64::NAN);

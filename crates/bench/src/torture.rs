@@ -4,7 +4,7 @@ use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
 use outlast_engine::{RunControl, Scenario, ScenarioLayer, load_scenario};
 use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, ServedDevice};
-use outlast_torture::Recording;
+use outlast_torture::OpenRecording;
 use outlast_torture::drive::{CrashModel, CrashSearch, find_classes};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
@@ -70,7 +70,7 @@ fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Resu
 fn search(folder: &Path, blocks: u64) -> Result<String, String> {
     let text = |error: &dyn std::error::Error| error.to_string();
     let go_on = &mut |_: &outlast_engine::RunProgress| RunControl::Continue;
-    let recording = Recording::open(folder, go_on).map_err(|error| text(&error))?.ok_or("stopped")?;
+    let recording = OpenRecording::open(folder, go_on).map_err(|error| text(&error))?.ok_or("stopped")?;
     let history = recording.history();
     // An empty window: what it takes to come there.
     let all = CrashSearch::new(history, CrashModel::Drive);

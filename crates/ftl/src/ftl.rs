@@ -65,7 +65,7 @@ use crate::table::{FlatMap, Mapping};
 use crate::turns::Turns;
 use crate::uses::Uses;
 use outlast_media::{
-    BlankUnit, ByteStore, ConfigError, DefectConfig, Geometry, PhysicalBlocks, SlotContents, UnitBytes,
+    BlankUnit, ByteStore, ConfigError, DefectConfig, Geometry, PhysicalBlocks, SlotBytes, UnitBytes,
 };
 use outlast_settings::ftl::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_units::rng::{SplitMix, mix};
@@ -190,7 +190,7 @@ pub struct Ftl {
     follows: bool,
     physical: Physical,
     #[persist(each)]
-    contents: Option<SlotContents>,
+    contents: Option<SlotBytes>,
     room: Room,
     counts: Counts,
     /// What superblocks have gone through; absent where no code depends on it.
@@ -262,9 +262,8 @@ impl Ftl {
             mount,
             follows: whole && (erases_late || mount.is_some() || config.map_flush.is_some()),
             physical,
-            contents: keep_bytes.then(|| {
-                SlotContents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)
-            }),
+            contents: keep_bytes
+                .then(|| SlotBytes::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
             room: Room::new(layout.logical_units().into(), streams.tasks(), erases_late, config.gc.overlap),
             counts: Counts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
@@ -424,7 +423,7 @@ impl Ftl {
 
     /// Memory for a unit, when bytes are kept; it holds anything.
     pub fn blank(&mut self) -> Option<BlankUnit> {
-        self.contents.as_mut().map(SlotContents::blank)
+        self.contents.as_mut().map(SlotBytes::blank)
     }
 
     /// Stores a unit just appended, when bytes are kept.

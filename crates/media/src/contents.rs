@@ -20,16 +20,16 @@ use torn::TornUnits;
 /// The content of mapping units by physical slot.
 ///
 /// Two ways to keep them, chosen when made:
-/// - *stale units are given up* ([`SlotContents::discard`], [`SlotContents::relocate`]): only live data takes memory. For drives without
+/// - *stale units are given up* ([`SlotBytes::discard`], [`SlotBytes::relocate`]): only live data takes memory. For drives without
 ///   stripes.
 /// - *an image of the flash*: a slot keeps its bytes, stale or not, until it is erased, because rebuilding a page of a stripe
 ///   takes the real bytes of all others.
 ///
 /// Memory grows with what is kept: a unit takes its bytes and 40 more, one of zeroes 24, the flash as such 8 for every 512 slots up to
-/// the last one written. With a [`ByteStore`] ([`SlotContents::keep_in`]) a unit takes 64 bytes of memory, and its bytes are there. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
+/// the last one written. With a [`ByteStore`] ([`SlotBytes::keep_in`]) a unit takes 64 bytes of memory, and its bytes are there. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
 /// ([0040](../../../docs/decisions/0040-contents-by-reference.md)).
 #[derive(Debug)]
-pub struct SlotContents {
+pub struct SlotBytes {
     slots: SlotTable,
     keep_stale: bool,
     /// Bytes of a unit.
@@ -45,7 +45,7 @@ pub struct SlotContents {
 /// Limit of spare units, a few superblocks of a small drive: memory that erasures give up is taken by later writes.
 const SPARES: usize = 4096;
 
-impl Restore for SlotContents {
+impl Restore for SlotBytes {
     const SHAPE: u64 = shape("Contents", &[("", SlotTable::SHAPE), ("", TornUnits::SHAPE)]);
 
     /// Saves slots and torn units; spare memory and the store are not state of the drive.
@@ -69,7 +69,7 @@ impl Restore for SlotContents {
     }
 }
 
-impl Clone for SlotContents {
+impl Clone for SlotBytes {
     fn clone(&self) -> Self {
         // Spare memory has one owner.
         Self {
@@ -82,7 +82,7 @@ impl Clone for SlotContents {
     }
 }
 
-impl SlotContents {
+impl SlotBytes {
     /// Empty contents for units of `unit_bytes` bytes; `keep_stale`: an image of the flash.
     pub fn new(unit_bytes: usize, keep_stale: bool) -> Self {
         Self {
@@ -170,7 +170,7 @@ impl SlotContents {
         assert!(before.is_none(), "slot {slot} written twice");
     }
 
-    /// Replaces the unit of a slot that has not been programmed yet; otherwise like [`SlotContents::write`].
+    /// Replaces the unit of a slot that has not been programmed yet; otherwise like [`SlotBytes::write`].
     pub fn replace(&mut self, slot: u32, unit: UnitBytes) {
         if let Some(before) = self.slots.take(slot) {
             give_up(&mut self.spares, before);
@@ -185,10 +185,10 @@ impl SlotContents {
         stored
     }
 
-    /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`SlotContents::raw`].
+    /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`SlotBytes::raw`].
     ///
     /// # Panics
-    /// As [`SlotContents::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
+    /// As [`SlotBytes::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
     pub fn write_parity(&mut self, slot: u32, unit: UnitBytes) {
         assert!(self.keep_stale, "parity in slot {slot} of a drive that gives up stale units");
         self.write(slot, unit);
@@ -217,7 +217,7 @@ impl SlotContents {
     /// Moves a unit, as reading gives it, from one slot to another, by reference. The source keeps it, too, if stale units are kept.
     ///
     /// # Panics
-    /// As [`SlotContents::read`] and [`SlotContents::write`].
+    /// As [`SlotBytes::read`] and [`SlotBytes::write`].
     #[inline]
     pub fn relocate(&mut self, from: u32, to: u32, owner: u32) {
         assert!(self.raw(from).is_some(), "slot {from} relocated for page {owner} is empty");

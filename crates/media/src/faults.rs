@@ -54,7 +54,7 @@ pub enum DieDamage {
     /// The next erasure of a block fails, and the block must be retired.
     #[allow(missing_docs, reason = "said above")]
     Erase { plane: u16, block: u32 },
-    /// The whole drive loses its power for a moment; the flash is intact but for torn units.
+    /// The whole drive loses its power for a moment; the flash is intact, except for torn units.
     Power(UnitTear),
     /// The non-volatile cache loses the parity of stripes that are not full; the flash is intact.
     ParityCache,

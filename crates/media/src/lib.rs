@@ -16,7 +16,7 @@ pub use cells::{
     AgeRange, CalmSensing, CellsConfig, DataAge, FlashCells, InitialState, RberSaturation, ReadScope,
     RowLuck, RowSensing,
 };
-pub use contents::{BlankUnit, ByteStore, SlotContents, StoreAddress, UnitBytes};
+pub use contents::{BlankUnit, ByteStore, SlotBytes, StoreAddress, UnitBytes};
 pub use error::ConfigError;
 pub use faults::{
     DieDamage, DieFaults, DriveFault, FaultKind, FaultSpec, HazardClock, HazardConfig, ShornShare, UnitTear,

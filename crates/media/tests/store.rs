@@ -1,6 +1,6 @@
 //! Do contents in a store take little memory, and does a store that is full take nothing away?
 
-use outlast_media::{ByteStore, SlotContents, StoreAddress, UnitBytes};
+use outlast_media::{ByteStore, SlotBytes, StoreAddress, UnitBytes};
 use std::sync::{Arc, Mutex};
 
 const UNIT: usize = 4096;
@@ -45,14 +45,14 @@ fn content(slot: u32) -> Vec<u8> {
     (0..UNIT).map(|at| (at as u32 + slot * 7 + 1) as u8).collect()
 }
 
-fn write(contents: &mut SlotContents, slots: std::ops::Range<u32>) {
+fn write(contents: &mut SlotBytes, slots: std::ops::Range<u32>) {
     for slot in slots {
         let made = contents.make(slot, &content(slot));
         contents.write(slot, made);
     }
 }
 
-fn check(contents: &SlotContents, slots: std::ops::Range<u32>) {
+fn check(contents: &SlotBytes, slots: std::ops::Range<u32>) {
     for slot in slots {
         assert_eq!(contents.read(slot, slot), &UnitBytes::new(slot, &content(slot)), "slot {slot}");
     }
@@ -63,7 +63,7 @@ fn check(contents: &SlotContents, slots: std::ops::Range<u32>) {
 fn a_unit_in_a_store_takes_64_bytes_of_memory() {
     const SLOTS: u32 = 8192;
     let room = Room::of(usize::MAX);
-    let mut contents = SlotContents::new(UNIT, true);
+    let mut contents = SlotBytes::new(UNIT, true);
     contents.keep_in(room.clone());
     write(&mut contents, 0..SLOTS);
     let (found, chunks) = (contents.heap_bytes(), SLOTS as usize / 512);
@@ -77,7 +77,7 @@ fn a_unit_in_a_store_takes_64_bytes_of_memory() {
 #[test]
 fn a_store_takes_over_what_is_there() {
     let room = Room::of(usize::MAX);
-    let mut contents = SlotContents::new(UNIT, true);
+    let mut contents = SlotBytes::new(UNIT, true);
     write(&mut contents, 0..3);
     contents.relocate(1, 600, 1);
     contents.write(4, UnitBytes::zero(4));
@@ -92,7 +92,7 @@ fn a_store_takes_over_what_is_there() {
 
 #[test]
 fn what_a_store_does_not_take_stays_in_memory() {
-    let mut contents = SlotContents::new(UNIT, true);
+    let mut contents = SlotBytes::new(UNIT, true);
     contents.keep_in(Room::of(2));
     write(&mut contents, 0..5);
     check(&contents, 0..5);

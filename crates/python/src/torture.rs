@@ -8,7 +8,7 @@ use outlast_serve::ListenError;
 use outlast_torture::source::list::export_list;
 use outlast_torture::source::log_writes;
 use outlast_torture::{
-    CrashState, PlanSpec, Recording as Recorded, StateId, StatePlan, TortureError, WritePieces, serve_state,
+    CrashState, OpenRecording, PlanSpec, StateId, StatePlan, TortureError, WritePieces, serve_state,
 };
 use outlast_units::SECTOR_BYTES;
 use pyo3::exceptions::PyIndexError;
@@ -25,21 +25,21 @@ use std::sync::Arc;
 /// What a block device was asked, and when it answered.
 #[pyclass(frozen)]
 struct Recording {
-    own: Arc<Recorded>,
+    own: Arc<OpenRecording>,
 }
 
 /// States to be checked, in order.
 #[pyclass(frozen)]
 struct Plan {
     own: StatePlan,
-    recording: Arc<Recorded>,
+    recording: Arc<OpenRecording>,
 }
 
 /// What a device may hold after a loss of power.
 #[pyclass(frozen)]
 struct State {
     own: CrashState,
-    recording: Arc<Recorded>,
+    recording: Arc<OpenRecording>,
 }
 
 /// Lets other threads run while `work` is done, which Ctrl-C stops.
@@ -62,7 +62,7 @@ fn stoppable<T: Send>(
 impl Recording {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let own = stoppable(py, |progress| Recorded::open(&path, progress).map_err(of_torture))?;
+        let own = stoppable(py, |progress| OpenRecording::open(&path, progress).map_err(of_torture))?;
         Ok(Self { own: Arc::new(own) })
     }
 

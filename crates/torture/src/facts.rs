@@ -1,6 +1,6 @@
 //! Facts of a recording for reports, as they are written to JSON.
 
-use crate::history::{EventKind, History, WriteData};
+use crate::history::{CommandHistory, EventKind, WriteData};
 use outlast_units::SECTOR_BYTES;
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ pub struct EventFact<'a> {
     pub text: Option<&'a str>,
 }
 
-impl History {
+impl CommandHistory {
     /// Facts of the recording; `source` is its kind.
     pub fn facts(&self, source: &'static str) -> RecordingFacts {
         let window = self.window();

@@ -89,7 +89,7 @@ pub enum EventKind {
     Flush(FlushId),
     /// A flush has completed.
     FlushDone(FlushId),
-    /// A remark, by its index in [`History::marks`].
+    /// A remark, by its index in [`CommandHistory::marks`].
     Mark(u32),
 }
 
@@ -107,7 +107,7 @@ const RECORDER_PREFIX: &str = "outlast:";
 
 /// All commands of a recording in order of arrival, with the events of their completion.
 #[derive(Debug)]
-pub struct History {
+pub struct CommandHistory {
     /// Sectors of the device.
     pub capacity: u64,
     /// True if events have times; otherwise their time is their number.
@@ -124,7 +124,7 @@ pub struct History {
     pub(crate) source: Box<dyn PayloadSource>,
 }
 
-impl History {
+impl CommandHistory {
     /// All contents that each sector has held.
     pub fn versions(&self) -> &SectorVersions {
         &self.versions
@@ -181,7 +181,7 @@ impl History {
     }
 }
 
-/// Builds a [`History`] from events that are added in order of time.
+/// Builds a [`CommandHistory`] from events that are added in order of time.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryBuilder {
     events: Vec<RecordedEvent>,
@@ -288,9 +288,9 @@ impl HistoryBuilder {
         capacity: u64,
         has_times: bool,
         source: Box<dyn PayloadSource>,
-    ) -> io::Result<History> {
+    ) -> io::Result<CommandHistory> {
         let Self { events, writes, flushes, marks, .. } = self;
         let versions = SectorVersions::build(&writes, source.as_ref())?;
-        Ok(History { capacity, has_times, events, writes, flushes, marks, versions, source })
+        Ok(CommandHistory { capacity, has_times, events, writes, flushes, marks, versions, source })
     }
 }

@@ -1,6 +1,6 @@
 //! Crash states: the contents that a block device may have after a loss of power.
 //!
-//! A [`History`] has the commands that a device received and their completions. A *cut* is a place between two of its events. A [`CrashState`] is a
+//! A [`CommandHistory`] has the commands that a device received and their completions. A *cut* is a place between two of its events. A [`CrashState`] is a
 //! content that a power loss at a cut may leave: all writes that had arrived, except for some *lost* writes or parts of them, sometimes with bytes
 //! that no write gave, or with unreadable sectors.
 //!
@@ -27,13 +27,13 @@ mod witness;
 pub use error::TortureError;
 pub use facts::{EventFact, MarkFact, RecordingFacts};
 pub use history::{
-    EventKind, FlushId, History, HistoryBuilder, RecordedEvent, RecordedFlush, RecordedMark, RecordedWrite,
-    WriteData, WriteId,
+    CommandHistory, EventKind, FlushId, HistoryBuilder, RecordedEvent, RecordedFlush, RecordedMark,
+    RecordedWrite, WriteData, WriteId,
 };
 pub use id::StateId;
 pub use pieces::{WritePiece, WritePieces};
 pub use plan::{PlanFacts, PlanSpec, StatePlan};
-pub use recording::Recording;
+pub use recording::OpenRecording;
 pub use serve::serve_state;
 pub use state::{CrashState, OddSector};
 pub use versions::{SectorVersion, SectorVersions};

@@ -4,11 +4,11 @@
 //! as the write itself completes. At a cut, a sector holds its last covered version, by order of arrival, or any later version that had arrived. So
 //! any part of a write may be lost, completed or not, unless it is covered or a later version of the same sector is.
 
-use crate::history::{History, WriteId};
+use crate::history::{CommandHistory, WriteId};
 use crate::pieces::{WritePiece, WritePieces};
 
 /// True if the version at `index` may be lost at `cut`: it has arrived, and neither it nor a later version of its sector is covered.
-pub(crate) fn may_be_lost(history: &History, cut: usize, index: usize) -> bool {
+pub(crate) fn may_be_lost(history: &CommandHistory, cut: usize, index: usize) -> bool {
     let versions = history.versions();
     let write = |id: WriteId| &history.writes[id.0 as usize];
     let writer = write(versions.all()[index].write);
@@ -18,7 +18,7 @@ pub(crate) fn may_be_lost(history: &History, cut: usize, index: usize) -> bool {
 }
 
 /// True if the contract allows all of `lost` to be lost at `cut`.
-pub(crate) fn is_loss_allowed(history: &History, cut: usize, lost: &WritePieces) -> bool {
+pub(crate) fn is_loss_allowed(history: &CommandHistory, cut: usize, lost: &WritePieces) -> bool {
     lost.iter().all(|piece| {
         // A sector without a version held zeroes before and after: its loss changes nothing.
         let mut indices = piece.range().filter_map(|sector| history.versions().index_of(piece.write, sector));
@@ -27,7 +27,12 @@ pub(crate) fn is_loss_allowed(history: &History, cut: usize, lost: &WritePieces)
 }
 
 /// The parts of a write that may be lost at `cut`, in pieces that do not cross a multiple of `unit` sectors.
-pub(crate) fn losable_pieces(history: &History, cut: usize, write: WriteId, unit: u64) -> Vec<WritePiece> {
+pub(crate) fn losable_pieces(
+    history: &CommandHistory,
+    cut: usize,
+    write: WriteId,
+    unit: u64,
+) -> Vec<WritePiece> {
     let mut pieces: Vec<WritePiece> = Vec::new();
     for index in history.versions().of_write(write).filter(|&index| may_be_lost(history, cut, index)) {
         let lba = history.versions().all()[index].sector;

@@ -1,7 +1,7 @@
 //! Parts of writes, of which a loss of power loses some.
 
 use crate::error::TortureError;
-use crate::history::{History, WriteId};
+use crate::history::{CommandHistory, WriteId};
 use std::fmt;
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ impl WritePieces {
     }
 
     /// The piece that is all of a write.
-    pub fn whole(history: &History, write: WriteId) -> WritePiece {
+    pub fn whole(history: &CommandHistory, write: WriteId) -> WritePiece {
         let recorded = &history.writes[write.0 as usize];
         WritePiece { write, lba: recorded.lba.0, sectors: recorded.sectors }
     }
@@ -73,7 +73,7 @@ impl WritePieces {
     }
 
     /// Names of the pieces: all of write 3 is `3`, eight sectors of it from 4711 on are `3:4711+8`.
-    pub fn names(&self, history: &History) -> Vec<String> {
+    pub fn names(&self, history: &CommandHistory) -> Vec<String> {
         self.0.iter().map(|piece| piece_name(piece, history)).collect()
     }
 
@@ -81,19 +81,22 @@ impl WritePieces {
     ///
     /// # Errors
     /// The first name that is not of a piece of `history`, and why.
-    pub fn parse<'a>(names: impl Iterator<Item = &'a str>, history: &History) -> Result<Self, TortureError> {
+    pub fn parse<'a>(
+        names: impl Iterator<Item = &'a str>,
+        history: &CommandHistory,
+    ) -> Result<Self, TortureError> {
         Ok(Self::new(names.map(|name| parse_piece(name, history)).collect::<Result<_, _>>()?))
     }
 }
 
-fn piece_name(piece: &WritePiece, history: &History) -> String {
+fn piece_name(piece: &WritePiece, history: &CommandHistory) -> String {
     if *piece == WritePieces::whole(history, piece.write) {
         return piece.write.0.to_string();
     }
     format!("{}:{}+{}", piece.write.0, piece.lba, piece.sectors)
 }
 
-fn parse_piece(name: &str, history: &History) -> Result<WritePiece, TortureError> {
+fn parse_piece(name: &str, history: &CommandHistory) -> Result<WritePiece, TortureError> {
     let bad = |why: &str| TortureError::state(name, why);
     let (write, sectors) =
         name.split_once(':').map_or((name, None), |(write, sectors)| (write, Some(sectors)));

@@ -2,7 +2,7 @@
 
 use crate::contract::{self, CandidateState, ContractSettings};
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::state::CrashState;
 use outlast_units::SECTOR_BYTES;
 use outlast_units::rng::SplitMix;
@@ -39,7 +39,7 @@ impl PlanSpec {
     ///
     /// # Errors
     /// `tear` is not a multiple of a sector.
-    pub fn contract(&self, history: &History) -> Result<ContractSettings, TortureError> {
+    pub fn contract(&self, history: &CommandHistory) -> Result<ContractSettings, TortureError> {
         let tear = self.tear.unwrap_or(contract::PIECE_SECTORS * SECTOR_BYTES);
         if tear == 0 || !tear.is_multiple_of(SECTOR_BYTES) {
             let limit = "must be a multiple of 512".to_owned();
@@ -91,7 +91,7 @@ impl StatePlan {
     /// # Errors
     /// A setting that cannot be, or the error of `simulate`.
     pub fn new(
-        history: &History,
+        history: &CommandHistory,
         spec: &PlanSpec,
         mut simulate: impl FnMut(&str) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError>,
     ) -> Result<Option<Self>, TortureError> {
@@ -132,7 +132,7 @@ impl StatePlan {
     }
 
     /// The planned state number `index`.
-    pub fn state(&self, history: &History, index: usize) -> Option<CrashState> {
+    pub fn state(&self, history: &CommandHistory, index: usize) -> Option<CrashState> {
         Some(match self.items.get(index)? {
             PlannedState::Contract(candidate) => {
                 contract::contract_state(history, &self.settings, *candidate)

@@ -2,7 +2,7 @@
 
 use crate::drive::{self, CrashModel, CrashSearch};
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::id::StateId;
 use crate::plan::{PlanFacts, PlanSpec, StatePlan};
 use crate::source::{history_of_image, history_of_list, history_of_log_writes, list, log_writes};
@@ -70,13 +70,13 @@ impl RecordingKind {
 
 /// An opened recording.
 #[derive(Debug)]
-pub struct Recording {
+pub struct OpenRecording {
     path: PathBuf,
     kind: RecordingKind,
-    history: History,
+    history: CommandHistory,
 }
 
-impl Recording {
+impl OpenRecording {
     /// Opens the recording at `path`: the folder of an image, a log of dm-log-writes, or a list of blocks. `None` where `progress` stopped it.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Recording {
     }
 
     /// Commands and completions that were recorded.
-    pub fn history(&self) -> &History {
+    pub fn history(&self) -> &CommandHistory {
         &self.history
     }
 

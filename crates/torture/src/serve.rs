@@ -1,8 +1,8 @@
 //! Serving a crash state as a block device, to inspect it or to record what a recovery writes.
 
 use crate::error::TortureError;
-use crate::history::History;
-use crate::recording::Recording;
+use crate::history::CommandHistory;
+use crate::recording::OpenRecording;
 use crate::source::log_writes::LogWritesRecorder;
 use crate::state::CrashState;
 use outlast_serve::{BaseContent, ContentJournal, ListenAddress, ServerHandle, serve_content};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// # Errors
 /// A state that a device does not start with; the address cannot be listened on; the log cannot be written.
 pub fn serve_state(
-    recording: &Arc<Recording>,
+    recording: &Arc<OpenRecording>,
     state: CrashState,
     listen: &ListenAddress,
     record: Option<&Path>,
@@ -37,12 +37,12 @@ pub fn serve_state(
 
 /// A crash state with the recording that has its bytes.
 struct ServedState {
-    recording: Arc<Recording>,
+    recording: Arc<OpenRecording>,
     state: CrashState,
 }
 
 impl ServedState {
-    fn history(&self) -> &History {
+    fn history(&self) -> &CommandHistory {
         self.recording.history()
     }
 }

@@ -1,7 +1,7 @@
 //! A crash state, and the bytes of it.
 
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::id::StateId;
 use crate::losable::is_loss_allowed;
 use crate::pieces::{WritePiece, WritePieces};
@@ -46,7 +46,7 @@ pub struct CrashState {
 
 impl CrashState {
     /// The state after `cut` events in which exactly `lost` is lost.
-    pub fn of(history: &History, cut: usize, lost: WritePieces) -> Self {
+    pub fn of(history: &CommandHistory, cut: usize, lost: WritePieces) -> Self {
         let is_allowed = is_loss_allowed(history, cut, &lost);
         let id = StateId::Lost { is_allowed, cut, lost: lost.names(history) };
         let (at, odd, bad, spans) = (history.time_of(cut), Vec::new(), Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ impl CrashState {
     /// # Errors
     /// The recording has no such state, or the contract does not allow it although the name says so.
     pub fn parse(
-        history: &History,
+        history: &CommandHistory,
         cut: usize,
         lost: &[String],
         is_allowed: bool,
@@ -82,7 +82,7 @@ impl CrashState {
 
     /// The state in which `kept` is not lost; without odd and unreadable sectors, which only a simulated device leaves.
     #[must_use]
-    pub fn keep(&self, history: &History, kept: &WritePieces) -> Self {
+    pub fn keep(&self, history: &CommandHistory, kept: &WritePieces) -> Self {
         let still_lost = self.lost.iter().flat_map(|piece| {
             let is_lost = |&sector: &u64| !kept.contains(piece.write, sector);
             piece.range().filter(is_lost).map(|lba| WritePiece { write: piece.write, lba, sectors: 1 })
@@ -91,7 +91,11 @@ impl CrashState {
     }
 
     /// The version that a sector holds, out of its versions `of_sector`; `None` where it is as it was at first.
-    fn version<'a>(&self, history: &History, of_sector: &'a [SectorVersion]) -> Option<&'a SectorVersion> {
+    fn version<'a>(
+        &self,
+        history: &CommandHistory,
+        of_sector: &'a [SectorVersion],
+    ) -> Option<&'a SectorVersion> {
         let has_arrived =
             |version: &&SectorVersion| history.writes[version.write.0 as usize].submitted < self.cut;
         let mut candidates = of_sector.iter().rev().filter(has_arrived);
@@ -105,7 +109,7 @@ impl CrashState {
     /// Bytes of the recording cannot be read, or what `visit` returns.
     pub fn visit(
         &self,
-        history: &History,
+        history: &CommandHistory,
         range: Range<u64>,
         mut visit: impl FnMut(u64, &[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -144,7 +148,7 @@ impl CrashState {
     ///
     /// # Errors
     /// Bytes of the recording cannot be read.
-    pub fn read(&self, history: &History, offset: u64, to: &mut [u8]) -> io::Result<()> {
+    pub fn read(&self, history: &CommandHistory, offset: u64, to: &mut [u8]) -> io::Result<()> {
         to.fill(0);
         let end = offset + to.len() as u64;
         let sectors = offset / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES);

@@ -1,6 +1,6 @@
 //! Lost writes of a crash state, described in words.
 
-use crate::history::{FlushId, History, WriteId};
+use crate::history::{CommandHistory, FlushId, WriteId};
 use crate::state::CrashState;
 use outlast_units::{Lba, Nanos};
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub struct LossWitness {
 
 impl CrashState {
     /// Lost writes in order of arrival.
-    pub fn witnesses(&self, history: &History) -> Vec<LossWitness> {
+    pub fn witnesses(&self, history: &CommandHistory) -> Vec<LossWitness> {
         let of_write = |pieces: &[crate::pieces::WritePiece]| {
             let sectors = pieces.iter().map(|piece| u64::from(piece.sectors)).sum();
             describe_loss(history, self.cut, self.at, pieces[0].write, pieces[0].lba, sectors)
@@ -45,7 +45,7 @@ impl CrashState {
 }
 
 fn describe_loss(
-    history: &History,
+    history: &CommandHistory,
     cut: usize,
     at: Nanos,
     id: WriteId,

@@ -6,20 +6,20 @@
 use crate::support;
 
 use outlast_torture::contract::{ContractSettings, contract_state, contract_states};
-use outlast_torture::{CrashState, History, Recording, StateId, WriteId, WritePiece, WritePieces};
+use outlast_torture::{CommandHistory, CrashState, OpenRecording, StateId, WriteId, WritePiece, WritePieces};
 use outlast_units::SECTOR_BYTES;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use support::{PlainContract, SECTORS, Step, steps};
 
 /// The bytes of a whole device.
-fn bytes(history: &History, state: &CrashState) -> Vec<u8> {
+fn bytes(history: &CommandHistory, state: &CrashState) -> Vec<u8> {
     let mut bytes = vec![0; (history.capacity * SECTOR_BYTES) as usize];
     state.read(history, 0, &mut bytes).unwrap();
     bytes
 }
 
-fn settings(history: &History, piece: u64, seed: u64) -> ContractSettings {
+fn settings(history: &CommandHistory, piece: u64, seed: u64) -> ContractSettings {
     ContractSettings { window: (0, history.events.len()), piece, random: 2, seed }
 }
 
@@ -83,7 +83,7 @@ proptest! {
 }
 
 /// One sector, written, flushed, and written again.
-fn twice_written() -> (History, PlainContract) {
+fn twice_written() -> (CommandHistory, PlainContract) {
     support::play(&[
         Step::Write { lba: 3, sectors: 1, content: 1, fua: false, is_trim: false },
         Step::Complete { which: 0 },
@@ -154,6 +154,6 @@ fn pieces_that_touch_are_joined() {
 fn a_file_that_is_no_recording_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut go_on = |_: &outlast_engine::RunProgress| outlast_engine::RunControl::Continue;
-    let refused = Recording::open(folder.path(), &mut go_on).unwrap_err().to_string();
+    let refused = OpenRecording::open(folder.path(), &mut go_on).unwrap_err().to_string();
     assert!(refused.contains("is not an Outlast image"), "{refused}");
 }

@@ -9,7 +9,7 @@ use classes::{check_promises, check_spans, compare, is_allowed, live, search_all
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_serve::{DeviceInput, ServedDevice};
 use outlast_torture::drive::{ArrayStart, CrashClasses, CrashModel};
-use outlast_torture::{CrashState, History, WritePiece, WritePieces};
+use outlast_torture::{CommandHistory, CrashState, WritePiece, WritePieces};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ struct Table {
     holes: usize,
 }
 
-fn table(history: &History, found: &CrashClasses) -> Table {
+fn table(history: &CommandHistory, found: &CrashClasses) -> Table {
     let mut table = Table::default();
     for state in &found.classes {
         let is_under_way = |lba: u64| {

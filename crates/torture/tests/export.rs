@@ -5,7 +5,7 @@
 
 use outlast_torture::source::list::{export_list, payload_path};
 use outlast_torture::source::{history_of_list, history_of_log_writes, log_writes};
-use outlast_torture::{History, HistoryBuilder, WriteData, WriteId};
+use outlast_torture::{CommandHistory, HistoryBuilder, WriteData, WriteId};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ struct UnderWay {
 
 /// A random history of writes of one sector. With `is_plain` no two writes under way have the same, none is under way while a flush is, and none
 /// with forced unit access while anything else is.
-fn history(seed: u64, is_plain: bool) -> History {
+fn history(seed: u64, is_plain: bool) -> CommandHistory {
     let mut rng = SplitMix::new(seed, "export");
     let (mut builder, mut own, mut source) = (HistoryBuilder::new(), UnderWay::default(), Vec::new());
     for step in 0..14_u64 {
@@ -74,7 +74,7 @@ fn history(seed: u64, is_plain: bool) -> History {
 }
 
 /// All states that a loss of power may leave, read plainly: each sector holds its last version that is covered, or any later one.
-fn states(history: &History) -> BTreeSet<State> {
+fn states(history: &CommandHistory) -> BTreeSet<State> {
     let mut all = BTreeSet::new();
     for cut in 0..=history.events.len() {
         let mark = history.mark_at(cut).map(|mark| mark.text.clone());
@@ -101,7 +101,7 @@ fn states(history: &History) -> BTreeSet<State> {
     all
 }
 
-fn through_log(history: &History, folder: &Path) -> History {
+fn through_log(history: &CommandHistory, folder: &Path) -> CommandHistory {
     let path = folder.join("log");
     log_writes::export(history, BufWriter::new(File::create(&path).unwrap())).unwrap();
     history_of_log_writes(&path).unwrap()
@@ -160,13 +160,13 @@ fn a_list_is_the_recording_with_its_times() {
 }
 
 /// True if a list of the history has completions; without them it allows fewer states.
-fn has_completions(history: &History) -> bool {
+fn has_completions(history: &CommandHistory) -> bool {
     history.writes.iter().any(|write| write.completed.is_some())
         || history.flushes.iter().any(|flush| flush.completed.is_some())
 }
 
 /// True if a completion is ambiguous: several flushes, or several writes of one sector, are under way.
-fn is_ambiguous(history: &History) -> bool {
+fn is_ambiguous(history: &CommandHistory) -> bool {
     let never = history.events.len();
     let flushes = history.flushes.iter().map(|own| (None, own.submitted, own.completed.unwrap_or(never)));
     let writes = history.writes.iter();

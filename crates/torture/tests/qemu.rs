@@ -5,7 +5,7 @@
 
 use outlast_torture::source::log_writes::LogWritesWriter;
 use outlast_torture::source::{history_of_log_writes, log_writes};
-use outlast_torture::{CrashState, History, WriteData, WritePieces};
+use outlast_torture::{CommandHistory, CrashState, WriteData, WritePieces};
 use outlast_units::rng::SplitMix;
 use std::fs::File;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn commands(seed: u64) -> Vec<String> {
     commands
 }
 
-fn content(history: &History) -> Vec<u8> {
+fn content(history: &CommandHistory) -> Vec<u8> {
     let state = CrashState::of(history, history.events.len(), WritePieces::new(Vec::new()));
     let mut bytes = vec![0; SIZE as usize];
     state.read(history, 0, &mut bytes).unwrap();
@@ -136,7 +136,7 @@ fn qemu_goes_on_in_a_log_of_ours() {
             (&copied.events, &copied.marks, copied.capacity),
             (&after.events, &after.marks, after.capacity)
         );
-        let data = |history: &History| {
+        let data = |history: &CommandHistory| {
             let written =
                 history.writes.iter().map(|own| (own.range(), own.data == WriteData::Zeroes, own.covered));
             written.collect::<Vec<_>>()

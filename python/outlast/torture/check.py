@@ -115,7 +115,7 @@ class Checking:
             raise FirstStateBad(verdict)
 
     def _ordered_states(self) -> list[State]:
-        """All planned states, one of each model in turn; those of a simulated device in the order of random instants."""
+        """Planned states, one of each model in turn; those of a simulated device in the order of random instants."""
         states = [self._plan[index] for index in range(len(self._plan))]
         groups = _groups(states)
         for group, members in groups.items():

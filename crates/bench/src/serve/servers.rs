@@ -21,7 +21,7 @@ const DRIVE: &str = "extends = \"demo\"\nname = \"served\"\n[device.geometry]\nb
 
 /// How the drive is prepared.
 #[derive(Clone, Copy)]
-pub(super) enum DriveState {
+pub(super) enum DrivePreparation {
     /// Empty.
     Fresh,
     /// Every unit written once.
@@ -30,7 +30,7 @@ pub(super) enum DriveState {
     Collecting,
 }
 
-impl DriveState {
+impl DrivePreparation {
     fn settings(self) -> &'static str {
         match self {
             Self::Fresh => "[precondition]\nfill = \"none\"\noverwrite = \"none\"\n",
@@ -78,7 +78,7 @@ impl MeasuredServer {
     /// Starts our server on a drive.
     pub(super) fn drive(
         folder: &Path,
-        prepared: DriveState,
+        prepared: DrivePreparation,
         clock: ClockMode,
         spin: bool,
     ) -> Result<Self, String> {

@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use crate::stripes::{Role, Stripes};
 use outlast_codes::ErasureCode;
 use outlast_decisions::SuperblockState;
-use outlast_media::{BlankUnit, SlotContents, UnitBytes};
+use outlast_media::{BlankUnit, SlotBytes, UnitBytes};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
 /// Along which program units a code goes.
@@ -361,7 +361,7 @@ impl Ftl {
 /// What the data members of a line hold in unit `unit` of their program units, each with its number in the code.
 fn data_of<'a>(
     layout: &'a Layout,
-    contents: &'a SlotContents,
+    contents: &'a SlotBytes,
     line: Line,
     members: &'a [(Pu, usize)],
     unit: u32,

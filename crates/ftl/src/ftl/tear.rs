@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::origins::LOST;
-use outlast_media::{SlotContents, UnitBytes, UnitTear};
+use outlast_media::{SlotBytes, UnitBytes, UnitTear};
 use outlast_units::rng::mix;
 use outlast_units::{Lpn, Ppn, Pu};
 
@@ -42,7 +42,7 @@ impl Ftl {
 
     /// The pages of which a read gives something else than was written.
     pub fn torn_pages(&self) -> impl Iterator<Item = Lpn> {
-        let torn = self.contents.iter().flat_map(SlotContents::torn_slots);
+        let torn = self.contents.iter().flat_map(SlotBytes::torn_slots);
         let owners = torn.map(|slot| (Ppn(slot), self.owner(Ppn(slot))));
         owners.filter(|&(slot, lpn)| lpn.is_some() && self.lookup(lpn) == slot).map(|(_, lpn)| lpn)
     }

@@ -1,6 +1,6 @@
 //! Torn units: slots that read as other bytes than were written, without an error.
 
-use super::{SlotContents, UnitBytes};
+use super::{SlotBytes, UnitBytes};
 use crate::UnitTear;
 use outlast_persist::{Damage, Persist, Reader, Writer};
 use outlast_units::ListMap;
@@ -46,7 +46,7 @@ impl TornUnits {
     }
 }
 
-impl SlotContents {
+impl SlotBytes {
     /// Tears slot `slot`: from now on it reads as what `tear` leaves of the new bytes over those of slot `old`, or over zeroes; `draw` is the random
     /// number of the slot. The written unit stays for parity, which was computed from it.
     pub fn tear(&mut self, slot: u32, old: Option<u32>, tear: UnitTear, draw: u64) {

@@ -1,7 +1,7 @@
 //! Kinds of losses at a cut, and the pieces that each loses.
 
 use super::ContractSettings;
-use crate::history::{History, WriteId};
+use crate::history::{CommandHistory, WriteId};
 use crate::losable::losable_pieces;
 use crate::pieces::WritePiece;
 use outlast_units::rng::{SplitMix, mix};
@@ -65,7 +65,7 @@ impl CandidateState {
 
 /// Points at which a write is torn: number of pieces kept, and the first lost sector. Three for a long write: after its first piece, in the middle,
 /// before its last piece.
-pub(super) fn tear_points(history: &History, id: WriteId, piece: u64) -> Vec<(u32, u64)> {
+pub(super) fn tear_points(history: &CommandHistory, id: WriteId, piece: u64) -> Vec<(u32, u64)> {
     let range = history.writes[id.0 as usize].range();
     let first = range.start / piece;
     let count = (range.end.div_ceil(piece) - first) as u32;
@@ -77,7 +77,7 @@ pub(super) fn tear_points(history: &History, id: WriteId, piece: u64) -> Vec<(u3
 
 /// Pieces that a candidate loses.
 pub(super) fn lost_pieces(
-    history: &History,
+    history: &CommandHistory,
     settings: &ContractSettings,
     candidate: CandidateState,
 ) -> Vec<WritePiece> {
@@ -89,7 +89,7 @@ pub(super) fn lost_pieces(
 
 /// Pieces that a candidate loses, out of the writes `open` that are not covered.
 pub(super) fn lost_pieces_of(
-    history: &History,
+    history: &CommandHistory,
     settings: &ContractSettings,
     candidate: CandidateState,
     open: impl Iterator<Item = WriteId>,

@@ -10,7 +10,7 @@ mod sweep;
 
 pub use losses::{CandidateState, LossKind};
 
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::pieces::WritePieces;
 use crate::state::CrashState;
 use outlast_units::rng::SplitMix;
@@ -50,7 +50,7 @@ pub struct ContractStates {
 }
 
 /// Enumerates the states. If all cuts would exceed the limits, cuts are drawn by the seed.
-pub fn contract_states(history: &History, settings: &ContractSettings) -> ContractStates {
+pub fn contract_states(history: &CommandHistory, settings: &ContractSettings) -> ContractStates {
     let all_cuts = (settings.window.1 - settings.window.0) as u64 + 1;
     let (candidates, visits) = sweep::estimate_effort(history, settings);
     let share = (MAX_CANDIDATES as f64 / candidates as f64).min(MAX_SECTOR_VISITS as f64 / visits as f64);
@@ -79,7 +79,7 @@ pub fn contract_states(history: &History, settings: &ContractSettings) -> Contra
 
 /// Makes the state of a candidate.
 pub fn contract_state(
-    history: &History,
+    history: &CommandHistory,
     settings: &ContractSettings,
     candidate: CandidateState,
 ) -> CrashState {

@@ -3,12 +3,12 @@
 use super::ContractSettings;
 use super::content::content_terms;
 use super::losses::{self, CandidateState, LossKind};
-use crate::history::{EventKind, History, WriteId};
+use crate::history::{CommandHistory, EventKind, WriteId};
 use std::collections::BTreeSet;
 
 /// A cut with the writes that may be lost there.
 pub(super) struct CutContents<'a> {
-    pub(super) history: &'a History,
+    pub(super) history: &'a CommandHistory,
     pub(super) settings: &'a ContractSettings,
     pub(super) events: usize,
     /// Writes of which a part may be lost.
@@ -24,7 +24,7 @@ pub(super) struct CutContents<'a> {
 }
 
 /// Estimates the number of candidates in all cuts, and of sectors visited for them.
-pub(super) fn estimate_effort(history: &History, settings: &ContractSettings) -> (u64, u64) {
+pub(super) fn estimate_effort(history: &CommandHistory, settings: &ContractSettings) -> (u64, u64) {
     let (mut candidates, mut visits) = (0, 0);
     let (mut open, mut sectors) = (0u64, 0u64);
     let covering_events = covering_events(history);
@@ -47,7 +47,7 @@ pub(super) fn estimate_effort(history: &History, settings: &ContractSettings) ->
 }
 
 /// The events at which writes become covered, in order.
-fn covering_events(history: &History) -> Vec<(usize, WriteId)> {
+fn covering_events(history: &CommandHistory) -> Vec<(usize, WriteId)> {
     let covered =
         history.writes.iter().zip(0..).filter_map(|(write, id)| Some((write.covered?.0, WriteId(id))));
     let mut covering_events: Vec<_> = covered.collect();
@@ -57,7 +57,7 @@ fn covering_events(history: &History) -> Vec<(usize, WriteId)> {
 
 /// Calls `visit` for every cut of the window.
 pub(super) fn visit_cuts(
-    history: &History,
+    history: &CommandHistory,
     settings: &ContractSettings,
     mut visit: impl FnMut(&CutContents<'_>),
 ) {

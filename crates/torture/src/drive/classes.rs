@@ -5,7 +5,7 @@ use super::cut::{CutOutcome, cut_power};
 use super::model::CrashModel;
 use super::replay::RecordingReplay;
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::id::StateId;
 use crate::pieces::WritePieces;
 use crate::state::CrashState;
@@ -35,7 +35,7 @@ pub struct CrashSearch {
 
 impl CrashSearch {
     /// A search of all instants in the window of `history`, to its last nanosecond.
-    pub fn new(history: &History, model: CrashModel) -> Self {
+    pub fn new(history: &CommandHistory, model: CrashModel) -> Self {
         let (first, last) = history.window();
         let (start, end) = (history.time_of(first), history.time_of(last));
         Self { model, window: start..end.max(Nanos(start.0 + 1)), limit: None, seed: 0 }
@@ -62,7 +62,7 @@ pub struct CrashClasses {
 /// The image cannot be read, or the model does not fit the device.
 pub fn find_classes(
     folder: &Path,
-    history: &History,
+    history: &CommandHistory,
     request: &CrashSearch,
     progress: OnProgress<'_>,
 ) -> Result<Option<CrashClasses>, TortureError> {
@@ -109,7 +109,7 @@ pub fn find_classes(
 /// The same as those of [`find_classes`].
 pub fn find_state(
     folder: &Path,
-    history: &History,
+    history: &CommandHistory,
     model: &CrashModel,
     at: Nanos,
     progress: OnProgress<'_>,
@@ -141,7 +141,7 @@ type ClassKey = (Option<u128>, Option<usize>);
 
 #[derive(Debug)]
 struct ClassTable<'a> {
-    history: &'a History,
+    history: &'a CommandHistory,
     model: &'a CrashModel,
     contents: ContentTable<'a>,
     states: Vec<CrashState>,
@@ -149,7 +149,7 @@ struct ClassTable<'a> {
 }
 
 impl<'a> ClassTable<'a> {
-    fn new(history: &'a History, device: &ServedDevice, model: &'a CrashModel) -> Self {
+    fn new(history: &'a CommandHistory, device: &ServedDevice, model: &'a CrashModel) -> Self {
         let contents = ContentTable::new(history, device);
         Self { history, model, contents, states: Vec::new(), by_key: BTreeMap::new() }
     }

@@ -3,7 +3,7 @@
 use super::read::read_ranges;
 use super::units::{TouchedUnit, TouchedUnits};
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::pieces::{WritePiece, WritePieces};
 use crate::state::OddSector;
 use crate::versions::SectorVersions;
@@ -38,7 +38,7 @@ struct KnownContents {
 /// All contents of all touched units, each stored once, so that a device is described by an index for each unit.
 #[derive(Debug)]
 pub(super) struct ContentTable<'a> {
-    history: &'a History,
+    history: &'a CommandHistory,
     units: TouchedUnits,
     known_contents: Vec<KnownContents>,
     peeks: Vec<Peek>,
@@ -64,7 +64,7 @@ pub(super) struct ContentDifferences {
 
 impl<'a> ContentTable<'a> {
     /// An empty table for `device` and copies of it.
-    pub(super) fn new(history: &'a History, device: &ServedDevice) -> Self {
+    pub(super) fn new(history: &'a CommandHistory, device: &ServedDevice) -> Self {
         let units = TouchedUnits::new(history, device);
         let known_contents = units.all.iter().map(|_| KnownContents::default()).collect();
         Self { history, units, known_contents, peeks: Vec::new(), zeroes: SectorVersions::zeroes() }

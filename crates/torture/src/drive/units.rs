@@ -1,6 +1,6 @@
 //! Sectors to examine: those that a recording wrote to, and those that share a mapping unit or a stripe with one.
 
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::versions::{SectorVersion, SectorVersions};
 use outlast_serve::ServedDevice;
 use outlast_units::SECTOR_BYTES;
@@ -37,7 +37,7 @@ pub(super) struct TouchedUnits {
 
 impl TouchedUnits {
     /// The units that `history` touches on `device`.
-    pub(super) fn new(history: &History, device: &ServedDevice) -> Self {
+    pub(super) fn new(history: &CommandHistory, device: &ServedDevice) -> Self {
         let unit = device.scenario().device.ftl.mapping_unit.0 / SECTOR_BYTES;
         let mut touched_units = Self::default();
         for touched in touched(history, unit, &StripeRows::of(device)) {
@@ -81,7 +81,7 @@ impl StripeRows {
 }
 
 /// Runs of sectors to examine, in order: units that ever held anything but zeroes, and the rows that depend on them.
-fn touched(history: &History, unit: u64, stripes: &StripeRows) -> Vec<Range<u64>> {
+fn touched(history: &CommandHistory, unit: u64, stripes: &StripeRows) -> Vec<Range<u64>> {
     let mut units: Vec<Range<u64>> = Vec::new();
     let zeroes = SectorVersions::zeroes();
     for of_sector in history.versions().sectors() {
@@ -121,7 +121,7 @@ fn within_chunks(run: Range<u64>, chunk: u64) -> impl Iterator<Item = Range<u64>
 }
 
 /// For each of `sectors`, the range of its versions in [`SectorVersions::all`].
-fn versions_of(history: &History, sectors: Range<u64>) -> Vec<Range<usize>> {
+fn versions_of(history: &CommandHistory, sectors: Range<u64>) -> Vec<Range<usize>> {
     let all: &[SectorVersion] = history.versions().all();
     let mut at = all.partition_point(|version| version.sector < sectors.start);
     let of = |sector| {

@@ -2,7 +2,7 @@
 
 use super::PayloadFiles;
 use crate::error::TortureError;
-use crate::history::{FlushId, History, HistoryBuilder, WriteData, WriteId};
+use crate::history::{CommandHistory, FlushId, HistoryBuilder, WriteData, WriteId};
 use outlast_device::{Op, Outcome, Tag};
 use outlast_engine::{FillPattern, OnProgress};
 use outlast_serve::{DeviceImage, DeviceInput, ServedDevice};
@@ -20,7 +20,10 @@ enum PendingOp {
 ///
 /// # Errors
 /// The image or its log cannot be read, the device was not empty at first, or it lost its power within the log.
-pub fn history_of_image(folder: &Path, progress: OnProgress<'_>) -> Result<Option<History>, TortureError> {
+pub fn history_of_image(
+    folder: &Path,
+    progress: OnProgress<'_>,
+) -> Result<Option<CommandHistory>, TortureError> {
     let begun = DeviceImage::prepare_with_records(folder, |_| (), progress)?;
     let Some((mut device, mut records)) = begun else { return Ok(None) };
     if device.scenario().precondition.fill != FillPattern::None {

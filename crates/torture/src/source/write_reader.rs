@@ -1,18 +1,18 @@
 //! A reader of the bytes of one write.
 
-use crate::history::{History, WriteId};
+use crate::history::{CommandHistory, WriteId};
 use outlast_units::SECTOR_BYTES;
 use std::io::{self, Read};
 
 /// A reader of the bytes of write `id`.
-pub(super) fn write_reader(history: &History, id: WriteId) -> impl Read {
+pub(super) fn write_reader(history: &CommandHistory, id: WriteId) -> impl Read {
     let write = &history.writes[id.0 as usize];
     WriteReader { history, id, lba: write.lba.0, left: write.sectors, buffer: Vec::new(), at: 0 }
 }
 
 /// Bytes of a write, read in steps.
 struct WriteReader<'a> {
-    history: &'a History,
+    history: &'a CommandHistory,
     id: WriteId,
     lba: u64,
     left: u32,

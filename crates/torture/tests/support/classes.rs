@@ -5,7 +5,7 @@ use crate::recorded::{DRIVE, Host, Recorded, cut, read_all, scenario};
 use outlast_engine::Scenario;
 use outlast_serve::ServedDevice;
 use outlast_torture::drive::{CrashClasses, CrashModel, CrashSearch, find_classes, find_state};
-use outlast_torture::{CrashState, History};
+use outlast_torture::{CommandHistory, CrashState};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Nanos, SECTOR_BYTES};
 use std::ops::Range;
@@ -35,13 +35,13 @@ pub(crate) fn state_at(recorded: &Recorded, what: &CrashModel, at: Nanos) -> Opt
 }
 
 /// True if `state` only lacks writes that the contract allows to be lost, and has no odd or unreadable sectors.
-pub(crate) fn is_allowed(history: &History, state: &CrashState) -> bool {
+pub(crate) fn is_allowed(history: &CommandHistory, state: &CrashState) -> bool {
     let same = CrashState::of(history, state.cut, state.lost.clone());
     same.id.model() == "contract" && state.odd.is_empty() && state.bad.is_empty() && state.refused.is_none()
 }
 
 /// Bytes of each sector of a state; `None` if it is unreadable.
-pub(crate) fn sectors(history: &History, state: &CrashState) -> Vec<Option<Vec<u8>>> {
+pub(crate) fn sectors(history: &CommandHistory, state: &CrashState) -> Vec<Option<Vec<u8>>> {
     let mut bytes = vec![0; (history.capacity * SECTOR_BYTES) as usize];
     state.read(history, 0, &mut bytes).unwrap();
     let is_bad = |lba| state.bad.iter().any(|run| (run.lba.0..run.lba.0 + run.sectors).contains(&lba));
@@ -139,7 +139,7 @@ pub(crate) fn compare(
 }
 
 /// Describes the lost writes of a state, and those that overlap them.
-pub(crate) fn describe_losses(history: &History, state: &CrashState) -> String {
+pub(crate) fn describe_losses(history: &CommandHistory, state: &CrashState) -> String {
     let describe = |piece: &outlast_torture::WritePiece| {
         let overlaps =
             history.writes.iter().enumerate().filter(|(_, write)| write.range().contains(&piece.lba));

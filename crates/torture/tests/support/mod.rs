@@ -1,7 +1,7 @@
 //! Random histories, and a reference model of the contract that is applied sector by sector.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use outlast_torture::{FlushId, History, HistoryBuilder, WriteData, WriteId};
+use outlast_torture::{CommandHistory, FlushId, HistoryBuilder, WriteData, WriteId};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -165,7 +165,7 @@ impl PlainContract {
 }
 
 /// Plays steps on a history builder and on the reference model.
-pub(crate) fn play(steps: &[Step]) -> (History, PlainContract) {
+pub(crate) fn play(steps: &[Step]) -> (CommandHistory, PlainContract) {
     enum UnderWay {
         Write(usize),
         Flush(usize, FlushId),

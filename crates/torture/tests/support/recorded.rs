@@ -4,7 +4,7 @@
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_engine::{Scenario, ScenarioLayer, load};
 use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, PowerChange, ServedDevice};
-use outlast_torture::Recording;
+use outlast_torture::OpenRecording;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::ops::Range;
@@ -71,7 +71,7 @@ pub(crate) struct Host {
 pub(crate) struct Recorded {
     pub(crate) folder: TempDir,
     pub(crate) scenario: Scenario,
-    pub(crate) recording: Recording,
+    pub(crate) recording: OpenRecording,
     pub(crate) given: Vec<(Nanos, GivenInput)>,
     pub(crate) end: Nanos,
 }
@@ -183,7 +183,7 @@ impl Host {
         drop(self.image);
         let path = self.folder.path().join("run");
         let recording =
-            Recording::open(&path, &mut |_| outlast_engine::RunControl::Continue).unwrap().unwrap();
+            OpenRecording::open(&path, &mut |_| outlast_engine::RunControl::Continue).unwrap().unwrap();
         Recorded { folder: self.folder, scenario, recording, given: self.given, end: self.now }
     }
 }

@@ -1,7 +1,7 @@
 //! Writing a history as a list of blkparse.
 
 use super::MARK;
-use crate::history::{EventKind, History, RecordedWrite, WriteData, WriteId};
+use crate::history::{CommandHistory, EventKind, RecordedWrite, WriteData, WriteId};
 use crate::source::{capacity_mark, write_reader};
 use outlast_device::{Command, Op};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
@@ -16,7 +16,7 @@ const MAX_TRIM_SECTORS: u32 = 1 << 22;
 ///
 /// # Errors
 /// A file cannot be written, the bytes of a write cannot be read, or a mark does not fit a line.
-pub fn export_list(history: &History, text: &mut dyn Write, data: &mut dyn Write) -> io::Result<()> {
+pub fn export_list(history: &CommandHistory, text: &mut dyn Write, data: &mut dyn Write) -> io::Result<()> {
     let mut lines = TraceWriter::new(TraceFormat::Blkparse, text).map_err(io::Error::other)?;
     let other = |error: WorkloadError| io::Error::other(error.to_string());
     lines.write_message(Nanos::ZERO, &capacity_mark(history.capacity)).map_err(other)?;
@@ -81,7 +81,12 @@ fn requests(at: Nanos, write: &RecordedWrite) -> impl Iterator<Item = WorkloadRe
 }
 
 /// Copies the bytes of a write to `to`, unless it is a trim.
-fn copy_payload(history: &History, id: WriteId, write: &RecordedWrite, to: &mut dyn Write) -> io::Result<()> {
+fn copy_payload(
+    history: &CommandHistory,
+    id: WriteId,
+    write: &RecordedWrite,
+    to: &mut dyn Write,
+) -> io::Result<()> {
     if list_op(write) == Op::Write {
         let length = u64::from(write.sectors) * SECTOR_BYTES;
         io::copy(&mut write_reader(history, id).take(length), to)?;

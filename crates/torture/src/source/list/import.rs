@@ -2,7 +2,7 @@
 
 use super::{MARK, payload_path};
 use crate::error::TortureError;
-use crate::history::{FlushId, History, HistoryBuilder, WriteData, WriteId};
+use crate::history::{CommandHistory, FlushId, HistoryBuilder, WriteData, WriteId};
 use crate::source::{PayloadFiles, parse_capacity_mark};
 use outlast_device::Op;
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -16,7 +16,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A file cannot be read, a line is not one of blkparse, times go back, or the payload file has not as many bytes as the writes.
-pub fn history_of_list(path: &Path) -> Result<History, TortureError> {
+pub fn history_of_list(path: &Path) -> Result<CommandHistory, TortureError> {
     let lines = lines_of(path)?;
     let has_completions = lines.iter().any(|line| matches!(line, BlkLine::Completed { .. }));
     let mut import = ListImport { has_completions, ..ListImport::default() };

@@ -1,7 +1,7 @@
 //! Writing a history as a log.
 
 use super::LogWritesWriter;
-use crate::history::{EventKind, History, RecordedWrite, WriteData, WriteId};
+use crate::history::{CommandHistory, EventKind, RecordedWrite, WriteData, WriteId};
 use crate::source::{capacity_mark, write_reader};
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
@@ -14,7 +14,7 @@ use std::io::{self, Seek, Write};
 ///
 /// # Errors
 /// The log cannot be written, the bytes of a write cannot be read, or a mark is too long for the format.
-pub fn export<W: Write + Seek>(history: &History, to: W) -> io::Result<W> {
+pub fn export<W: Write + Seek>(history: &CommandHistory, to: W) -> io::Result<W> {
     let mut writer = LogWritesWriter::new(to)?;
     writer.mark(&capacity_mark(history.capacity))?;
     for (_, kind) in ordered_entries(history) {
@@ -28,7 +28,7 @@ pub fn export<W: Write + Seek>(history: &History, to: W) -> io::Result<W> {
 }
 
 fn write_entry<W: Write + Seek>(
-    history: &History,
+    history: &CommandHistory,
     id: WriteId,
     writer: &mut LogWritesWriter<W>,
 ) -> io::Result<()> {
@@ -42,7 +42,7 @@ fn write_entry<W: Write + Seek>(
 }
 
 /// Entries of the log, each with the event at which it stands, in order.
-fn ordered_entries(history: &History) -> Vec<(usize, EventKind)> {
+fn ordered_entries(history: &CommandHistory) -> Vec<(usize, EventKind)> {
     let flushes = useful_flushes(history);
     let mut places: Vec<usize> = history.writes.iter().map(|write| entry_event(write, &flushes)).collect();
     keep_order(&history.writes, &mut places);
@@ -81,7 +81,7 @@ fn keep_order(writes: &[RecordedWrite], places: &mut [usize]) {
 }
 
 /// Arrivals and completions of flushes, in order of both; without flushes that completed after one that arrived later and so covers more.
-fn useful_flushes(history: &History) -> Vec<(usize, usize)> {
+fn useful_flushes(history: &CommandHistory) -> Vec<(usize, usize)> {
     let mut useful: Vec<(usize, usize)> = Vec::new();
     for flush in history.flushes.iter().rev() {
         if let Some(completed) = flush.completed

@@ -2,7 +2,7 @@
 
 use super::{EntryContent, LogWritesDamage, LogWritesEntry, LogWritesReader};
 use crate::error::TortureError;
-use crate::history::{History, HistoryBuilder, WriteData};
+use crate::history::{CommandHistory, HistoryBuilder, WriteData};
 use crate::source::{PayloadFiles, parse_capacity_mark};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::fs::File;
@@ -17,7 +17,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The file cannot be read, or the log is malformed.
-pub fn history_of_log_writes(path: &Path) -> Result<History, TortureError> {
+pub fn history_of_log_writes(path: &Path) -> Result<CommandHistory, TortureError> {
     let io = |source| TortureError::Io { path: path.to_owned(), source };
     let damaged = |damage| match damage {
         LogWritesDamage::Io(source) => io(source),

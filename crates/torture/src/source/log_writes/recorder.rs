@@ -2,7 +2,7 @@
 
 use super::LogWritesWriter;
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::source::capacity_mark;
 use crate::state::CrashState;
 use outlast_serve::ContentJournal;
@@ -22,7 +22,7 @@ impl LogWritesRecorder {
     ///
     /// # Errors
     /// The log cannot be written, or bytes of the recording cannot be read.
-    pub fn begin(path: &Path, history: &History, state: &CrashState) -> Result<Self, TortureError> {
+    pub fn begin(path: &Path, history: &CommandHistory, state: &CrashState) -> Result<Self, TortureError> {
         let file = File::options().write(true).create(true).truncate(true).open(path);
         let begun = file.and_then(|file| {
             let mut log = LogWritesWriter::new(BufWriter::new(file))?;
