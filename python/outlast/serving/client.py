@@ -42,7 +42,7 @@ class Client:
         self._socket.close()
 
     def ask(self, request: Mapping[str, Any]) -> Any:
-        """What the server answers; raises what it refuses."""
+        """Sends a request; returns the answer, or raises the refusal."""
         try:
             # A server that has room for no more clients says so without listening first.
             with suppress(BrokenPipeError):
@@ -62,7 +62,7 @@ class Client:
 
 
 def value_of(answer: Mapping[str, Any]) -> Any:
-    """What is in an answer; raises what was refused."""
+    """Value of an answer; raises a refusal."""
     if "error" in answer:
         raise ControlError(str(answer["error"]))
     return answer["ok"]
@@ -82,7 +82,7 @@ def path_of(name: str | None) -> Path:
 
 
 def is_running(path: Path) -> bool:
-    """Whether somebody listens there."""
+    """True if a server listens at the socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

@@ -74,7 +74,7 @@ class Web:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """URL of the page."""
         return f"http://127.0.0.1:{self.port}"
 
     @property

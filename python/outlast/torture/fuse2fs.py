@@ -27,12 +27,12 @@ RECOVER = ["-p", "-E", "journal_only"]
 CORRECTED = 1
 """e2fsck's highest exit code after which the file system is in order."""
 PATIENCE_S = 15.0
-"""How long fuse2fs may take to begin, and to end."""
+"""Time that fuse2fs may take to start, and to end."""
 LOOK_S = 0.002
 
 
 def missing(fs: str) -> str | None:
-    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
     if fs != "ext4":
         return "knows ext4"
     if not os.access(FUSE, os.R_OK | os.W_OK):

@@ -18,11 +18,11 @@ from outlast.torture.loop import FSCK, program
 from outlast.torture.mounts import Disk, Ran
 
 LEAST_FREE = 0.3
-"""Of a guest's memory: what checks leave behind in files is in memory, and goes when the guest is booted again."""
+"""Share of a guest's memory: files that checks leave behind are in memory, and vanish with the next boot."""
 
 
 def missing(fs: str) -> str | None:
-    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
     if fs not in FILE_SYSTEMS:
         return f"knows {', '.join(FILE_SYSTEMS)}"
     try:

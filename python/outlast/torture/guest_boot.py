@@ -1,4 +1,4 @@
-"""Guests, for checks and for recordings: how they are booted, and how their agent is asked."""
+"""Guests, for checks and for recordings: how they are booted, and how requests are sent to their agent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "9p", "9pnet_virtio", "
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs")
 
 PATIENCE_S = {"mount": 60.0, "check": 15.0, "unmount": 60.0, "fsck": 300.0}
-"""How long the guest may take for each thing before it counts as hanging; for a command, beyond its own time limit."""
+"""Time for each request before the guest counts as hanging; for a command, in addition to its own time limit."""
 HANGS, ENDS = 124, 125
 """The exit codes of a guest that does not answer, as of timeout(1), and of one whose kernel gave up."""
 
@@ -102,7 +102,7 @@ class LostError(Exception):
 
 
 def agent_request(fs: str, options: str, command: list[str], env: dict[str, str]) -> dict[str, Any]:
-    """What is asked of the agent; files that change between states go along, since a guest keeps what it has read."""
+    """Makes a request to the agent, with files that may change between states: a guest caches its own."""
     known = os.environ | env
     marks = known.get("OUTLAST_MARKS")
     files = {} if marks is None else {"OUTLAST_MARKS": Path(marks).read_text()}

@@ -1,4 +1,4 @@
-"""What a virtual machine boots into: a first file system of busybox, programs with their libraries, kernel modules."""
+"""First file system of a virtual machine: busybox, programs with their libraries, kernel modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from outlast.errors import TortureError
 QEMU = "qemu-system-x86_64"
 TOOLS = (QEMU, "depmod", "modprobe", "cpio", "ldd")
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
-"""Where programs of the administrator are, though they are not on everybody's PATH."""
+"""Folders of administrators' programs, which are not on every user's PATH."""
 FOLDERS = ("bin", "sbin", "lib", "proc", "sys", "dev", "tmp", "mnt", "etc", "root", "host", "layer")
 
 
@@ -25,7 +25,7 @@ class AbsentError(TortureError):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a first file system holds."""
+    """Files of a first file system."""
 
     init: str
     """The script that is the first process."""
@@ -113,7 +113,7 @@ def _program(files: Path, root: Path, name: str) -> None:
 
 
 def _libraries(root: Path, library: Path) -> None:
-    """What a library from the files loads itself."""
+    """Libraries that a library from the files loads itself."""
     listed = subprocess.run([tool("ldd"), library], check=True, capture_output=True, text=True).stdout
     for word in listed.split():
         if word.startswith("/"):

@@ -9,16 +9,16 @@ from outlast.torture.result import Result
 from outlast.torture.results import Verdict
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped; programs print such things."""
+"""Characters that XML 1.0 cannot hold, not even escaped; programs may print them."""
 
 
 def junit(result: Result) -> str:
     """The text of junit.xml."""
     suites = ET.Element("testsuites", name="outlast torture")
     for model in result.planned:
-        own = [verdict for verdict in result.verdicts if verdict.model == model]
-        suite = ET.SubElement(suites, "testsuite", {"name": model, **_counts(own)})
-        for verdict in own:
+        of_model = [verdict for verdict in result.verdicts if verdict.model == model]
+        suite = ET.SubElement(suites, "testsuite", {"name": model, **_counts(of_model)})
+        for verdict in of_model:
             suite.append(_case(verdict, result))
     suites.attrib.update(_counts(result.verdicts))
     ET.indent(suites)
@@ -53,7 +53,7 @@ def _case(verdict: Verdict, result: Result) -> ET.Element:
 
 
 def why(verdict: Verdict) -> str:
-    """How a bad state failed, in a few words."""
+    """Short reason of a bad state."""
     after = f" after {verdict.mark!r}" if verdict.mark else ""
     if verdict.stage == "start":
         return f"the device does not start{after}"

@@ -34,7 +34,7 @@ class Opened:
     """For a command that is to look at it: as for a check."""
 
     def lines(self) -> Iterator[str]:
-        """What a person wants to know."""
+        """Text for the user."""
         state = self.state
         mark = f'"{state.mark}"' if state.mark is not None else "none"
         yield f"{state.id}: after {state.event} events, at {state.at_ns / 1e9:.9f} s, last mark {mark}"

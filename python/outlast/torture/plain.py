@@ -16,7 +16,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a folder in memory, in which only a fo
 
 
 def missing(fs: str) -> str | None:
-    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
     return None if fs == "none" else "mounts nothing"
 
 

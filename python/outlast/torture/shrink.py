@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shrunk(Generic[T]):
-    """What is left."""
+    """Pieces that are left."""
 
     kept: list[T]
     checks: int
     """States that were checked on the way."""
     minimal: bool
-    """Whether every single piece of `kept` is needed; not if the checks ran out."""
+    """True if every single piece of `kept` is needed; false if the checks ran out."""
 
 
 class _SpentError(Exception):

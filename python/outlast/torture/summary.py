@@ -23,7 +23,7 @@ ALLOWED = {
     "drive": "this drive is left in this state",
     **dict.fromkeys(LIAR, "only a drive that breaks its promises is left in this state"),
 }
-"""What it means that a state of a model is bad."""
+"""Meaning of a bad state, by model."""
 
 NOTHING = "no write is lost: the program had submitted no more by then"
 
@@ -103,5 +103,5 @@ def _failure(failure: Failure, result: Result, console: Console) -> None:
 
 
 def files(folder: Path) -> str:
-    """Where the rest is."""
+    """Line with the files of the complete result."""
     return ", ".join(str(folder / name) for name in ("report.html", "junit.xml", "result.json"))

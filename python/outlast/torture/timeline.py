@@ -62,17 +62,17 @@ def timeline(result: Result) -> Figure | None:
     groups: dict[str, list[Verdict]] = {}
     for verdict in result.bad:
         groups.setdefault(verdict.group.partition("/")[0], []).append(verdict)
-    for group, own in groups.items():
+    for group, of_model in groups.items():
         spans = [
             Stretch((start - began) / 1e6, (end - began) / 1e6, text(verdict.state))
-            for verdict in own
+            for verdict in of_model
             for start, end in verdict.spans_ns
         ]
         if spans:
             shades += spans
             data.append(_lane(f"bad: {text(group)}", "var:--bad", joined(spans, gap, "stretches"), 14))
         else:
-            cuts = [(place(verdict.event, verdict.at_ns), verdict.state) for verdict in own]
+            cuts = [(place(verdict.event, verdict.at_ns), verdict.state) for verdict in of_model]
             data.append(_points(f"bad: {text(group)}", "var:--bad", cuts))
     data = [lane for lane in data if lane["x"]]
     layout = {

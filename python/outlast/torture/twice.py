@@ -27,7 +27,7 @@ _NAME = re.compile(r"twice/(\d+)@(.+)")
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a program did when it found a state: DIR/twice/N, with N.json beside it."""
+    """Recording of a program that recovers a state: DIR/twice/N, with N.json beside it."""
 
     number: int
     of: str
@@ -48,13 +48,13 @@ class Recoveries:
         self._recording, self._folder, self._request = recording, folder, request
 
     def wanted(self, most: int | None) -> int:
-        """How many recoveries are recorded for so many states."""
+        """Number of recoveries to record for so many states."""
         return MOST_RECOVERIES if most is None else max(1, -(-most // STATES_OF_EACH))
 
     def make(
         self, good: list[State], most: int | None, workers: TrialWorkers, go_on: Callable[[], bool]
     ) -> list[Subject]:
-        """What cuts within the recoveries may leave: a state of each recovery, then a second of each, and so on."""
+        """States of cuts within the recoveries: one of each recovery, then a second of each, and so on."""
         self._folder.mkdir(parents=True, exist_ok=True)
         spec = self._request.spec(["contract"])
         chosen = list(enumerate(good[: self.wanted(most)], 1))
@@ -78,7 +78,7 @@ class Recoveries:
 
 
 def _holds(file: Path, about: dict[str, Any]) -> bool:
-    """Whether the recording of that recovery is there, from a check that was stopped."""
+    """True if the recovery was recorded by an earlier, stopped check."""
     try:
         return file.is_file() and bool(foreign.read(file.with_suffix(".json")) == about)
     except (OSError, ValueError):
