@@ -81,9 +81,9 @@ def whole(
     settings: list[tuple[str, str]] = []
     makers: dict[str, Maker] = {}
     if policies:
-        from outlast.policies import given
+        from outlast.policies import policy_settings
 
-        settings, makers = given(policies)
+        settings, makers = policy_settings(policies)
     return layers(scenario), [*override_list(overrides), *settings], makers
 
 

@@ -96,11 +96,11 @@ def _result(
         return load(scenario)
     from outlast import api
     from outlast.cli.progress import RunProgress
-    from outlast.why.explanation import asked
+    from outlast.why.explanation import needed_settings
 
     layers = layers_of(scenario, preset)
     changes = overrides_of(settings, seed)
-    overrides = [*asked(layers, changes), *changes]
+    overrides = [*needed_settings(layers, changes), *changes]
     with RunProgress(shown=not quiet) as bar:
 
         def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:

@@ -214,7 +214,7 @@ def open_command(run: Path, cut: str, content: bool, fs: str | None, command: tu
         for line in there.lines():
             tell(line)
         if command:
-            return _look(list(command), there.env)
+            return _run_at_terminal(list(command), there.env)
         for name in ("OUTLAST_MOUNT", "OUTLAST_DEVICE", "OUTLAST_URI"):
             if name in there.env:
                 click.echo(f"{name}={there.env[name]}")
@@ -224,7 +224,7 @@ def open_command(run: Path, cut: str, content: bool, fs: str | None, command: tu
     return 0
 
 
-def _look(command: list[str], env: dict[str, str]) -> int:
+def _run_at_terminal(command: list[str], env: dict[str, str]) -> int:
     """Runs a command at this terminal; Ctrl-C is for the command."""
     from outlast.errors import TortureError
 

@@ -159,13 +159,13 @@ class Agent:
     def _record(self, request: dict[str, Any]) -> dict[str, Any]:
         workload = _Workload(Job(**request["job"]), self._mount, request)
         self._port.on_signal = workload.end
-        with self._shown(), Marks(lambda line: self._port.send(output=f"{line}\n")) as marks:
+        with self._output_forwarded(), Marks(lambda line: self._port.send(output=f"{line}\n")) as marks:
             code = workload.run(Surroundings("", {}, marks, self._port.mark))
         self._port.on_signal = None
         return _ended("check" if code else "done", code, "")
 
     @contextmanager
-    def _shown(self) -> Iterator[None]:
+    def _output_forwarded(self) -> Iterator[None]:
         """Meanwhile, what this process and its children print goes to the host as it comes."""
         reading, writing = os.pipe()
         usual = [os.dup(stream) for stream in (1, 2)]

@@ -80,11 +80,11 @@ def _card(failure: Failure, result: Result) -> str:
     return (
         f'<div class="card"><h3>{text(why(smallest))}</h3><p class="finding"><b>{count}</b> '
         f"state{'s' if count > 1 else ''} of {text(first.group)}{f': {meaning}' if meaning else ''}. "
-        f"{lost}.</p>{_told(smallest, result)}</div>"
+        f"{lost}.</p>{_details(smallest, result)}</div>"
     )
 
 
-def _told(verdict: Verdict, result: Result) -> str:
+def _details(verdict: Verdict, result: Result) -> str:
     """The witness, the output and the line that checks a bad state again."""
     lost = [str(entry["text"]) for entry in verdict.witness]
     if len(lost) < verdict.lost:
@@ -136,7 +136,7 @@ def _bad(result: Result) -> Section:
     rows = [
         f'<tr><td class="number">{text(_short_name(verdict))}</td><td class="number">{_at(verdict, result)}</td>'
         f"<td>{text(verdict.mark or '')}</td><td>{verdict.lost}</td>"
-        f"<td><details><summary>{text(why(verdict))}</summary>{_told(verdict, result)}</details></td></tr>"
+        f"<td><details><summary>{text(why(verdict))}</summary>{_details(verdict, result)}</details></td></tr>"
         for verdict in bad[:MOST_ROWS]
     ]
     head = "".join(f'<th scope="col">{name}</th>' for name in ("state", "at", "last mark", "lost", "how"))

@@ -142,7 +142,7 @@ def _serve(request: RecordRequest, workload: Workload, marks: Marks, place: Path
                 uri=server.uri,
                 env={"OUTLAST_URI": server.uri, "OUTLAST_CONTROL": str(control.path)},
                 marks=marks,
-                note=lambda text: _note(server, text),
+                note=lambda text: _record_mark(server, text),
             )
             return _Attended(server, workload, around, tell).run()
     finally:
@@ -151,7 +151,7 @@ def _serve(request: RecordRequest, workload: Workload, marks: Marks, place: Path
             pass
 
 
-def _note(server: Server, text: str) -> None:
+def _record_mark(server: Server, text: str) -> None:
     """Has a mark recorded; it is when this returns."""
     answer = json.loads(server.note(text))
     if "error" in answer:
@@ -176,7 +176,7 @@ class _Attended:
         while thread.is_alive():
             thread.join(LOOK_S)
             if served is None:
-                served = self._look_at_server()
+                served = self._server_error()
             self._pass_on_signals()
         if served is not None:
             raise served
@@ -191,7 +191,7 @@ class _Attended:
         except BaseException as error:
             self._failure = error
 
-    def _look_at_server(self) -> TortureError | None:
+    def _server_error(self) -> TortureError | None:
         """Error of a server that has ended, after which the command has no drive."""
         try:
             doing, _ = self._server.wait(0)

@@ -152,8 +152,8 @@ class Journal:
             was, now = before.get(name), self._agreement.get(name)
             if was != now:
                 raise TortureError(
-                    f"{self.folder}: holds the results of another check: {name} was {_told(was, now)}, "
-                    f"and is {_told(now, was)}; --fresh begins anew, --out names another folder"
+                    f"{self.folder}: holds the results of another check: {name} was {_difference(was, now)}, "
+                    f"and is {_difference(now, was)}; --fresh begins anew, --out names another folder"
                 )
 
     def _read(self) -> None:
@@ -236,7 +236,7 @@ def _check_kind(path: Path) -> None:
         raise TortureError(f"{path}: is {what}, and must be {'a folder' if is_folder else 'a plain file'}")
 
 
-def _told(value: Any, other: Any) -> str:
+def _difference(value: Any, other: Any) -> str:
     """A value of run.json, of a table only what differs."""
     if isinstance(value, dict) and isinstance(other, dict):
         value = {key: entry for key, entry in value.items() if other.get(key) != entry}
