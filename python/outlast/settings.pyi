@@ -35,10 +35,10 @@ faults: Setting
 - die: Die, counted over the drive: channel by channel, chip by chip.
 - force: For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array:
   whether it starts even though what a missing member held may come back wrong. Default: false.
-- kind: What breaks.
+- kind: Kind of the fault.
 - page: Page of the block.
 - plane: Plane of the die.
-- reads: How many sensings fail.
+- reads: Number of sensings that fail.
 - shorn: For kind `power`, where the buffer is not protected: of each mapping unit whose program operation was under
   way so much is new, the rest old, and the drive reports it as good: `"3/8"` and `"7/8"` have been seen. Nothing
   that a flush has covered is among them. Default: such units are passed over.
@@ -1194,9 +1194,9 @@ class DeviceTiming(Setting):
     """
     channel: Setting
     """Which data goes first over a channel. Default: "fifo".
-    - fifo: What has waited longest.
-    - reads-first: What has been read goes before data to be programmed that waits, 16 times at most before the same
-      data; what is under way is not interrupted.
+    - fifo: The transfer that has waited longest.
+    - reads-first: Transfers of read data go before waiting data to be programmed, at most 16 times before the same
+      data; a transfer under way is not interrupted.
     """
     command: Setting
     """Time that the command and address cycles of one operation hold the channel.

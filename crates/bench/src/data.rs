@@ -179,7 +179,7 @@ fn write<D: Device>(host: &mut DataHost, device: &mut D, requests: u64) -> Resul
 
 /// A host with a queue of [`DEPTH`] commands, and a map of what it has written.
 struct DataHost {
-    /// How often each unit has been written.
+    /// Number of writes to each unit.
     versions: Vec<u32>,
     rng: SplitMix,
     noise: Vec<u8>,

@@ -44,7 +44,7 @@ const WALL: ClockMode = ClockMode::Wall { speed: 1.0 };
 /// Result of a load.
 struct LoadResult {
     iops: f64,
-    /// Of the server, in microseconds a request.
+    /// Processor time of the server, in microseconds a request.
     cpu_us: f64,
 }
 
@@ -120,7 +120,7 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
     Ok(text)
 }
 
-/// How late answers are on a drive that is full, by the clock on the wall.
+/// Table of the lateness of answers by wall clock, on a full drive.
 fn lateness(folder: &Path, seconds: u32) -> Result<String, String> {
     let mut text =
         String::from("Lateness in microseconds on the wall: p50, p90, p99, p99.9, share over 20 us\n");

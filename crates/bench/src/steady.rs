@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Drive writes after which a drive is taken to be where it will stay.
 const TRUTH: f64 = 30.0;
-/// How far the write amplification may lie from the truth.
+/// Tolerated relative deviation of the write amplification from the truth.
 const WITHIN: f64 = 0.05;
 /// Seed of the drives unless another is asked for with `--seed=`.
 const SEED: u64 = 1;

@@ -83,7 +83,7 @@ fn p_and_q_are_those_of_pq_gen_and_xor_gen() {
     }
 }
 
-/// What libisal encoded, we decode.
+/// Stripes that libisal encoded are decoded.
 #[test]
 fn stripes_of_libisal_are_decoded() {
     let Some(isal) = isal() else { return };

@@ -15,7 +15,7 @@ fn pattern(code: &ProductCode, mask: u32) -> ErasurePattern {
     pattern
 }
 
-/// What linear algebra says, which knows nothing of peeling: erased cells are unknowns, each row and each column an
+/// Verdict of linear algebra, independent of peeling: erased cells are unknowns, each row and each column an
 /// equation of even parity; all can be told exactly if the equations' columns of the unknowns are independent.
 fn is_independent(rows: usize, columns: usize, mask: u32) -> bool {
     let mut basis: Vec<u64> = Vec::new();

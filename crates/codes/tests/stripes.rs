@@ -59,7 +59,7 @@ fn random_loss(rng: &mut SplitMix, code: &ErasureCode) -> ShardSet {
 }
 
 #[test]
-fn all_codes_of_up_to_20_shards() {
+fn all_codes_of_up_to_20_shards_rebuild_their_losses() {
     let reference = Reference::new();
     for kernel in kernels() {
         let mut rng = SplitMix::new(20, "stripes");
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn random_codes_of_up_to_255_shards(
+    fn random_codes_of_up_to_255_shards_rebuild_random_losses(
         shards in 2usize..=255,
         parity in 0.0f64..1.0,
         length in 0usize..200,

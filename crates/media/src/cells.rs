@@ -110,7 +110,7 @@ pub struct FlashCells {
     variation: BlockVariation,
 }
 
-/// How long ago a group was written, in tenths of a second.
+/// Time since a group was written, in tenths of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct DataAge(u32);
 

@@ -188,7 +188,7 @@ impl SlotBytes {
     /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`SlotBytes::raw`].
     ///
     /// # Panics
-    /// As [`SlotBytes::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
+    /// The same as of [`SlotBytes::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
     pub fn write_parity(&mut self, slot: u32, unit: UnitBytes) {
         assert!(self.keep_stale, "parity in slot {slot} of a drive that gives up stale units");
         self.write(slot, unit);
@@ -217,7 +217,7 @@ impl SlotBytes {
     /// Moves a unit, as reading gives it, from one slot to another, by reference. The source keeps it, too, if stale units are kept.
     ///
     /// # Panics
-    /// As [`SlotBytes::read`] and [`SlotBytes::write`].
+    /// The same as of [`SlotBytes::read`] and [`SlotBytes::write`].
     #[inline]
     pub fn relocate(&mut self, from: u32, to: u32, owner: u32) {
         assert!(self.raw(from).is_some(), "slot {from} relocated for page {owner} is empty");

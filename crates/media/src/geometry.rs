@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_named() {
+    fn errors_of_limits_name_them() {
         let error = Geometry { channels: 0, ..small() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "device.geometry.channels = 0: must be at least 1");
         let error = Geometry { page_size: Bytes(1000), ..small() }.validate().unwrap_err();

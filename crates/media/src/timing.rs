@@ -1,4 +1,4 @@
-//! How long flash operations take.
+//! Durations of flash operations.
 
 use crate::{ConfigError, Geometry};
 use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
@@ -44,16 +44,16 @@ pub struct Timing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChannelOrder {
-    /// What has waited longest.
+    /// The transfer that has waited longest.
     #[default]
     Fifo,
-    /// What has been read goes before data to be programmed that waits, 16 times at most before the same data; what is under way is
+    /// Transfers of read data go before waiting data to be programmed, at most 16 times before the same data; a transfer under way is
     /// not interrupted.
     ReadsFirst,
 }
 
 impl ChannelOrder {
-    /// How often what has been read may go before the same data to be programmed.
+    /// Number of read transfers that may go before the same data to be programmed.
     pub const MOST_READS: u8 = 16;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -264,7 +264,7 @@ impl TimingTable {
     pub fn program(&self, page: u32) -> Nanos {
         Nanos(u64::from(self.program[page as usize]))
     }
-    /// How long the data of `units` units holds the channel, its share of the spare area included.
+    /// Channel time of the data of `units` units, their share of the spare area included.
     #[inline]
     pub fn transfer(&self, units: u32) -> Nanos {
         Nanos(u64::from(self.transfer[units as usize]))
@@ -274,7 +274,7 @@ impl TimingTable {
     pub fn erase(&self) -> Nanos {
         self.erase
     }
-    /// How long the command and address cycles of an operation hold the channel.
+    /// Channel time of the command and address cycles of an operation.
     #[inline]
     pub fn command(&self) -> Nanos {
         self.command

@@ -331,7 +331,7 @@ fn time_stands_still_at_the_horizon() {
     assert_eq!(cells.days(Group(0), Nanos::MAX).to_bits(), 0f64.to_bits());
 }
 
-/// Where reads disturb only their page, the least-read rows may be the worst: an alarm has to go off at the first reading after which
+/// If reads disturb only their page, the least-read rows may be the worst: an alarm must go off at the first reading after which
 /// *some* row has reached the limit of its type, neither before nor after. The oracle looks at every row after every reading.
 #[test]
 fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {

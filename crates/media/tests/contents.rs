@@ -104,7 +104,7 @@ fn zeroes_take_no_memory_and_are_equal_to_zeroes_that_do() {
     assert_eq!(read, [0; 5]);
 }
 
-/// What is kept takes its bytes and 40 more, whatever has been written, moved and erased before; what is spare is bounded.
+/// A unit that is kept takes its bytes and 40 more, whatever has been written, moved and erased before; spare memory is bounded.
 #[test]
 fn a_unit_takes_its_bytes_and_forty_more() {
     const UNIT: usize = 512;
@@ -137,7 +137,7 @@ fn a_unit_takes_its_bytes_and_forty_more() {
 
 /// A unit that is still held elsewhere is not written over when its slot is erased.
 #[test]
-fn only_what_nobody_holds_is_written_again() {
+fn only_memory_without_references_is_reused() {
     let mut contents = SlotBytes::new(8, true);
     contents.write(0, unit(5));
     contents.relocate(0, 300, 5);

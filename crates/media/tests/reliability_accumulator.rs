@@ -68,7 +68,7 @@ fn harmonic_sums_agree_with_mpmath() {
 }
 
 #[test]
-fn nothing_and_zeros() {
+fn a_sum_of_nothing_or_of_zeros_is_zero() {
     let mut sum = ProbabilitySum::new();
     assert_eq!((sum.ln_total(), sum.ln_mean(), sum.count()), (f64::NEG_INFINITY, f64::NEG_INFINITY, 0));
     sum.add(0.0);

@@ -149,7 +149,7 @@ fn pages_and_detection_agree_with_mpmath() {
 }
 
 #[test]
-fn the_edges_are_exact() {
+fn probabilities_at_the_edges_are_exact() {
     let code = ecc(100, 5);
     assert_eq!((code.log_p_uncorrectable(0.0), code.log_p_correctable(0.0)), (f64::NEG_INFINITY, 0.0));
     assert_eq!((code.log_p_uncorrectable(1.0), code.log_p_correctable(1.0)), (0.0, f64::NEG_INFINITY));

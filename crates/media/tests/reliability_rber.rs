@@ -91,7 +91,7 @@ fn the_three_chips_of_hrm_have_the_rates_of_equation_1() {
     }
 }
 
-/// What HRM's text says of its chips, independently of the coefficients.
+/// Statements of HRM's text about its chips, independent of the coefficients.
 #[test]
 fn the_texts_statements_hold() {
     // "100% error rate after 1 year", and beyond: 1.7 of retention.

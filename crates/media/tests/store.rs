@@ -73,9 +73,9 @@ fn a_unit_in_a_store_takes_64_bytes_of_memory() {
     check(&contents, 0..SLOTS);
 }
 
-/// What is in memory when a store comes goes there once, whoever shares it.
+/// Bytes in memory move to a new store once, however many units share them.
 #[test]
-fn a_store_takes_over_what_is_there() {
+fn a_store_takes_over_existing_bytes() {
     let room = Room::of(usize::MAX);
     let mut contents = SlotBytes::new(UNIT, true);
     write(&mut contents, 0..3);

@@ -94,7 +94,7 @@ impl CostTable {
         Ok(Self { build, rows })
     }
 
-    /// How `found` compares. A row fails where it costs more than the tolerance allows, its result is another, or it is in one table
+    /// Compares `found` with the table. A row fails where it costs more than the tolerance allows, its result is another, or it is in one table
     /// only; the last counts where `whole`, since otherwise only some cases were run. Of another build costs do not fail.
     pub(super) fn compare(&self, found: &Self, whole: bool) -> TableVerdict {
         let alike = self.build == found.build;

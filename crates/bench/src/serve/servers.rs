@@ -19,7 +19,7 @@ pub(super) const SIZE: &str = "1G";
 const DRIVE: &str = "extends = \"demo\"\nname = \"served\"\n[device.geometry]\nblocks_per_plane = 37\n[device.ftl]\n\
      capacity = \"1GiB\"\n[device]\nbytes = true\n";
 
-/// How the drive is prepared.
+/// Preparation of the drive.
 #[derive(Clone, Copy)]
 pub(super) enum DrivePreparation {
     /// Empty.

@@ -3,7 +3,7 @@
 //! The unsafe code is worth it: `cargo run --release -p outlast-bench -- codes` measures every kernel beside the portable one, which is
 //! safe code: 60.7 against 3.0 GB/s when (8, 3) is encoded (`docs/reference/speed.md`).
 //!
-//! It is sound because an [`X86Engine`] exists only where the processor was detected to have its instructions, and because its safe
+//! Soundness: an [`X86Engine`] exists only where the processor was detected to have its instructions, and its safe
 //! methods compare the lengths of all shards before any pointer is made, so that every access lies within a slice.
 #![allow(unsafe_code)]
 #![allow(
@@ -149,10 +149,10 @@ impl X86Engine {
             match self.0 {
                 InstructionSet::Avx2 => by_rows!(rows, ones, avx2::multiply_add(factors, new, old, targets)),
                 InstructionSet::Gfni256 => {
-                    by_rows!(rows, ones, gfni256::multiply_add(factors, new, old, targets))
+                    by_rows!(rows, ones, gfni256::multiply_add(factors, new, old, targets));
                 }
                 InstructionSet::Gfni512 => {
-                    by_rows!(rows, ones, gfni512::multiply_add(factors, new, old, targets))
+                    by_rows!(rows, ones, gfni512::multiply_add(factors, new, old, targets));
                 }
             }
         }
@@ -173,10 +173,10 @@ impl X86RowGroup {
                 FactorTables::Avx2(_) if self.shape == RowShape::PlusQ => loops::plus_q(sources, targets),
                 FactorTables::Avx2(tables) => by_rows!(self.rows, ones, avx2::dot(tables, sources, targets)),
                 FactorTables::Gfni256(tables) => {
-                    by_rows!(self.rows, ones, gfni256::dot(tables, sources, targets))
+                    by_rows!(self.rows, ones, gfni256::dot(tables, sources, targets));
                 }
                 FactorTables::Gfni512(tables) => {
-                    by_rows!(self.rows, ones, gfni512::dot(tables, sources, targets))
+                    by_rows!(self.rows, ones, gfni512::dot(tables, sources, targets));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! How many erasure patterns of a product code are fatal, exactly.
+//! Exact number of fatal erasure patterns of a product code.
 //!
 //! Cells are edges between M rows and N columns. A pattern is recoverable exactly if its edges are a forest (see
 //! `Pattern::peel`), so the recoverable patterns of i cells are the forests of i edges in the complete bipartite graph, and

@@ -16,7 +16,7 @@ use crate::{CodeError, ErasureCode};
 /// row the XOR of the others. Flexible's "(7,1)-MDS (card) + (63,1)-MDS (block)" is 8 × 64. Cells are given row by row; data
 /// cells are those outside the last row and column.
 ///
-/// It is decoded by peeling: a cell that is the only one missing in its row or column is rebuilt, as long as there is one. All
+/// Decoding is by peeling: a cell that is the only one missing in its row or column is rebuilt, as long as there is one. All
 /// patterns of three cells and fewer are recovered; the smallest that are not are the four corners of a rectangle.
 #[derive(Clone, Debug)]
 pub struct ProductCode {

@@ -70,7 +70,7 @@ impl BlockCells {
     }
 }
 
-/// How the error rate of a block follows from its record, its age and its reads.
+/// Error rate of a block as a function of its record, its age and its reads.
 #[derive(Clone, Debug)]
 pub(super) struct ErrorLaw {
     /// Days to the power of the model's n, of an age in ticks.

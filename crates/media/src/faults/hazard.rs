@@ -7,7 +7,7 @@ use outlast_units::rng::SplitMix;
 use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// How often hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the
+/// Rates at which hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the
 /// drive; failures of single operations are independent. Both are this simulator's assumptions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

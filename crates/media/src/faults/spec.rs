@@ -6,7 +6,7 @@ use outlast_units::{Bytes, ChannelId, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What breaks. The fields that each kind needs are named; all others are refused.
+/// Kinds of faults. The fields that each kind needs are named; all others are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
@@ -54,7 +54,7 @@ impl fmt::Display for FaultKind {
 pub struct FaultSpec {
     /// When, from the start of the measurement.
     pub at: Nanos,
-    /// What breaks.
+    /// Kind of the fault.
     pub kind: FaultKind,
     /// Channel of a chip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub struct FaultSpec {
     /// Page of the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// How many sensings fail.
+    /// Number of sensings that fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
     /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array, except for `power`.

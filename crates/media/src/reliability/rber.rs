@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub const SATURATED_RBER: f64 = 0.5;
 
 // Validation ensures that no form falls, and the `…_to_reach` searches rely on it.
-/// How the raw bit error rate grows with wear, retention and reads. No form falls with any of them.
+/// Raw bit error rate as a function of wear, retention and reads. No form falls with any of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "form", rename_all = "kebab-case")]
 pub enum RberModel {

@@ -5,7 +5,7 @@ use crate::ConfigError;
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How re-reads help: HRM's model, in which "each successive read effectively reduces the RBER of the data by retry scale
+/// Model of re-reads by HRM, in which "each successive read effectively reduces the RBER of the data by retry scale
 /// factor" (section 3). Read a (0 is the first read, a > 0 the a-th re-read) sees `rber / scale_factor^a`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -25,7 +25,7 @@ pub fn sample_errors(u: f64, bits: u32, rber: f64) -> u32 {
 /// `u < 1 − (1 − P(more than t))^codewords`, so it agrees with the outcome of the page read at the same u.
 ///
 /// # Panics
-/// As [`sample_errors`]; or if `codewords` is 0.
+/// The same as of [`sample_errors`]; or if `codewords` is 0.
 pub fn sample_worst_errors(u: f64, codewords: u32, bits: u32, rber: f64) -> u32 {
     assert!((0.0..1.0).contains(&u) && codewords > 0, "u = {u}, {codewords} codewords");
     let binomial = BinomialDistribution { trials: bits, p: rber };

@@ -1,4 +1,4 @@
-//! How blocks and page types differ from the chip's mean.
+//! Variation of blocks and page types about the chip's mean.
 
 use super::least;
 use super::normal::inverse_normal;

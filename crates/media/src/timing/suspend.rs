@@ -98,7 +98,7 @@ impl SuspendConfig {
         }
     }
 
-    /// How often `work` may be suspended; 0 where it may not.
+    /// Number of times that `work` may be suspended; 0 if it may not.
     #[inline]
     pub fn limit_of(&self, work: ArrayWork) -> u8 {
         match work {
