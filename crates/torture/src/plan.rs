@@ -76,7 +76,7 @@ enum PlannedState {
     Ready(Box<CrashState>),
 }
 
-/// States to be checked: of the contract in an order of which every beginning is a interleave_kinds sample, of machines in order of time.
+/// States to be checked: those of the contract in an order of which every prefix is a fair sample, those of simulated devices in order of time.
 #[derive(Debug)]
 pub struct StatePlan {
     settings: ContractSettings,

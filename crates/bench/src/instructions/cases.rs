@@ -64,7 +64,7 @@ pub(super) fn all() -> Vec<CountedCase> {
         let mut parts = vec![CountedFunction { row: case.name.clone(), marker: run }];
         match case.name.as_str() {
             "random-write-gc" => {
-                parts.push(CountedFunction { row: "prepare-overwrite".to_owned(), marker: PREPARE })
+                parts.push(CountedFunction { row: "prepare-overwrite".to_owned(), marker: PREPARE });
             }
             "mixed-70-30" => parts.push(CountedFunction { row: "prepare-fill".to_owned(), marker: PREPARE }),
             _ => {}

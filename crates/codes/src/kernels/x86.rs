@@ -166,7 +166,7 @@ impl X86RowGroup {
         assert_eq!(sources.len(), self.sources, "a source for each column");
         check_lengths(targets[0].len(), sources, targets);
         let ones = self.shape == RowShape::OnesFirst;
-        // SAFETY: a group is made by an `Engine` whose kernel decides the variant of `tables`, so the processor has the
+        // SAFETY: a group is made by an `X86Engine` whose kernel decides the variant of `tables`, so the processor has the
         // instructions; `check_lengths` compared the lengths, and `tables` has rows x sources entries since `prepare`.
         unsafe {
             match &self.tables {

@@ -154,7 +154,7 @@ impl<'a> ClassTable<'a> {
         Self { history, model, contents, states: Vec::new(), by_key: BTreeMap::new() }
     }
 
-    /// ContentTable at what a cut within `span` leaves; which class that is, if there is a state.
+    /// Examines a cut within `span`; index of its class, or `None` if the model has no state there.
     fn add(&mut self, device: &ServedDevice, span: &Range<Nanos>) -> Result<Option<usize>, TortureError> {
         let (content, refused) = match cut_power(device, span.start, self.model)? {
             CutOutcome::Running(mut fork) => (Some(self.contents.read_device(&mut fork)?), None),
