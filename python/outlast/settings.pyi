@@ -35,10 +35,10 @@ faults: Setting
 - die: Die, counted over the drive: channel by channel, chip by chip.
 - force: For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array:
   whether it starts even though what a missing member held may come back wrong. Default: false.
-- kind: What breaks.
+- kind: Kind of the fault.
 - page: Page of the block.
 - plane: Plane of the die.
-- reads: How many sensings fail.
+- reads: Number of sensings that fail.
 - shorn: For kind `power`, where the buffer is not protected: of each mapping unit whose program operation was under
   way so much is new, the rest old, and the drive reports it as good: `"3/8"` and `"7/8"` have been seen. Nothing
   that a flush has covered is among them. Default: such units are passed over.
@@ -840,8 +840,8 @@ class DeviceReliability(Setting):
     - power-law: The power law that comes nearest to them: HRM's Equation 1.
     - exponential: The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell
       wear only.
-    - interpolate: What was measured, straight lines between, and the nearest rates that never fall where
-      measurements do.
+    - interpolate: The measured rates with straight lines between them; where measurements fall, the nearest rates
+      that never do.
     """
     histogram_every: Setting
     """One in so many checked units gives a codeword to the histogram of raw bit errors; 0: none. Default: 256."""
@@ -923,8 +923,8 @@ class DeviceReliabilityMeasured(Setting):
     - power-law: The power law that comes nearest to them: HRM's Equation 1.
     - exponential: The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell
       wear only.
-    - interpolate: What was measured, straight lines between, and the nearest rates that never fall where
-      measurements do.
+    - interpolate: The measured rates with straight lines between them; where measurements fall, the nearest rates
+      that never do.
     """
     energy: Setting
     """The `activation_energy` that it was made with, in electronvolts."""
@@ -933,9 +933,9 @@ class DeviceReliabilityMeasured(Setting):
     of: Setting
     """The file that it is of: `chip`, else it is worked out anew."""
     page_types: DeviceReliabilityMeasuredPageTypes
-    """How its page types differ."""
+    """Factors of its page types."""
     range: DeviceReliabilityMeasuredRange
-    """Where it was measured."""
+    """Range in which it was measured."""
     reference: Setting
     """The temperature that its times of retention are of, in °C; absent where the file does not say."""
     rms_log10: Setting
@@ -991,7 +991,7 @@ class DeviceReliabilityMeasuredPageTypes(Setting):
     factors: Setting
     """One factor for each page type, above 0."""
     normalise: Setting
-    """Whether the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
+    """True if the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
     true.
     - true
     - false
@@ -1055,7 +1055,7 @@ class DeviceReliabilityPageTypes(Setting):
     factors: Setting
     """One factor for each page type, above 0."""
     normalise: Setting
-    """Whether the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
+    """True if the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
     true.
     - true
     - false
@@ -1194,9 +1194,9 @@ class DeviceTiming(Setting):
     """
     channel: Setting
     """Which data goes first over a channel. Default: "fifo".
-    - fifo: What has waited longest.
-    - reads-first: What has been read goes before data to be programmed that waits, 16 times at most before the same
-      data; what is under way is not interrupted.
+    - fifo: The transfer that has waited longest.
+    - reads-first: Transfers of read data go before waiting data to be programmed, at most 16 times before the same
+      data; a transfer under way is not interrupted.
     """
     command: Setting
     """Time that the command and address cycles of one operation hold the channel.
@@ -1205,7 +1205,7 @@ class DeviceTiming(Setting):
     erase: Setting
     """tBERS: erasure of a block (of all planes of a die together, when they work together)."""
     plane_reads: Setting
-    """Whether the planes of a die may each sense a page of its own. Default: "together".
+    """True if the planes of a die may each sense a page of its own. Default: "together".
     - together: One; it senses pages of one row on all planes that it wants.
     - independent: As many as are on different planes, each with pages of its own (independent or asynchronous plane
       reads). Programs and erases take the whole die.
@@ -1221,7 +1221,7 @@ class DeviceTiming(Setting):
 
 class DeviceTimingSuspend(Setting):
     erase: Setting
-    """Whether host reads may suspend an erase.
+    """True if host reads may suspend an erase.
     - true
     - false
     """
@@ -1243,7 +1243,7 @@ class DeviceTimingSuspend(Setting):
     where `program_latency`, `erase_latency` and `resume` say nothing else.
     """
     program: Setting
-    """Whether host reads may suspend a program.
+    """True if host reads may suspend a program.
     - true
     - false
     """
@@ -1259,7 +1259,7 @@ class DeviceTimingSuspend(Setting):
     resume: Setting
     """Time from the last read until the suspended operation goes on. Absent: `overhead`."""
     while_writes_wait: Setting
-    """Whether a program may be suspended while host writes wait to enter the buffer of its flash core. Where not, no
+    """True if a program may be suspended while host writes wait to enter the buffer of its flash core. Where not, no
     read suspends a program meanwhile; one that came meanwhile waits for its end. Default: true.
     - true
     - false

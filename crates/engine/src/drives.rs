@@ -4,7 +4,7 @@ use crate::counts::{DriveCounts, mean_levels};
 use crate::volume::ArrayVolume;
 use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
-use outlast_media::Saturation;
+use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::{ExactTails, PerArrayWork, RberLevels, Reason, Ssd};
 use outlast_units::Nanos;
@@ -203,7 +203,7 @@ impl<'a> DriveSet<'a> {
         in_drives + self.array.map_or(0, ArrayVolume::scheduled)
     }
 
-    pub(crate) fn saturations(&self) -> (u64, Option<Saturation>) {
+    pub(crate) fn saturations(&self) -> (u64, Option<RberSaturation>) {
         let each = || self.all.iter().map(|ssd| ssd.saturations());
         (each().map(|(count, _)| count).sum(), each().find_map(|(_, first)| first))
     }

@@ -9,7 +9,7 @@ use crate::op::{DieQueue, FlashOp, FlashOpId, FlashOpKind, InternalTask, OpList}
 use crate::pipe::{PipeRules, ReadPipe};
 use crate::think::ThinkingSlots;
 use crate::transfer_queue::TransferQueue;
-use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
+use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing, TimingTable};
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ pub struct Flash<T> {
     #[persist(skip)]
     pub(crate) program_transfer: Nanos,
     #[persist(skip)]
-    pub(crate) suspend: Option<Suspend>,
+    pub(crate) suspend: Option<SuspendConfig>,
     /// True if reads that were left waiting when an operation began or was resumed suspend it.
     #[persist(skip)]
     pub(crate) suspends_for_waiting: bool,

@@ -95,7 +95,7 @@ impl<T: Copy> Flash<T> {
             let reached = self.ops.slots().get(op as usize).filter(|_| is_new);
             let reached =
                 reached.filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind == FlashOpKind::Read)));
-            let reached = reached.filter(|op| op.kind != FlashOpKind::Read || self.unit.has(op.mask));
+            let reached = reached.filter(|op| op.kind != FlashOpKind::Read || self.unit.contains(op.mask));
             reached
                 .map(FlashOp::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))

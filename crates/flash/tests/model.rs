@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_flash::{CoreDemand, DieQueue, FlashOp, InternalTask};
-use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, Suspend};
+use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, SuspendConfig};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -452,7 +452,7 @@ fn action() -> impl Strategy<Value = Action> {
 }
 
 /// Every setting of suspension, each of the optional ones given or not.
-fn suspend() -> impl Strategy<Value = Suspend> {
+fn suspend() -> impl Strategy<Value = SuspendConfig> {
     let time = |most| proptest::option::of((0..most).prop_map(Nanos));
     let progress = time(400_000u64);
     let times = (progress, time(40_000u64), time(90_000u64), time(20_000u64));
@@ -465,7 +465,7 @@ fn suspend() -> impl Strategy<Value = Suspend> {
             limits,
         )| {
             let (limit, program_limit, erase_limit) = limits;
-            Suspend {
+            SuspendConfig {
                 program,
                 erase,
                 least_progress,
@@ -475,7 +475,7 @@ fn suspend() -> impl Strategy<Value = Suspend> {
                 program_limit,
                 erase_limit,
                 while_writes_wait,
-                ..Suspend::both(Nanos(OVERHEAD), limit, reads)
+                ..SuspendConfig::both(Nanos(OVERHEAD), limit, reads)
             }
         },
     )

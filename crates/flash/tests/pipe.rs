@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_flash::{CoreDemand, DieQueue, InternalTask};
-use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, Suspend};
+use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, SuspendConfig};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use support::{
@@ -108,7 +108,7 @@ fn reads_beside_each_other_starve_nobody() {
 /// While an operation is suspended, as many reads as may go beside each other, and then it goes on.
 #[test]
 fn a_suspension_serves_reads_beside_each_other() {
-    let shape = Shape { suspend: Some(Suspend::both(Nanos(OVERHEAD), 1, 4)), ..independent(4, 1) };
+    let shape = Shape { suspend: Some(SuspendConfig::both(Nanos(OVERHEAD), 1, 4)), ..independent(4, 1) };
     let mut caller = Caller::new(&shape);
     caller.submit(0, DieQueue::Internal(InternalTask::Gc), erase(0, 9));
     for number in 1..9 {
@@ -268,10 +268,10 @@ proptest! {
         progress in proptest::option::of(0u64..200_000),
         actions in proptest::collection::vec((0u16..4, 0u8..6, 1u64..256, 0u64..400_000, any::<[bool; 3]>()), 1..80),
     ) {
-        let suspend = Suspend {
+        let suspend = SuspendConfig {
             least_progress: progress.map(Nanos),
             while_writes_wait: false,
-            ..Suspend::both(Nanos(OVERHEAD), 2, 3)
+            ..SuspendConfig::both(Nanos(OVERHEAD), 2, 3)
         };
         let shape =
             Shape { suspend: Some(suspend), program_every: 3, background_every: 5, internal: Some(2), ..shape };

@@ -3,7 +3,7 @@
 use crate::support;
 
 use outlast_flash::DieQueue;
-use outlast_media::Suspend;
+use outlast_media::SuspendConfig;
 use outlast_units::Nanos;
 use support::{
     COMMAND, Caller, ERASE, OVERHEAD, PROGRAM, Shape, UNIT, erase, program, program_time, read, read_time,
@@ -16,11 +16,11 @@ const DATA_IN: u64 = COMMAND + 2 * UNIT;
 
 /// Suspension with a least progress of `least`.
 fn shape(least: u64, limit: u8, reads: u8) -> Shape {
-    let suspend = Suspend {
+    let suspend = SuspendConfig {
         least_progress: Some(Nanos(least)),
         program_latency: Some(Nanos(LATENCY)),
         resume: Some(Nanos(RESUME)),
-        ..Suspend::both(Nanos(OVERHEAD), limit, reads)
+        ..SuspendConfig::both(Nanos(OVERHEAD), limit, reads)
     };
     Shape { suspend: Some(suspend), ..Shape::default() }
 }
@@ -92,7 +92,7 @@ fn a_program_among_reads_without_end_keeps_its_bound() {
 #[test]
 fn reads_left_waiting_suspend_where_progress_is_asked_for() {
     for (least, waited) in [(Some(Nanos(100_000)), 100_000 + OVERHEAD), (None, PROGRAM[0])] {
-        let suspend = Suspend { least_progress: least, ..Suspend::both(Nanos(OVERHEAD), 9, 16) };
+        let suspend = SuspendConfig { least_progress: least, ..SuspendConfig::both(Nanos(OVERHEAD), 9, 16) };
         let mut caller = Caller::new(&Shape { suspend: Some(suspend), program_every: 1, ..Shape::default() });
         for number in [1, 2, 3] {
             caller.submit(0, DieQueue::Reads, read(number));
@@ -108,16 +108,16 @@ fn reads_left_waiting_suspend_where_progress_is_asked_for() {
 /// Programs and erases have latencies and limits of their own.
 #[test]
 fn programs_and_erases_differ() {
-    let suspend = Suspend {
+    let suspend = SuspendConfig {
         program_latency: Some(Nanos(7_000)),
         erase_latency: Some(Nanos(90_000)),
         resume: Some(Nanos(11_000)),
         program_limit: Some(0),
         erase_limit: Some(2),
-        ..Suspend::both(Nanos(OVERHEAD), 1, 1)
+        ..SuspendConfig::both(Nanos(OVERHEAD), 1, 1)
     };
     let shape = |suspend| Shape { suspend: Some(suspend), ..Shape::default() };
-    let run = |suspend: Suspend, erases: bool| {
+    let run = |suspend: SuspendConfig, erases: bool| {
         let mut caller = Caller::new(&shape(suspend));
         if erases {
             caller.submit(0, DieQueue::Internal(outlast_flash::InternalTask::Gc), erase(1, 9));
@@ -135,7 +135,7 @@ fn programs_and_erases_differ() {
     assert_eq!(suspends, 2);
     assert_eq!(first, 100_000 + 90_000 + read_time(1));
     assert_eq!(end, COMMAND + ERASE + 2 * (90_000 + 11_000 + read_time(1)));
-    let (suspends, end, first) = run(Suspend { program_limit: None, ..suspend }, false);
+    let (suspends, end, first) = run(SuspendConfig { program_limit: None, ..suspend }, false);
     assert_eq!(suspends, 1, "the common limit");
     assert_eq!(first, 100_000 + 7_000 + read_time(1));
     assert_eq!(end, program_time() + 7_000 + 11_000 + read_time(1));
@@ -147,7 +147,7 @@ fn while_writes_wait_programs_are_not_suspended() {
     for (while_writes_wait, writes_wait, erases, suspends) in
         [(true, true, false, 1), (false, false, false, 1), (false, true, false, 0), (false, true, true, 1)]
     {
-        let suspend = Suspend { while_writes_wait, ..Suspend::both(Nanos(OVERHEAD), 1, 1) };
+        let suspend = SuspendConfig { while_writes_wait, ..SuspendConfig::both(Nanos(OVERHEAD), 1, 1) };
         let mut caller = Caller::new(&Shape { suspend: Some(suspend), ..Shape::default() });
         caller.demands[0].writes_wait = writes_wait;
         if erases {

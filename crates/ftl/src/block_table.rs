@@ -1,6 +1,6 @@
 //! Table of the physical blocks that make up each superblock, one of each plane, and the spare blocks that replace bad ones.
 
-use outlast_media::{BlockAddress, Blocks, ConfigError, Geometry};
+use outlast_media::{BlockAddress, ConfigError, Geometry, PhysicalBlocks};
 use outlast_units::{BlockId, LocalDie, SuperblockId};
 
 /// Superblock `s` consists of block `s` of every plane, except where a spare block replaces a bad one.
@@ -57,7 +57,7 @@ impl BlockTable {
         geometry: &Geometry,
         dies: u16,
         superblocks: u32,
-        blocks: &Blocks,
+        blocks: &PhysicalBlocks,
     ) -> Result<Self, ConfigError> {
         let planes_per_die = geometry.planes_per_die;
         let planes = usize::from(dies) * usize::from(planes_per_die);

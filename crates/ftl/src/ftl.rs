@@ -56,7 +56,7 @@ use crate::map_pages::MapPages;
 use crate::mount::{FactoryMarks, FlashRecords};
 use crate::origins::UnitOrigins;
 use crate::partials::CoverTable;
-use crate::physical::PhysicalBlocks;
+use crate::physical::CoreBlocks;
 use crate::policy::FtlPolicies;
 use crate::room::CoreRoom;
 use crate::streams::{StreamCause, StreamTable};
@@ -64,7 +64,9 @@ use crate::superblocks::SuperblockTable;
 use crate::table::{FlatMap, PageMapping};
 use crate::turns::UntimedTurns;
 use crate::uses::SuperblockUses;
-use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Store, Unit};
+use outlast_media::{
+    BlankUnit, ByteStore, ConfigError, DefectConfig, Geometry, PhysicalBlocks, SlotBytes, UnitBytes,
+};
 use outlast_settings::ftl::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu, Stream};
@@ -187,9 +189,9 @@ pub struct Ftl {
     mount: Option<MountOptions>,
     /// True if there are origins, records or pages of the mapping table, which follow each unit that is written.
     tracks_writes: bool,
-    physical: PhysicalBlocks,
+    physical: CoreBlocks,
     #[persist(each)]
-    contents: Option<Contents>,
+    contents: Option<SlotBytes>,
     room: CoreRoom,
     counts: FtlCounts,
     /// Figures of each superblock's uses; absent where no code depends on them.
@@ -261,7 +263,7 @@ impl Ftl {
             tracks_writes: whole && (erases_late || mount.is_some() || flushes_map),
             physical,
             contents: keep_bytes
-                .then(|| Contents::new(config.mapping_unit.0 as usize, parity.is_some() || erases_late)),
+                .then(|| SlotBytes::new(config.mapping_unit.0 as usize, parity.is_some() || erases_late)),
             room: CoreRoom::new(units, streams.tasks(), erases_late, config.gc.overlap),
             counts: FtlCounts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
@@ -408,25 +410,25 @@ impl Ftl {
 
     /// A unit of logical page `lpn` with these bytes, when bytes are kept.
     #[inline]
-    pub fn make_unit(&mut self, lpn: Lpn, bytes: &[u8]) -> Option<Unit> {
+    pub fn make_unit(&mut self, lpn: Lpn, bytes: &[u8]) -> Option<UnitBytes> {
         self.contents.as_mut().map(|contents| contents.make(lpn.0, bytes))
     }
 
     /// Keeps the bytes in `store`, when bytes are kept.
-    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn ByteStore>) {
         if let Some(contents) = &mut self.contents {
             contents.keep_in(store.clone());
         }
     }
 
     /// Memory for a unit, when bytes are kept; it holds anything.
-    pub fn blank(&mut self) -> Option<Blank> {
-        self.contents.as_mut().map(Contents::blank)
+    pub fn blank(&mut self) -> Option<BlankUnit> {
+        self.contents.as_mut().map(SlotBytes::blank)
     }
 
     /// Stores a unit just appended, when bytes are kept.
     #[inline]
-    pub fn store(&mut self, slot: Ppn, unit: Unit) {
+    pub fn store(&mut self, slot: Ppn, unit: UnitBytes) {
         debug_assert!(unit.tag() == self.map.owner(slot).0, "slot {slot} was appended for another page");
         if let Some(contents) = &mut self.contents {
             contents.write(slot.0, unit);
@@ -441,11 +443,11 @@ fn physical_of(
     defects: &DefectConfig,
     seed: u64,
     whole: bool,
-) -> Result<PhysicalBlocks, ConfigError> {
+) -> Result<CoreBlocks, ConfigError> {
     if whole {
-        PhysicalBlocks::new(geometry, layout, defects, seed)
+        CoreBlocks::new(geometry, layout, defects, seed)
     } else {
-        Ok(PhysicalBlocks::none(geometry, layout))
+        Ok(CoreBlocks::none(geometry, layout))
     }
 }
 
@@ -469,7 +471,7 @@ fn check_bad(
     seed: u64,
 ) -> Result<(), ConfigError> {
     if defects.factory_bad > 0.0 {
-        let bad = Blocks::bad_when_new(geometry, layout.dies(), defects, seed);
+        let bad = PhysicalBlocks::bad_when_new(geometry, layout.dies(), defects, seed);
         BlockTable::check(geometry, layout.superblocks(), bad)?;
     }
     Ok(())

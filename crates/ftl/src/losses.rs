@@ -1,6 +1,6 @@
 //! Data that the flash does not have: lost, or in the controller's memory after its program operation failed.
 
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ pub(crate) struct LostData {
     /// Lost pages, until they are written or trimmed.
     pages: BTreeSet<Lpn>,
     /// Units of slots whose program operation failed, while they are written again.
-    unwritten: BTreeMap<Ppn, Unit>,
+    unwritten: BTreeMap<Ppn, UnitBytes>,
     /// Slots of stale copies that cannot be read, while what superseded them may be in a buffer that a loss of power empties.
     stale: BTreeSet<Ppn>,
 }
@@ -57,13 +57,13 @@ impl LostData {
     }
 
     /// Keeps the unit of `slot`, whose program operation failed, in the controller's memory.
-    pub(crate) fn keep(&mut self, slot: Ppn, unit: Unit) {
+    pub(crate) fn keep(&mut self, slot: Ppn, unit: UnitBytes) {
         let before = self.unwritten.insert(slot, unit);
         debug_assert!(before.is_none(), "the program operation of slot {slot} failed twice");
     }
 
     /// Takes the unit of `slot` from the controller's memory.
-    pub(crate) fn take(&mut self, slot: Ppn) -> Option<Unit> {
+    pub(crate) fn take(&mut self, slot: Ppn) -> Option<UnitBytes> {
         self.unwritten.remove(&slot)
     }
 
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn unwritten_bytes_are_taken_once() {
         let mut losses = LostData::default();
-        losses.keep(Ppn(7), Unit::new(9, &[1]));
-        assert_eq!(losses.take(Ppn(7)), Some(Unit::new(9, &[1])));
+        losses.keep(Ppn(7), UnitBytes::new(9, &[1]));
+        assert_eq!(losses.take(Ppn(7)), Some(UnitBytes::new(9, &[1])));
         assert_eq!(losses.take(Ppn(7)), None);
     }
 }

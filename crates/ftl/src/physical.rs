@@ -3,13 +3,13 @@
 use crate::block_table::BlockTable;
 use crate::layout::SlotLayout;
 use crate::mount::RetiredBlock;
-use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
+use outlast_media::{BlockAddress, ConfigError, DefectConfig, Geometry, PhysicalBlocks, ProgramOrder};
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct PhysicalBlocks {
-    blocks: Blocks,
+pub(crate) struct CoreBlocks {
+    blocks: PhysicalBlocks,
     members: BlockTable,
     /// Progress of programming on each lane of each superblock, in program units.
     order: ProgramOrder,
@@ -28,7 +28,7 @@ pub(crate) struct ErasedBlocks {
     pub(crate) retired: Vec<RetiredBlock>,
 }
 
-impl PhysicalBlocks {
+impl CoreBlocks {
     /// The blocks under `layout`, erased, the factory's bad ones replaced.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl PhysicalBlocks {
         defects: &DefectConfig,
         seed: u64,
     ) -> Result<Self, ConfigError> {
-        let blocks = Blocks::new(geometry, layout.dies(), defects, seed);
+        let blocks = PhysicalBlocks::new(geometry, layout.dies(), defects, seed);
         let members = BlockTable::new(geometry, layout.dies(), layout.superblocks(), &blocks)?;
         let columns = layout.superblocks() as usize * layout.lanes().len();
         let order = ProgramOrder::new(columns, layout.superpages());
@@ -49,10 +49,10 @@ impl PhysicalBlocks {
     /// No blocks, for a translation layer that is checked and not used.
     pub(crate) fn none(geometry: &Geometry, layout: &SlotLayout) -> Self {
         let order = ProgramOrder::new(0, layout.superpages());
-        Self { blocks: Blocks::none(geometry), members: BlockTable::none(), order, endurance: None }
+        Self { blocks: PhysicalBlocks::none(geometry), members: BlockTable::none(), order, endurance: None }
     }
 
-    pub(crate) fn blocks(&self) -> &Blocks {
+    pub(crate) fn blocks(&self) -> &PhysicalBlocks {
         &self.blocks
     }
 
@@ -209,7 +209,7 @@ impl PhysicalBlocks {
             + self.order.bytes()
     }
 
-    /// Value of [`PhysicalBlocks::bytes`] when built.
+    /// Value of [`CoreBlocks::bytes`] when built.
     pub(crate) fn bytes_when_built(geometry: &Geometry, layout: &SlotLayout) -> u64 {
         let (superblocks, entry) = (u64::from(layout.superblocks()), size_of::<u32>() as u64);
         let planes = u64::from(layout.dies()) * u64::from(layout.planes_per_die());
@@ -249,7 +249,7 @@ mod tests {
     const ONE: SuperblockId = SuperblockId(1);
     const LANES: [LaneIndex; 2] = [LaneIndex(0), LaneIndex(1)];
 
-    fn physical(spare_blocks: u32, endurance: Option<u32>) -> (SlotLayout, PhysicalBlocks) {
+    fn physical(spare_blocks: u32, endurance: Option<u32>) -> (SlotLayout, CoreBlocks) {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: 2,
@@ -263,8 +263,8 @@ mod tests {
         let config = FtlConfig { spare_blocks, ..FtlConfig::default() };
         let layout = SlotLayout::new(&geometry, &config, &[DieId(0), DieId(1)], 1).unwrap();
         let defects = DefectConfig { factory_bad: 0.0, endurance };
-        let physical = PhysicalBlocks::new(&geometry, &layout, &defects, 1).unwrap();
-        assert_eq!(physical.bytes() as u64, PhysicalBlocks::bytes_when_built(&geometry, &layout));
+        let physical = CoreBlocks::new(&geometry, &layout, &defects, 1).unwrap();
+        assert_eq!(physical.bytes() as u64, CoreBlocks::bytes_when_built(&geometry, &layout));
         (layout, physical)
     }
 

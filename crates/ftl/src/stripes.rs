@@ -3,7 +3,7 @@
 //! A code instance divides a superblock into runs of neighbours in write order. The frontier skips the slots of parity and of missing lanes (decision 0011).
 
 use crate::layout::SlotLayout;
-use outlast_codes::Code;
+use outlast_codes::ErasureCode;
 use outlast_media::ConfigError;
 use outlast_settings::ftl::CodeConfig;
 use outlast_units::{IndexVec, LaneIndex, LocalDie, PuWithin};
@@ -70,9 +70,9 @@ pub(crate) enum PuRole {
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct StripeLayout {
     /// Code over dies; absent if there is only one within blocks.
-    code: Option<Code>,
+    code: Option<ErasureCode>,
     /// Code within blocks.
-    block_code: Option<Code>,
+    block_code: Option<ErasureCode>,
     /// Superpages of a group: one without a code within blocks.
     group_rows: u32,
     parity: u32,
@@ -119,7 +119,7 @@ impl StripeLayout {
             }
         };
         let made = |data: u16, parity: u8, field: &str| {
-            Code::new(usize::from(data), usize::from(parity))
+            ErasureCode::new(usize::from(data), usize::from(parity))
                 .map_err(|error| ConfigError::new(field, data, error.to_string()))
         };
         let block_code = block.map(|block| made(block, 1, "device.protection.block")).transpose()?;
@@ -237,18 +237,18 @@ impl StripeLayout {
     }
 
     /// The code over dies; `None` if there is only one within blocks.
-    pub(crate) fn code(&self) -> Option<&Code> {
+    pub(crate) fn code(&self) -> Option<&ErasureCode> {
         self.code.as_ref()
     }
 
     /// The code within blocks.
-    pub(crate) fn block_code(&self) -> Option<&Code> {
+    pub(crate) fn block_code(&self) -> Option<&ErasureCode> {
         self.block_code.as_ref()
     }
 
     /// Most data program units of a stripe; zero without a code over dies.
     pub(crate) fn data(&self) -> usize {
-        self.code.as_ref().map_or(0, Code::data_shards)
+        self.code.as_ref().map_or(0, ErasureCode::data_shards)
     }
 
     /// Parity program units of a stripe.

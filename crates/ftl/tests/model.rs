@@ -2,7 +2,7 @@
 
 use outlast_decisions::SuperblockState;
 use outlast_ftl::{Ftl, FtlOptions, StreamCause};
-use outlast_media::{DefectConfig, Geometry, Unit};
+use outlast_media::{DefectConfig, Geometry, UnitBytes};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
@@ -148,7 +148,7 @@ impl Rig {
 
     /// Number of the write that put the bytes into `slot`; 0 if stale bytes are given up.
     fn version(&self, slot: Ppn) -> u32 {
-        let version = |unit: &Unit| {
+        let version = |unit: &UnitBytes| {
             let mut version = [0; 4];
             unit.copy_to(0, &mut version);
             u32::from_le_bytes(version)

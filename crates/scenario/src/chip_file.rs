@@ -22,7 +22,7 @@ pub(super) fn measure_chip(
     };
     // A scenario that was written out contains the fitted model and must not need the file again.
     let reading = reliability.reading();
-    if reliability.measured.as_ref().is_some_and(|measured| measured.is_of(file, &reading)) {
+    if reliability.measured.as_ref().is_some_and(|measured| measured.is_result_of(file, &reading)) {
         return Ok(());
     }
     let file = file.to_owned();

@@ -14,7 +14,7 @@ use outlast_device::{
     SectorRun, Smart, Tag,
 };
 use outlast_ftl::Ftl;
-use outlast_media::Store;
+use outlast_media::ByteStore;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -93,7 +93,7 @@ impl Ssd {
     }
 
     /// Has `store` keep the bytes from now on, if the drive keeps any; they are no longer in memory then.
-    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn ByteStore>) {
         for core in &mut self.cores {
             core.ftl_mut().keep_contents_in(store);
         }

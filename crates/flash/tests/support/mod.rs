@@ -5,7 +5,7 @@ use outlast_flash::{
     CoreDemand, DieEvent, DieQueue, DieStep, Flash, FlashOp, FlashSetup, FlashSource, InternalTask,
     TaskReadAnswer,
 };
-use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, Suspend, Timing};
+use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, SuspendConfig, Timing};
 use outlast_units::{ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,7 +33,7 @@ pub(crate) struct Shape {
     pub(crate) dies_per_channel: u16,
     pub(crate) cores: u16,
     pub(crate) program_unit: ProgramUnit,
-    pub(crate) suspend: Option<Suspend>,
+    pub(crate) suspend: Option<SuspendConfig>,
     pub(crate) plane_reads: PlaneReads,
     pub(crate) cache_read: Option<u64>,
     pub(crate) channel: ChannelOrder,
@@ -67,7 +67,7 @@ impl Default for Shape {
 
 impl Shape {
     pub(crate) fn suspending(limit: u8, reads: u8) -> Self {
-        let suspend = Suspend::both(Nanos(OVERHEAD), limit, reads);
+        let suspend = SuspendConfig::both(Nanos(OVERHEAD), limit, reads);
         Self { suspend: Some(suspend), ..Self::default() }
     }
 

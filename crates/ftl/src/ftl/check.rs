@@ -80,7 +80,7 @@ impl Ftl {
         let Some(contents) = &self.contents else { return Ok(()) };
         for slot in (0..self.layout.slots()).map(Ppn).filter(|&slot| self.map.is_valid(slot)) {
             let page = self.map.owner(slot);
-            let has = contents.raw(slot.0).map(outlast_media::Unit::tag);
+            let has = contents.raw(slot.0).map(outlast_media::UnitBytes::tag);
             if has != Some(page.0) && !(has.is_none() && self.is_map_page(page)) {
                 return Err(format!("slot {slot} has bytes of page {has:?}, not of page {page}"));
             }

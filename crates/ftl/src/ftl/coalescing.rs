@@ -3,7 +3,7 @@
 use super::Ftl;
 use crate::streams::StreamCause;
 use crate::table::PageMapping;
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn, Pu};
 
 impl Ftl {
@@ -40,7 +40,7 @@ impl Ftl {
     }
 
     /// Replaces the data in `slot`, which is [replaceable](Ftl::replaceable), by new data of the host: `unit`, when bytes are kept.
-    pub fn replace(&mut self, slot: Ppn, unit: Option<Unit>) {
+    pub fn replace(&mut self, slot: Ppn, unit: Option<UnitBytes>) {
         debug_assert!(self.replaceable(self.map.owner(slot)) == Some(slot), "slot {slot} takes no new data");
         self.counts.count_coalesced();
         if let (Some(contents), Some(unit)) = (&mut self.contents, unit) {

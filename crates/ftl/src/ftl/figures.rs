@@ -3,7 +3,7 @@
 use super::Ftl;
 use crate::causes::{PagesRead, UnitsWritten};
 use outlast_decisions::SuperblockState;
-use outlast_media::Blocks;
+use outlast_media::PhysicalBlocks;
 use outlast_settings::ftl::VictimPolicy;
 use outlast_units::BlockIndex;
 use std::iter::Sum;
@@ -99,7 +99,7 @@ impl Ftl {
     }
 
     /// The physical blocks.
-    pub fn blocks(&self) -> &Blocks {
+    pub fn blocks(&self) -> &PhysicalBlocks {
         self.physical.blocks()
     }
 
@@ -139,7 +139,7 @@ impl Ftl {
         }
     }
 
-    /// For each block, in the order of [`Blocks::all_cycles`], true if it takes no more data: it is bad, or its die or plane has failed.
+    /// For each block, in the order of [`PhysicalBlocks::all_cycles`], true if it takes no more data: it is bad, or its die or plane has failed.
     pub fn all_bad(&self) -> impl Iterator<Item = bool> {
         let blocks = self.physical.blocks();
         let mut failed =

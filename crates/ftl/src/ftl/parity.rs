@@ -3,9 +3,9 @@
 use super::{Ftl, shards};
 use crate::layout::SlotLayout;
 use crate::stripes::{PuRole, StripeLayout};
-use outlast_codes::Code;
+use outlast_codes::ErasureCode;
 use outlast_decisions::SuperblockState;
-use outlast_media::{Blank, Contents, Unit};
+use outlast_media::{BlankUnit, SlotBytes, UnitBytes};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
 /// Axis along which a code protects program units.
@@ -96,7 +96,7 @@ impl Ftl {
         }
     }
 
-    fn write_parity(&mut self, slot: Ppn, sum: Unit) {
+    fn write_parity(&mut self, slot: Ppn, sum: UnitBytes) {
         if let Some(contents) = &mut self.contents {
             contents.write_parity(slot.0, sum);
         }
@@ -128,7 +128,7 @@ impl Ftl {
         }
     }
 
-    fn code_of_line(line: CodeLine, code: &StripeLayout) -> Option<&Code> {
+    fn code_of_line(line: CodeLine, code: &StripeLayout) -> Option<&ErasureCode> {
         match line.axis {
             CodeAxis::Dies => code.code(),
             CodeAxis::Block => code.block_code(),
@@ -167,7 +167,7 @@ impl Ftl {
         line: CodeLine,
         members: &[(Pu, usize)],
         unit: u32,
-    ) -> Option<Vec<Unit>> {
+    ) -> Option<Vec<UnitBytes>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let count = code.parity_shards();
         let contents = self.contents.as_mut()?;
@@ -190,18 +190,18 @@ impl Ftl {
         line: CodeLine,
         members: &[(Pu, usize)],
         unit: u32,
-    ) -> Option<Vec<Unit>> {
+    ) -> Option<Vec<UnitBytes>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let data = data_of(&self.layout, self.contents.as_ref()?, line, members, unit);
         let length = self.config.mapping_unit.0 as usize;
-        let blanks = (0..code.parity_shards()).map(|_| Blank::new(length)).collect();
+        let blanks = (0..code.parity_shards()).map(|_| BlankUnit::new(length)).collect();
         Some(shards::encode(code, data, blanks))
     }
 
     /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
     /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
-    pub(super) fn rebuild(&self, slot: Ppn, axis: CodeAxis, had: &[Pu]) -> Option<Unit> {
+    pub(super) fn rebuild(&self, slot: Ppn, axis: CodeAxis, had: &[Pu]) -> Option<UnitBytes> {
         let (pu, unit) = self.layout.pu_of(slot);
         let (superblock, _) = self.within_superblock(pu);
         let line = self.line(pu, axis)?;
@@ -327,7 +327,7 @@ impl Ftl {
         let decoder = code.decoder(&present, &target).expect("no more is missing than there is parity");
         let rebuilt = shards::rebuild(&decoder, &had_of_line, self.config.mapping_unit.0 as usize);
         let written = contents.raw((self.layout.first_slot_of(pu) + unit).0);
-        let written = written.cloned().unwrap_or(Unit::zero(0));
+        let written = written.cloned().unwrap_or(UnitBytes::zero(0));
         assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
     }
 
@@ -362,11 +362,11 @@ impl Ftl {
 /// Unit `unit` of each data member of a line, with the member's number in the code.
 fn data_of<'a>(
     layout: &'a SlotLayout,
-    contents: &'a Contents,
+    contents: &'a SlotBytes,
     line: CodeLine,
     members: &'a [(Pu, usize)],
     unit: u32,
-) -> impl Iterator<Item = (usize, &'a Unit)> {
+) -> impl Iterator<Item = (usize, &'a UnitBytes)> {
     let data = members.iter().filter(move |&&(_, index)| index < line.data);
     data.filter_map(move |&(pu, index)| Some((index, contents.raw((layout.first_slot_of(pu) + unit).0)?)))
 }

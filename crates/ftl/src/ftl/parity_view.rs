@@ -4,7 +4,7 @@ use super::parity::CodeAxis;
 use super::{Ftl, LineMember};
 use crate::streams::StreamCause;
 use outlast_decisions::SuperblockState;
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_settings::ftl::{CodeConfig, PartialPlace};
 use outlast_units::{Ppn, Pu, Stream};
 
@@ -89,7 +89,7 @@ impl<'a> ParityView<'a> {
     /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
     /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
-    pub fn rebuild(self, slot: Ppn, axis: CodeAxis, had: &[Pu]) -> Option<Unit> {
+    pub fn rebuild(self, slot: Ppn, axis: CodeAxis, had: &[Pu]) -> Option<UnitBytes> {
         self.ftl.rebuild(slot, axis, had)
     }
 }

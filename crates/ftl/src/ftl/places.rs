@@ -4,7 +4,7 @@ use super::{Ftl, ParityView, SpaceView, StreamView, SuperblockView};
 use crate::layout::SlotLayout;
 use crate::streams::StreamTable;
 use crate::table::PageMapping;
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
 impl Ftl {
@@ -86,7 +86,7 @@ impl Ftl {
         self.physical.superblock_of(&self.layout, self.physical.blocks().address(block))
     }
 
-    /// Sets the wear that blocks come with, in the order of [`Blocks::all_cycles`](outlast_media::Blocks::all_cycles).
+    /// Sets the wear that blocks come with, in the order of [`PhysicalBlocks::all_cycles`](outlast_media::PhysicalBlocks::all_cycles).
     pub fn set_wear(&mut self, cycles: &[u32]) {
         self.physical.set_cycles(cycles);
         for superblock in self.superblocks.ids() {
@@ -144,12 +144,12 @@ impl Ftl {
     }
 
     /// Content of a slot of a drive that keeps an image of its flash; the tag of parity is the code's sum of owners.
-    pub fn image(&self, slot: Ppn) -> Option<&Unit> {
+    pub fn image(&self, slot: Ppn) -> Option<&UnitBytes> {
         self.contents.as_ref().and_then(|contents| contents.raw(slot.0))
     }
 
     /// The unit of a live slot, when bytes are kept.
-    pub fn load(&self, slot: Ppn) -> Option<&Unit> {
+    pub fn load(&self, slot: Ppn) -> Option<&UnitBytes> {
         self.contents.as_ref().map(|contents| contents.read(slot.0, self.map.owner(slot).0))
     }
 }

@@ -6,7 +6,7 @@ use crate::held::HeldPus;
 use crate::lanes::LaneHealth;
 use crate::layout::LISTED_BYTES;
 use crate::mount::FlashRecords;
-use crate::physical::PhysicalBlocks;
+use crate::physical::CoreBlocks;
 use crate::streams::StreamCause;
 use crate::stripes::LaneSet;
 use crate::superblocks::SuperblockTable;
@@ -141,7 +141,7 @@ impl SpaceView<'_> {
                 * (SuperblockTable::BYTES_EACH + CodeTable::BYTES_EACH + LaneHealth::BYTES_EACH) as u64
             + superblocks * self.bytes_of_use() as u64
             + pus.div_ceil(64) * size_of::<u64>() as u64
-            + PhysicalBlocks::bytes_when_built(geometry, layout)
+            + CoreBlocks::bytes_when_built(geometry, layout)
             + self.ftl.held.as_ref().map_or(0, |_| HeldPus::bytes_when_built(pus))
             + self.ftl.maps.as_ref().map_or(0, |maps| maps.bytes() as u64)
             + self.ftl.mount.map_or(0, |mount| {

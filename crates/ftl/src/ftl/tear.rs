@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::origins::LOST;
-use outlast_media::{Contents, Tear, Unit};
+use outlast_media::{SlotBytes, UnitBytes, UnitTear};
 use outlast_units::rng::mix;
 use outlast_units::{Lpn, Ppn, Pu};
 
@@ -25,7 +25,7 @@ impl Ftl {
 
     /// Tears the units of program unit `pu`: reads give a mix, by `tear`, of them and the copies on flash that they were to supersede. `draw`: random
     /// number of this loss of power.
-    pub fn tear(&mut self, pu: Pu, tear: Tear, draw: u64) {
+    pub fn tear(&mut self, pu: Pu, tear: UnitTear, draw: u64) {
         let Some(mut contents) = self.contents.take() else { return };
         for slot in Ppn::each(self.layout.slots_of(pu)).filter(|&slot| self.owner(slot).is_some()) {
             let origin = self.copy_before(slot);
@@ -36,13 +36,13 @@ impl Ftl {
     }
 
     /// Torn content of `slot`; `None` if a read gives the unit that was written there.
-    pub fn torn(&self, slot: Ppn) -> Option<&Unit> {
+    pub fn torn(&self, slot: Ppn) -> Option<&UnitBytes> {
         self.contents.as_ref()?.torn(slot.0)
     }
 
     /// Pages whose current copy is torn.
     pub fn torn_pages(&self) -> impl Iterator<Item = Lpn> {
-        let torn = self.contents.iter().flat_map(Contents::torn_slots);
+        let torn = self.contents.iter().flat_map(SlotBytes::torn_slots);
         let owners = torn.map(|slot| (Ppn(slot), self.owner(Ppn(slot))));
         owners.filter(|&(slot, lpn)| lpn.is_some() && self.lookup(lpn) == slot).map(|(_, lpn)| lpn)
     }

@@ -4,7 +4,7 @@ use super::{Ftl, WrittenSlot};
 use crate::ftl::MappingInUse;
 use crate::streams::StreamCause;
 use crate::table::PageMapping;
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 
 /// Error of a core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`] accepts comes to
@@ -36,7 +36,7 @@ impl Ftl {
             self.drop_origins_of_all();
         }
         if let Some(slot) = self.replaceable(lpn) {
-            self.replace(slot, Some(Unit::zero(lpn.0)));
+            self.replace(slot, Some(UnitBytes::zero(lpn.0)));
             return Ok(slot);
         }
         let slot = self.write_in_turn(stream, lpn)?;
@@ -70,7 +70,7 @@ impl Ftl {
         let slot = self.append_inline(stream, lpn);
         // Data written without time is zero: it has no content.
         if self.contents.is_some() {
-            self.store(slot.ppn, Unit::zero(lpn.0));
+            self.store(slot.ppn, UnitBytes::zero(lpn.0));
         }
         self.complete(stream, slot);
         slot

@@ -3,7 +3,7 @@
 
 use crate::block_table::BlockTable;
 use crate::layout::SlotLayout;
-use outlast_media::{Blocks, DefectConfig, Geometry};
+use outlast_media::{DefectConfig, Geometry, PhysicalBlocks};
 use outlast_units::{BlockId, BlockIndex, SuperblockId};
 
 /// A block that was retired.
@@ -42,8 +42,8 @@ impl FactoryMarks {
     ///
     /// # Panics
     /// If the factory's bad blocks are more than the spare ones: such a drive is refused.
-    pub(crate) fn rebuild(&self, retired: &[RetiredBlock]) -> (Blocks, BlockTable) {
-        let mut blocks = Blocks::new(&self.geometry, self.dies, &self.defects, self.seed);
+    pub(crate) fn rebuild(&self, retired: &[RetiredBlock]) -> (PhysicalBlocks, BlockTable) {
+        let mut blocks = PhysicalBlocks::new(&self.geometry, self.dies, &self.defects, self.seed);
         let table = BlockTable::new(&self.geometry, self.dies, self.superblocks, &blocks);
         let mut table = table.expect("a drive that was built has spare blocks for the factory's bad ones");
         for &RetiredBlock { superblock, block, by } in retired {

@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, UNIT};
 use outlast_ftl::{Ftl, StreamCause};
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -132,7 +132,7 @@ impl Rig {
 
     /// Number of the write that put the bytes into `slot`; 0 if stale bytes are given up.
     pub(crate) fn version(&self, slot: Ppn) -> u32 {
-        let version = |unit: &Unit| {
+        let version = |unit: &UnitBytes| {
             let mut version = [0; 4];
             unit.copy_to(0, &mut version);
             u32::from_le_bytes(version)

@@ -3,8 +3,10 @@
 use super::ReliabilityConfig;
 use super::reliability::FIELD;
 use outlast_media::ConfigError;
-use outlast_media::reliability::measured::Reading;
-use outlast_media::reliability::{ACTIVATION_ENERGY, PageTypes, Range, RberModel, acceleration, chip, chips};
+use outlast_media::reliability::measured::FitSettings;
+use outlast_media::reliability::{
+    ACTIVATION_ENERGY, ModelRange, PageTypes, RberModel, acceleration, chip, chips,
+};
 use std::borrow::Cow;
 
 /// Whether what `chip` names is a file of measurements.
@@ -20,8 +22,8 @@ impl ReliabilityConfig {
     }
 
     /// How a chip's file is to be read.
-    pub fn reading(&self) -> Reading {
-        Reading {
+    pub fn reading(&self) -> FitSettings {
+        FitSettings {
             fit: self.fit.unwrap_or_default(),
             activation_energy: self.activation_energy.unwrap_or(ACTIVATION_ENERGY),
             reference: self.reference_temperature,
@@ -49,7 +51,7 @@ impl ReliabilityConfig {
     }
 
     /// Where the chip's error rates are known; `None` of a model of one's own.
-    pub fn range(&self) -> Option<Range> {
+    pub fn range(&self) -> Option<ModelRange> {
         let published = || chip(self.chip.as_deref()?).map(|chip| chip.range);
         self.measured.as_ref().map(|measured| measured.range).or_else(published)
     }
@@ -124,7 +126,7 @@ impl ReliabilityConfig {
                 let limit = "must be absent: the chip's file says how its page types differ";
                 return Err(ConfigError::new(&format!("{FIELD}.page_types"), "given", limit));
             }
-            if !self.chip_file().is_some_and(|file| measured.is_of(file, &self.reading())) {
+            if !self.chip_file().is_some_and(|file| measured.is_result_of(file, &self.reading())) {
                 let limit = "is not to be written by hand: must be what loading made of chip";
                 return Err(ConfigError::new(&format!("{FIELD}.measured"), &measured.of, limit));
             }

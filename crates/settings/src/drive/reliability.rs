@@ -1,7 +1,7 @@
 //! Settings of bit errors, and of what reading does about them.
 
-use outlast_media::reliability::measured::{Fit, Measured};
-use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, Rereads};
+use outlast_media::reliability::measured::{FitForm, MeasuredChip};
+use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, RereadConfig};
 use outlast_media::{ConfigError, Geometry, InitialState, ReadScope};
 use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
@@ -20,10 +20,10 @@ pub struct ReliabilityConfig {
     pub model: Option<RberModel>,
     /// The curve fitted to a chip's file. Default: `power-law`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fit: Option<Fit>,
+    pub fit: Option<FitForm>,
     /// The fit of a chip's file, added when the scenario is loaded; you do not write it yourself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredChip>,
     /// °C at which data is kept: time counts for retention as Arrhenius' law says beside `reference_temperature`. -100 to 300. Absent: the
     /// chip's times are taken as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct ReliabilityConfig {
     /// The error-correcting code.
     pub ecc: Ecc,
     /// Re-reads after the code has failed.
-    pub rereads: Rereads,
+    pub rereads: RereadConfig,
     /// Re-reads of data that has parity across dies before it is rebuilt from its stripe (HRM's conditional re-reads); the rest of
     /// `rereads.max_retries` comes after the stripe has failed. Absent: all re-reads come first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ impl Default for ReliabilityConfig {
             collection_disturbs: true,
             codewords_checked: CodewordsChecked::default(),
             ecc: Ecc::default(),
-            rereads: Rereads::default(),
+            rereads: RereadConfig::default(),
             rereads_if_protected: None,
             reread_history: false,
             initial: InitialState::default(),
@@ -118,8 +118,10 @@ impl ReliabilityConfig {
         self.rber_model()?.validate(&format!("{FIELD}.model"))?;
         self.ecc.validate(&format!("{FIELD}.ecc"))?;
         self.rereads.validate(&format!("{FIELD}.rereads"))?;
-        if let Some(retries) = self.rereads_if_protected.filter(|&retries| retries > Rereads::MOST_RETRIES) {
-            let limit = format!("must be at most {}, or absent for no limit", Rereads::MOST_RETRIES);
+        if let Some(retries) =
+            self.rereads_if_protected.filter(|&retries| retries > RereadConfig::MOST_RETRIES)
+        {
+            let limit = format!("must be at most {}, or absent for no limit", RereadConfig::MOST_RETRIES);
             return Err(ConfigError::new(&format!("{FIELD}.rereads_if_protected"), retries, limit));
         }
         if self.stripe_exact_every == 0 {

@@ -4,7 +4,7 @@ use crate::core::{Buffer, FlashCore, Tasks};
 use crate::health::Scrub;
 use crate::read::CoreCells;
 use outlast_ftl::Ftl;
-use outlast_media::Faults;
+use outlast_media::DieFaults;
 use outlast_units::{DieId, IndexVec, LocalDie, Nanos};
 
 impl FlashCore {
@@ -40,7 +40,7 @@ impl FlashCore {
     }
 
     /// Absent where nothing ever is broken.
-    pub(crate) fn faults(&self) -> Option<&Faults> {
+    pub(crate) fn faults(&self) -> Option<&DieFaults> {
         self.faults.as_ref()
     }
 

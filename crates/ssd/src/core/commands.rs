@@ -4,7 +4,7 @@ use crate::core::{CoreContext, Effect};
 use crate::host::{HostRequestId, Progress, Request};
 use crate::op::UnitWork;
 use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_settings::drive::FlushPolicy;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 use std::ops::Range;
@@ -36,7 +36,7 @@ impl CoreContext {
     }
 
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
-    pub(crate) fn deliver(&mut self, request: HostRequestId, core: CoreId, lpn: Lpn, unit: &Unit) {
+    pub(crate) fn deliver(&mut self, request: HostRequestId, core: CoreId, lpn: Lpn, unit: &UnitBytes) {
         let (start, command) = (self.first_sector(core, lpn), *self.host.requests.command(request));
         self.host.bytes.deliver(&command, request, start, u64::from(self.size.sectors_per_unit), unit);
     }

@@ -39,7 +39,7 @@ use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
 use outlast_flash::CoreDemand;
 use outlast_ftl::Ftl;
-use outlast_media::{ConfigError, Faults};
+use outlast_media::{ConfigError, DieFaults};
 use outlast_persist::Extents;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
@@ -62,7 +62,7 @@ pub(crate) struct FlashCore {
     #[persist(each)]
     cells: Option<CoreCells>,
     /// Broken dies, blocks and rows; absent where nothing ever breaks.
-    faults: Option<Faults>,
+    faults: Option<DieFaults>,
     scrub: Option<Scrub>,
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]

@@ -1,7 +1,7 @@
 //! Something breaks, and a die is given up: power may fail, and a die concerns its core, the repair and the host.
 
 use crate::ssd::Ssd;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 
 impl Ssd {
@@ -19,8 +19,8 @@ impl Ssd {
     ///
     /// # Panics
     /// If it is of a die that the drive does not have.
-    pub fn inject(&mut self, now: Nanos, fault: Fault) {
-        if let Damage::Power(tear) = fault.damage {
+    pub fn inject(&mut self, now: Nanos, fault: DriveFault) {
+        if let DieDamage::Power(tear) = fault.damage {
             self.tear_next(tear);
             let aborted = self.context.host.abort(now);
             self.context.note(|ledger| ledger.abort(now, &aborted));
@@ -28,7 +28,7 @@ impl Ssd {
             self.context.schedule.count_injected();
             return;
         }
-        if fault.damage == Damage::ParityCache {
+        if fault.damage == DieDamage::ParityCache {
             self.lose_parity_cache();
             self.context.schedule.count_injected();
             return;
@@ -43,8 +43,8 @@ impl Ssd {
             let (core, local) = self.core_of_die(DieId(die));
             self.cores[core].inject(local, fault.damage);
             let plane = match fault.damage {
-                Damage::Plane { plane } => Some(plane),
-                Damage::Die | Damage::Chip => None,
+                DieDamage::Plane { plane } => Some(plane),
+                DieDamage::Die | DieDamage::Chip => None,
                 _ => continue,
             };
             if let Some(watch) = &mut self.context.watch {

@@ -3,7 +3,7 @@
 use crate::events::DriveSource;
 use crate::health::{Change, FaultEvent};
 use crate::ssd::Ssd;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::ChangeConfig;
 use outlast_units::{DieId, Nanos};
 
@@ -37,11 +37,11 @@ impl Ssd {
     }
 
     /// Has `faults` happen at their times.
-    pub fn schedule_faults(&mut self, faults: &[(Nanos, Fault)]) {
+    pub fn schedule_faults(&mut self, faults: &[(Nanos, DriveFault)]) {
         if faults.is_empty() {
             return;
         }
-        if faults.iter().any(|(_, fault)| !matches!(fault.damage, Damage::Power(_))) {
+        if faults.iter().any(|(_, fault)| !matches!(fault.damage, DieDamage::Power(_))) {
             self.expect_faults();
         }
         self.context.schedule.schedule(faults);

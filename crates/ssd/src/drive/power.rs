@@ -19,7 +19,7 @@ use crate::op::{OpKind, Purpose};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_flash::{DieQueue, OutstandingProgram};
-use outlast_media::Tear;
+use outlast_media::UnitTear;
 use outlast_settings::drive::WriteCache;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::rng::{mix, sub_seed};
@@ -111,7 +111,7 @@ impl Ssd {
         &mut self,
         now: Nanos,
         outstanding: &[OutstandingProgram<Purpose>],
-        tear: Tear,
+        tear: UnitTear,
     ) -> Vec<(CoreId, Pu)> {
         let mut read_again = Vec::new();
         for core in self.cores.indices() {
@@ -144,7 +144,7 @@ impl Ssd {
     }
 
     /// The next loss of power leaves `tear` of units whose program operation is under way then, if the buffer is not protected.
-    pub fn tear_next(&mut self, tear: Tear) {
+    pub fn tear_next(&mut self, tear: UnitTear) {
         self.context.schedule.tear_next(tear);
     }
 

@@ -5,7 +5,7 @@ use crate::core::{Due, WaitingWrite};
 use crate::op::{Op, OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_settings::drive::WriteCache;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
@@ -123,7 +123,7 @@ impl Ssd {
     }
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
-    pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<Unit> {
+    pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<UnitBytes> {
         let unit = self.context.unit_at(core, work.lpn);
         let sectors = match self.context.host.bytes.store(work.request, unit) {
             Some(Part::Whole(whole)) => {
@@ -140,7 +140,7 @@ impl Ssd {
         let ftl = self.cores[holder].ftl();
         let slot = ftl.lookup(old.lpn);
         let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
-        let old = old.unwrap_or(Unit::zero(work.lpn.0));
+        let old = old.unwrap_or(UnitBytes::zero(work.lpn.0));
         let Some(sectors) = sectors else { return Some(old.with_tag(work.lpn.0)) };
         let mut blank = self.cores[core].ftl_mut().blank()?;
         let (bytes, from) = (blank.bytes_mut(), usize::from(work.first) * SECTOR_BYTES as usize);

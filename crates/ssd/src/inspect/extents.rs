@@ -3,7 +3,7 @@
 use crate::read::can_be_read;
 use crate::ssd::Ssd;
 use outlast_device::{Extent, ExtentState, Extents, Held, Peek};
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{Lba, SECTOR_BYTES};
 
 impl Ssd {
@@ -45,7 +45,7 @@ impl Ssd {
         if !slot.is_some() {
             return Held::Zeroes;
         }
-        match ftl.load(slot).map(Unit::memory) {
+        match ftl.load(slot).map(UnitBytes::memory) {
             Some(Some(memory)) => Held::Bytes { memory, from },
             Some(None) => Held::Zeroes,
             None => Held::Unknown,

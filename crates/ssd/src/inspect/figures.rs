@@ -4,7 +4,7 @@ use crate::health::{Decision, Reason, Scrub};
 use crate::read::{Corrections, ExactTails};
 use crate::ssd::Ssd;
 use outlast_decisions::SuperblockState;
-use outlast_media::Saturation;
+use outlast_media::RberSaturation;
 use outlast_units::{LocalDie, Nanos, Row, SuperblockId};
 
 /// The distribution of the raw bit error rate over blocks that hold data.
@@ -73,11 +73,11 @@ impl Ssd {
     }
 
     /// Sensings at an error rate beyond 0.5, where the model has no meaning, and the first of them.
-    pub fn saturations(&self) -> (u64, Option<Saturation>) {
+    pub fn saturations(&self) -> (u64, Option<RberSaturation>) {
         let cells = || self.cores.iter().filter_map(|core| core.cells()).map(|own| &own.cells);
         (
-            cells().map(outlast_media::Cells::saturations).sum(),
-            cells().find_map(outlast_media::Cells::first_saturation),
+            cells().map(outlast_media::FlashCells::saturations).sum(),
+            cells().find_map(outlast_media::FlashCells::first_saturation),
         )
     }
 

@@ -3,15 +3,15 @@
 use super::places::{block_and_row, broken_units};
 use outlast_ftl::{CodeAxis, Ftl, LineMember};
 use outlast_media::reliability::ReadLadder;
-use outlast_media::{Cells, Faults};
+use outlast_media::{DieFaults, FlashCells};
 use outlast_units::{Nanos, Pu};
 
 /// A flash core whose flash errs, at a moment.
 #[derive(Clone, Copy)]
 pub(super) struct LineOdds<'a> {
     pub(super) ftl: &'a Ftl,
-    pub(super) cells: &'a Cells,
-    pub(super) faults: Option<&'a Faults>,
+    pub(super) cells: &'a FlashCells,
+    pub(super) faults: Option<&'a DieFaults>,
     pub(super) ladder: &'a ReadLadder,
     /// Most re-reads.
     pub(super) limit: Option<u32>,

@@ -6,7 +6,7 @@ use super::tails::UnitTail;
 use super::{CoreCells, Reliability};
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
-use outlast_media::{Age, CalmSensing, Faults, Sensing};
+use outlast_media::{CalmSensing, DataAge, DieFaults, RowSensing};
 use outlast_units::{BlockIndex, Group, Nanos, Ppn, Pu, Row};
 
 /// A read at the moment of a sensing.
@@ -135,7 +135,7 @@ impl Reliability {
         group: Group,
         at: Nanos,
     ) -> CalmSensing {
-        let Sensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
+        let RowSensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
         let p_most = own.cells.expect_calm(block, own.cells.age(group, at), self.ladder.table());
         CalmSensing { p_most, luck, ln_rber }
     }
@@ -146,7 +146,7 @@ impl Reliability {
         &self,
         own: &CoreCells,
         (block, row): (BlockIndex, Row),
-        age: Age,
+        age: DataAge,
         u: f64,
         read: &Attempt,
     ) -> bool {
@@ -174,16 +174,16 @@ impl Reliability {
         &mut self,
         ftl: &Ftl,
         own: &mut CoreCells,
-        faults: Option<&Faults>,
+        faults: Option<&DieFaults>,
         read: &Attempt,
         at: Nanos,
     ) -> Sensed {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
         let sums = Sums::of(ftl, read, &place);
-        let any_broken = faults.is_some_and(Faults::any_broken);
+        let any_broken = faults.is_some_and(DieFaults::any_broken);
         let Attempt { mut step, is_first, .. } = *read;
-        let (mut last, mut sensing, mut block) = (u32::MAX, Sensing::default(), BlockIndex(0));
+        let (mut last, mut sensing, mut block) = (u32::MAX, RowSensing::default(), BlockIndex(0));
         let mut failing = 0;
         for unit in units(read.wanted) {
             let mut tail = UnitTail::default();
@@ -195,7 +195,7 @@ impl Reliability {
                     sensing = if self.collection_disturbs || read.kind != OpKind::RelocationRead {
                         own.cells.sense(block, row, group, at)
                     } else {
-                        own.cells.look(block, row, group, at)
+                        own.cells.preview_sensing(block, row, group, at)
                     };
                     if is_first && self.has_history && unit == read.wanted.trailing_zeros() {
                         step = own.step(block);

@@ -11,7 +11,7 @@ pub(crate) use buffer::{Buffer, WaitingWrite};
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::op::{InternalTask, UnitWork};
 use outlast_ftl::StreamCause;
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{Nanos, SECTOR_BYTES, Stream};
 
 impl FlashCore {
@@ -215,7 +215,7 @@ impl FlashCore {
         now: Nanos,
         context: &mut CoreContext,
         write: WaitingWrite,
-        unit: Option<Unit>,
+        unit: Option<UnitBytes>,
     ) {
         let WaitingWrite { work, stream } = write;
         context.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
@@ -238,7 +238,7 @@ impl FlashCore {
         context: &mut CoreContext,
         work: UnitWork,
         stream: Stream,
-        unit: Option<Unit>,
+        unit: Option<UnitBytes>,
     ) {
         self.forget_read(work.lpn);
         let slot = self.ftl.append(stream, work.lpn);

@@ -1,7 +1,7 @@
 //! A die or a plane that the core uses no more: what follows on the core itself, and room that it may still get.
 
 use crate::core::{CoreContext, Due, FlashCore, WaitingWrite};
-use outlast_media::{Damage, Faults};
+use outlast_media::{DieDamage, DieFaults};
 use outlast_settings::drive::{RepairScheme, SsdConfig};
 use outlast_units::{DieId, LocalDie, Nanos};
 
@@ -10,12 +10,12 @@ impl FlashCore {
     pub(crate) fn expect_faults(&mut self, config: &SsdConfig, wordline: u32, seed: u64) {
         let (dies, first) = (self.dies.len() as u16, self.dies[LocalDie(0)]);
         self.faults.get_or_insert_with(|| {
-            Faults::new(&config.geometry, dies, first, wordline, &config.hazards, seed)
+            DieFaults::new(&config.geometry, dies, first, wordline, &config.hazards, seed)
         });
     }
 
     /// Something of die `local` breaks.
-    pub(crate) fn inject(&mut self, local: LocalDie, damage: Damage) {
+    pub(crate) fn inject(&mut self, local: LocalDie, damage: DieDamage) {
         if let Some(faults) = &mut self.faults {
             faults.inject(local, damage);
         }

@@ -5,7 +5,7 @@ use crate::op::{InternalTask, Op, OpKind, Purpose};
 use crate::read::{broken_units, units};
 use outlast_flash::OutstandingProgram;
 use outlast_ftl::{PowerAftermath, StreamCause};
-use outlast_media::Tear;
+use outlast_media::UnitTear;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
 /// Losses of a core whose buffer power has cleared, and what is to be done about them.
@@ -194,10 +194,10 @@ impl FlashCore {
         now: Nanos,
         context: &mut CoreContext,
         outstanding: &[OutstandingProgram<Purpose>],
-        (tear, draw): (Tear, u64),
+        (tear, draw): (UnitTear, u64),
     ) -> Vec<Pu> {
         let mut taken = Vec::new();
-        if tear == Tear::Nothing {
+        if tear == UnitTear::Nothing {
             return taken;
         }
         for one in outstanding.iter().filter(|one| one.started) {

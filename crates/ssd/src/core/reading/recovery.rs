@@ -7,14 +7,14 @@ use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
 use crate::repair::Watch;
 use outlast_device::{LatencyCause, Outcome};
 use outlast_ftl::{CodeAxis, Ftl, LineMember};
-use outlast_media::Faults;
+use outlast_media::DieFaults;
 use outlast_units::slab::NIL;
 use outlast_units::{Lpn, Nanos, Ppn, Pu};
 
 /// A flash core as the ladder sees it.
 struct CoreLines<'a> {
     ftl: &'a Ftl,
-    faults: Option<&'a Faults>,
+    faults: Option<&'a DieFaults>,
     watch: Option<&'a Watch>,
 }
 

@@ -6,7 +6,7 @@ use crate::read::CoreCells;
 use crate::repair::{Watch, rebuilds};
 use outlast_decisions::SuperblockState;
 use outlast_ftl::Ftl;
-use outlast_media::{Cells, TimingTable};
+use outlast_media::{FlashCells, TimingTable};
 use outlast_settings::drive::{ScrubUnit, SsdConfig};
 use outlast_units::{BlockIndex, DieId, Group, IndexVec, LocalDie, Nanos, Pu, PuWithin, SuperblockId};
 
@@ -224,7 +224,7 @@ impl View for CoreView<'_> {
 
 /// A row of cells, with the oldest data that its superblock holds.
 struct CellRow<'a> {
-    cells: &'a Cells,
+    cells: &'a FlashCells,
     block: BlockIndex,
     row: Option<outlast_units::Row>,
     group: Group,

@@ -1,4 +1,4 @@
-"""What is asked of a check, what must be the same for it to go on later, and the command that repeats one state."""
+"""A request for a check, the key that a resumed check must match, and the command that repeats one state."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ DEFAULT_MODELS = ("contract", "drive")
 
 
 def default_out(run: Path) -> Path:
-    """Where the results of a recording are kept if nobody says."""
+    """Default folder for the results of a recording."""
     return run.with_name(f"{run.name}.torture")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A check, as its options say."""
+class CheckRequest:
+    """Settings of a check."""
 
     run: Path
     """The recording."""
@@ -37,21 +37,21 @@ class Asked:
     """`FILE:FUNCTION`."""
     models: tuple[str, ...] = DEFAULT_MODELS
     states: int | None = None
-    """At most so many; `None`: all."""
+    """Limit of states; `None`: all."""
     budget_s: float | None = None
     jobs: int = 1
     seed: int = 1
     tear: int | None = None
     faults: list[dict[str, Any]] = field(default_factory=list)
-    """As in [[faults]] of a scenario, without a time."""
+    """Entries of `[[faults]]` of a scenario, without a time."""
     fsck: bool = False
     timeout_s: float = TIMEOUT_S
     fresh: bool = False
     force: bool = False
-    """Go on although the check fails with nothing lost."""
+    """Continue although the check fails with nothing lost."""
     fs: str = "none"
     backend: str | None = None
-    """As asked for; `None`: the first that works."""
+    """Name of the backend; `None`: the first that works."""
     repeated: tuple[str, ...] = ()
     """Options that a command which repeats a state needs, as they were given."""
 
@@ -62,11 +62,11 @@ class Asked:
         return [model for model in PLANNED if model in wanted] or ["contract"]
 
     def spec(self, models: list[str]) -> str:
-        """What the core is to plan: all states of these models, of which the first are taken here."""
+        """Specification for the core's plan: all states of these models, of which the check takes the first."""
         return json.dumps({"models": models, "seed": self.seed, "tear": self.tear, "faults": self.faults})
 
-    def agreement(self, facts: dict[str, Any], backend: str) -> dict[str, Any]:
-        """What must be the same for results of before to count: all but how many states, in what time, by how many."""
+    def resume_key(self, facts: dict[str, Any], backend: str) -> dict[str, Any]:
+        """Settings that earlier results must share to count: all except limits, budget and number of workers."""
         files = [self.in_process.rpartition(":")[0]] if self.in_process else self.command
         return {
             "recording": {name: facts[name] for name in ("source", "capacity", "events", "bytes", "window", "marks")},
@@ -83,7 +83,7 @@ class Asked:
         }
 
     def reproduce(self, state: str) -> str:
-        """The command that checks this state again."""
+        """Command line that checks the state again."""
         words = ["outlast", "torture", "check", str(self.run), *self.repeated, "--state", state]
         if state.startswith(f"{TWICE}/") and self.out != default_out(self.run):
             words += ["--out", str(self.out)]

@@ -1,77 +1,77 @@
-//! Where to look: every sector that a recording has written anything to, and those that share a mapping unit or a stripe with one.
+//! Sectors to examine: those that a recording wrote to, and those that share a mapping unit or a stripe with one.
 
-use crate::history::History;
-use crate::versions::{Version, Versions};
+use crate::history::CommandHistory;
+use crate::versions::{SectorVersion, SectorVersions};
 use outlast_serve::ServedDevice;
 use outlast_units::SECTOR_BYTES;
 use std::ops::Range;
 
-/// Sectors within one mapping unit.
+/// The sectors to examine of one mapping unit.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
-    /// The first.
+pub(super) struct TouchedUnit {
+    /// First sector.
     pub(super) lba: u64,
-    /// Of each, which of the history's versions are its own.
+    /// For each sector, the range of its versions in [`SectorVersions::all`].
     pub(super) versions: Vec<Range<usize>>,
 }
 
-impl Cell {
-    /// How many sectors.
+impl TouchedUnit {
+    /// Number of sectors.
     pub(super) fn sectors(&self) -> u64 {
         self.versions.len() as u64
     }
 
-    /// Its sectors.
+    /// The sectors.
     pub(super) fn range(&self) -> Range<u64> {
         self.lba..self.lba + self.sectors()
     }
 }
 
-/// The cells of a recording in order, and runs of them that follow each other.
+/// The touched units of a recording in order, and runs of adjacent ones.
 #[derive(Debug, Default)]
-pub(super) struct Cells {
-    pub(super) all: Vec<Cell>,
-    /// The first cell, and the sectors of the run.
+pub(super) struct TouchedUnits {
+    pub(super) all: Vec<TouchedUnit>,
+    /// For each run, the index of its first unit, and its sectors.
     pub(super) runs: Vec<(usize, Range<u64>)>,
 }
 
-impl Cells {
-    /// Those of `history`, whose machine is `machine`.
-    pub(super) fn new(history: &History, machine: &ServedDevice) -> Self {
-        let unit = machine.scenario().device.ftl.mapping_unit.0 / SECTOR_BYTES;
-        let mut cells = Self::default();
-        for touched in touched(history, unit, &Stripes::of(machine)) {
-            cells.runs.push((cells.all.len(), touched.clone()));
+impl TouchedUnits {
+    /// The units that `history` touches on `device`.
+    pub(super) fn new(history: &CommandHistory, device: &ServedDevice) -> Self {
+        let unit = device.scenario().device.ftl.mapping_unit.0 / SECTOR_BYTES;
+        let mut touched_units = Self::default();
+        for touched in touched(history, unit, &StripeRows::of(device)) {
+            touched_units.runs.push((touched_units.all.len(), touched.clone()));
             let mut lba = touched.start;
             while lba < touched.end {
                 let end = ((lba / unit + 1) * unit).min(touched.end);
-                cells.all.push(Cell { lba, versions: versions_of(history, lba..end) });
+                touched_units.all.push(TouchedUnit { lba, versions: versions_of(history, lba..end) });
                 lba = end;
             }
         }
-        cells
+        touched_units
     }
 }
 
-/// How sectors hang together: where parity gives the data of a member, with those of the other members in the same rows.
-struct Stripes {
-    /// Sectors of a chunk.
+/// Sectors whose contents depend on each other: parity recomputes the data of a member from the same rows of the other members.
+struct StripeRows {
+    /// Sectors in a chunk.
     chunk: u64,
-    /// Chunks of a stripe that hold data; one where no parity is.
+    /// Data chunks in a stripe; 1 without parity.
     data: u64,
 }
 
-impl Stripes {
-    fn of(machine: &ServedDevice) -> Self {
-        let Some(array) = &machine.scenario().array else { return Self { chunk: u64::MAX, data: 1 } };
-        // Of an array with parity the best size of a write is a whole stripe.
+impl StripeRows {
+    fn of(device: &ServedDevice) -> Self {
+        let Some(array) = &device.scenario().array else { return Self { chunk: u64::MAX, data: 1 } };
+        // An array with parity reports a whole stripe of data as its optimal write.
         Self {
             chunk: array.chunk.0 / SECTOR_BYTES,
-            data: (machine.identify().optimal_io.0 / array.chunk.0).max(1),
+            data: (device.identify().optimal_io.0 / array.chunk.0).max(1),
         }
     }
 
-    /// The sectors that hang together with those of the unit from `first` on, which lies within a chunk.
+    /// The rows of all data chunks of a stripe that correspond to sectors `first..end`, which lie within a chunk.
     fn rows(&self, first: u64, end: u64) -> impl Iterator<Item = Range<u64>> {
         let Self { chunk, data } = *self;
         let (index, row) = (first / chunk, first % chunk);
@@ -80,12 +80,12 @@ impl Stripes {
     }
 }
 
-/// Runs of sectors that the recording has written anything but zeroes to, with those that hang together with them, in order.
-fn touched(history: &History, unit: u64, stripes: &Stripes) -> Vec<Range<u64>> {
+/// Runs of sectors to examine, in order: units that ever held anything but zeroes, and the rows that depend on them.
+fn touched(history: &CommandHistory, unit: u64, stripes: &StripeRows) -> Vec<Range<u64>> {
     let mut units: Vec<Range<u64>> = Vec::new();
-    let zeroes = Versions::zeroes();
+    let zeroes = SectorVersions::zeroes();
     for of_sector in history.versions().sectors() {
-        // It never held anything else, whatever of it is lost: a file system begins with a trim of all that there is.
+        // Zeroes only, whatever is lost: `mkfs` trims the whole device first.
         if of_sector.iter().all(|version| version.hash == zeroes) {
             continue;
         }
@@ -120,9 +120,9 @@ fn within_chunks(run: Range<u64>, chunk: u64) -> impl Iterator<Item = Range<u64>
     })
 }
 
-/// Of each of these sectors, which of the history's versions are its own.
-fn versions_of(history: &History, sectors: Range<u64>) -> Vec<Range<usize>> {
-    let all: &[Version] = history.versions().all();
+/// For each of `sectors`, the range of its versions in [`SectorVersions::all`].
+fn versions_of(history: &CommandHistory, sectors: Range<u64>) -> Vec<Range<usize>> {
+    let all: &[SectorVersion] = history.versions().all();
     let mut at = all.partition_point(|version| version.sector < sectors.start);
     let of = |sector| {
         let first = at;

@@ -1,4 +1,4 @@
-//! What happens to the machine when its power fails, and its name in states.
+//! Models of crashes: the device that loses its power, what else happens to it, and the name of that in states.
 
 use crate::error::TortureError;
 use outlast_engine::Scenario;
@@ -8,44 +8,44 @@ use outlast_units::Nanos;
 use std::fmt;
 use std::str::FromStr;
 
-/// How much later a liar of the model `late` carries a flush out, where nobody says.
+/// Delay of flushes in the model `late` without a time.
 const LATE: Nanos = Nanos::millis(100);
 
-/// Which machine loses its power, and what else happens to it.
+/// The device that loses its power, and what else happens to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// The machine that was recorded: nothing else.
+pub enum CrashModel {
+    /// The recorded device, and nothing else.
     Drive,
-    /// One that lies about flushes, given the same at the same times.
+    /// A device that lies about flushes, given the same commands at the same times.
     Liar(FlushPolicy),
-    /// The one that was recorded, and something breaks just before: an entry of `[[faults]]`, whose time does not count.
+    /// The recorded device with a fault just before the cut: an entry of `[[faults]]`, whose time is ignored.
     Fault(Box<FaultSpec>),
-    /// The array that was recorded, and a member is gone.
-    Without {
-        /// The member.
+    /// The recorded array, which loses a member.
+    WithoutMember {
+        /// Number of the member.
         member: u16,
-        /// When.
-        start: Start,
+        /// Moment of the loss, and kind of start.
+        start: ArrayStart,
     },
 }
 
-/// When a member of an array goes, and how the array starts.
+/// Moment at which a member of an array fails, and how the array starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// With the power, and the array starts, or refuses.
+pub enum ArrayStart {
+    /// The member fails with the power; the array starts, or refuses to.
     AsItIs,
-    /// With the power, and where the array refuses it is forced to start; where it does not refuse there is nothing to force, and no state.
+    /// The member fails with the power, and an array that refuses is forced to start; an array that does not refuse has no such state.
     Forced,
-    /// After the array has started with all members and made its redundancy fit.
+    /// The member fails after the array has started with all members and resynchronised.
     Synced,
 }
 
-impl What {
-    /// What the model `model` stands for: a name of one, or of several, of a machine made from `scenario`. `faults` are entries of `[[faults]]`
-    /// without a time; without any, one die of the first drive breaks.
+impl CrashModel {
+    /// Crash models that the name `model` stands for, of a device made from `scenario`. `faults` are entries of `[[faults]]` without a time; without
+    /// any, `fault` breaks one die of the first drive.
     ///
     /// # Errors
-    /// There is no such model, it does not fit the machine, or an entry is none.
+    /// The model is unknown or does not fit the device, or an entry is not a fault.
     pub fn of_model(
         model: &str,
         scenario: &Scenario,
@@ -57,8 +57,8 @@ impl What {
                 if members == 0 {
                     return Err(setting("model", model, "needs an array: there is no [array]"));
                 }
-                let starts = [Start::AsItIs, Start::Forced, Start::Synced];
-                let of = |member| starts.map(|start| Self::Without { member, start });
+                let starts = [ArrayStart::AsItIs, ArrayStart::Forced, ArrayStart::Synced];
+                let of = |member| starts.map(|start| Self::WithoutMember { member, start });
                 Ok((0..members).flat_map(of).collect())
             }
             "fault" if faults.is_empty() => {
@@ -67,7 +67,7 @@ impl What {
                 Ok(vec![Self::Fault(Box::new(die))])
             }
             "fault" => faults.iter().map(|entry| Self::of_fault(entry, scenario)).collect(),
-            name => name.parse::<Self>()?.checked(scenario).map(|what| vec![what]),
+            name => name.parse::<Self>()?.checked(scenario).map(|model| vec![model]),
         }
     }
 
@@ -75,18 +75,18 @@ impl What {
         let bad = |why: String| setting("faults", &entry.to_string(), &why);
         let fault = outlast_serve::parse_fault(entry).map_err(bad)?;
         if let (FaultKind::Device, Some(member)) = (fault.kind, fault.device) {
-            return Self::Without { member, start: Start::AsItIs }.checked(scenario);
+            return Self::WithoutMember { member, start: ArrayStart::AsItIs }.checked(scenario);
         }
-        let what = Self::Fault(Box::new(fault));
-        // What has no name could not be asked for again.
-        if what.to_string().parse::<Self>().ok().as_ref() != Some(&what) {
+        let model = Self::Fault(Box::new(fault));
+        // A state is made again from the name of its model, so the name must tell all of the fault.
+        if model.to_string().parse::<Self>().ok().as_ref() != Some(&model) {
             let limit = "must be a page, wordline, block, plane, die, chip or device that breaks, or power with shorn or torn";
             return Err(bad(limit.to_owned()));
         }
-        what.checked(scenario)
+        model.checked(scenario)
     }
 
-    /// The same, if a machine made from `scenario` can do that.
+    /// Refuses a model that does not fit a device made from `scenario`.
     pub(super) fn checked(self, scenario: &Scenario) -> Result<Self, TortureError> {
         let limit = match &self {
             Self::Drive => return Ok(self),
@@ -98,7 +98,7 @@ impl What {
             Self::Fault(fault) => {
                 scenario.fault_target("fault", 0, fault).err().map(|error| error.to_string())
             }
-            Self::Without { member, .. } => match &scenario.array {
+            Self::WithoutMember { member, .. } => match &scenario.array {
                 None => Some("needs an array: there is no [array]".to_owned()),
                 Some(array) if *member < array.members => None,
                 Some(array) => Some(format!("the array has {} members, counted from 0", array.members)),
@@ -108,8 +108,8 @@ impl What {
         Ok(self)
     }
 
-    /// What the machine that is given the recording differs in from the one that was recorded.
-    pub(super) fn change(&self, scenario: &mut Scenario) {
+    /// Changes the recorded scenario to that of the device that the recording is replayed on.
+    pub(super) fn apply_to(&self, scenario: &mut Scenario) {
         if let Self::Liar(policy) = self {
             scenario.device.controller.flush = *policy;
         }
@@ -120,8 +120,8 @@ fn setting(name: &'static str, value: &str, limit: &str) -> TortureError {
     TortureError::Setting { name, value: value.to_owned(), limit: limit.to_owned() }
 }
 
-/// Numbers between dots.
-fn numbers(fault: &FaultSpec) -> Option<(&'static str, Vec<u32>)> {
+/// Name of a fault in states, and the numbers that follow it, joined by dots; `None` if the name cannot tell all of the fault.
+fn fault_name(fault: &FaultSpec) -> Option<(&'static str, Vec<u32>)> {
     let wide = |number: Option<u16>| number.map(u32::from);
     let (name, fields): (_, &[Option<u32>]) = match fault.kind {
         FaultKind::Page => ("page", &[wide(fault.die), wide(fault.plane), fault.block, fault.page]),
@@ -143,62 +143,62 @@ fn numbers(fault: &FaultSpec) -> Option<(&'static str, Vec<u32>)> {
     Some((name, fields.iter().copied().collect::<Option<_>>()?))
 }
 
-/// As it is named in a state: `drive`, `ignore`, `late` or `late:2ms`, `die3`, `page0.1.17.5` (die, plane, block, page; with an array
+/// The name in states: `drive`, `ignore`, `late` or `late:2ms`, `die3`, `page0.1.17.5` (die, plane, block, page; with an array
 /// `die3-of1`: of its device 1), `shorn3.8`, `torn512`, `array1`, `array1-forced`, `array1-synced`.
-impl fmt::Display for What {
+impl fmt::Display for CrashModel {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Drive => to.write_str("drive"),
             Self::Liar(FlushPolicy::Late(LATE)) => to.write_str("late"),
-            Self::Liar(FlushPolicy::Late(by)) => write!(to, "late:{by}"),
+            Self::Liar(FlushPolicy::Late(delay)) => write!(to, "late:{delay}"),
             Self::Liar(_) => to.write_str("ignore"),
             Self::Fault(fault) => {
-                let Some((name, numbers)) = numbers(fault) else { return write!(to, "{}", fault.kind) };
+                let Some((name, numbers)) = fault_name(fault) else { return write!(to, "{}", fault.kind) };
                 let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
                 write!(to, "{name}{}", numbers.join("."))?;
                 fault.device.map_or(Ok(()), |device| write!(to, "-of{device}"))
             }
-            Self::Without { member, start: Start::AsItIs } => write!(to, "array{member}"),
-            Self::Without { member, start: Start::Forced } => write!(to, "array{member}-forced"),
-            Self::Without { member, start: Start::Synced } => write!(to, "array{member}-synced"),
+            Self::WithoutMember { member, start: ArrayStart::AsItIs } => write!(to, "array{member}"),
+            Self::WithoutMember { member, start: ArrayStart::Forced } => write!(to, "array{member}-forced"),
+            Self::WithoutMember { member, start: ArrayStart::Synced } => write!(to, "array{member}-synced"),
         }
     }
 }
 
-impl FromStr for What {
+impl FromStr for CrashModel {
     type Err = TortureError;
 
     fn from_str(text: &str) -> Result<Self, TortureError> {
-        let found = match text {
+        let model = match text {
             "drive" => Some(Self::Drive),
             "ignore" => Some(Self::Liar(FlushPolicy::Ignore)),
             "late" => Some(Self::Liar(FlushPolicy::Late(LATE))),
-            _ => late(text).or_else(|| without(text)).or_else(|| fault(text)),
+            _ => parse_late(text).or_else(|| parse_without_member(text)).or_else(|| parse_fault(text)),
         };
-        found.ok_or_else(|| {
+        model.ok_or_else(|| {
             let limit = "must be contract, drive, ignore, late (or late:2ms), fault or array";
             setting("model", text, limit)
         })
     }
 }
 
-fn late(text: &str) -> Option<What> {
-    let by = text.strip_prefix("late:")?.parse().ok()?;
-    Some(What::Liar(FlushPolicy::Late(by)))
+fn parse_late(text: &str) -> Option<CrashModel> {
+    let delay = text.strip_prefix("late:")?.parse().ok()?;
+    Some(CrashModel::Liar(FlushPolicy::Late(delay)))
 }
 
-fn without(text: &str) -> Option<What> {
-    let rest = text.strip_prefix("array").or_else(|| text.strip_prefix("member"))?;
-    let (member, start) = match rest.split_once('-') {
-        None => (rest, Start::AsItIs),
-        Some((member, "forced")) => (member, Start::Forced),
-        Some((member, "synced")) => (member, Start::Synced),
+fn parse_without_member(text: &str) -> Option<CrashModel> {
+    let member = text.strip_prefix("array").or_else(|| text.strip_prefix("member"))?;
+    let (member, start) = match member.split_once('-') {
+        None => (member, ArrayStart::AsItIs),
+        Some((member, "forced")) => (member, ArrayStart::Forced),
+        Some((member, "synced")) => (member, ArrayStart::Synced),
         Some(_) => return None,
     };
-    Some(What::Without { member: member.parse().ok()?, start })
+    Some(CrashModel::WithoutMember { member: member.parse().ok()?, start })
 }
 
-fn fault(text: &str) -> Option<What> {
+fn parse_fault(text: &str) -> Option<CrashModel> {
     let (text, device) = match text.split_once("-of") {
         Some((text, device)) => (text, Some(device.parse().ok()?)),
         None => (text, None),
@@ -229,7 +229,7 @@ fn fault(text: &str) -> Option<What> {
         }
         ("shorn", &[new, of]) => {
             fault.kind = FaultKind::Power;
-            fault.shorn = Some(outlast_media::Share::new(narrow(new)?, narrow(of)?)?);
+            fault.shorn = Some(outlast_media::ShornShare::new(narrow(new)?, narrow(of)?)?);
         }
         ("torn", &[run]) => {
             fault.kind = FaultKind::Power;
@@ -237,5 +237,5 @@ fn fault(text: &str) -> Option<What> {
         }
         _ => return None,
     }
-    Some(What::Fault(Box::new(fault)))
+    Some(CrashModel::Fault(Box::new(fault)))
 }

@@ -1,11 +1,11 @@
-//! Classes of crash states of a recording, beside copies of its machine that lose their power.
+//! Comparison of classes of crash states with copies of the recorded device that lose their power.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use crate::recorded::{DRIVE, Host, Recorded, cut, read_all, scenario};
 use outlast_engine::Scenario;
 use outlast_serve::ServedDevice;
-use outlast_torture::drive::{Found, Request, What, classes, state};
-use outlast_torture::{CrashState, History};
+use outlast_torture::drive::{CrashClasses, CrashModel, CrashSearch, find_classes, find_state};
+use outlast_torture::{CommandHistory, CrashState};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Nanos, SECTOR_BYTES};
 use std::ops::Range;
@@ -20,27 +20,28 @@ pub(crate) fn live(scenario: &Scenario, seed: u64, commands: u64) -> Recorded {
     host.finish()
 }
 
-pub(crate) fn all(recorded: &Recorded, what: What) -> (Found, Request) {
+pub(crate) fn search_all(recorded: &Recorded, what: CrashModel) -> (CrashClasses, CrashSearch) {
     let history = recorded.recording.history();
-    let request = Request::new(history, what);
-    let found =
-        classes(recorded.recording.path(), history, &request, &mut |_| outlast_engine::RunControl::Continue);
+    let request = CrashSearch::new(history, what);
+    let found = find_classes(recorded.recording.path(), history, &request, &mut |_| {
+        outlast_engine::RunControl::Continue
+    });
     (found.unwrap().unwrap(), request)
 }
 
-pub(crate) fn at(recorded: &Recorded, what: &What, at: Nanos) -> Option<CrashState> {
+pub(crate) fn state_at(recorded: &Recorded, what: &CrashModel, at: Nanos) -> Option<CrashState> {
     let (path, history) = (recorded.recording.path(), recorded.recording.history());
-    state(path, history, what, at, &mut |_| outlast_engine::RunControl::Continue).unwrap()
+    find_state(path, history, what, at, &mut |_| outlast_engine::RunControl::Continue).unwrap()
 }
 
-/// Whether the contract allows what is lost of `state`, and there is nothing else wrong with it.
-pub(crate) fn is_allowed(history: &History, state: &CrashState) -> bool {
+/// True if `state` only lacks writes that the contract allows to be lost, and has no odd or unreadable sectors.
+pub(crate) fn is_allowed(history: &CommandHistory, state: &CrashState) -> bool {
     let same = CrashState::of(history, state.cut, state.lost.clone());
     same.id.model() == "contract" && state.odd.is_empty() && state.bad.is_empty() && state.refused.is_none()
 }
 
-/// What each sector of a state holds; none where it cannot be read.
-pub(crate) fn sectors(history: &History, state: &CrashState) -> Vec<Option<Vec<u8>>> {
+/// Bytes of each sector of a state; `None` if it is unreadable.
+pub(crate) fn sectors(history: &CommandHistory, state: &CrashState) -> Vec<Option<Vec<u8>>> {
     let mut bytes = vec![0; (history.capacity * SECTOR_BYTES) as usize];
     state.read(history, 0, &mut bytes).unwrap();
     let is_bad = |lba| state.bad.iter().any(|run| (run.lba.0..run.lba.0 + run.sectors).contains(&lba));
@@ -48,28 +49,33 @@ pub(crate) fn sectors(history: &History, state: &CrashState) -> Vec<Option<Vec<u
     (0..).zip(whole).map(|(lba, sector)| (!is_bad(lba)).then_some(sector)).collect()
 }
 
-/// The class of a time, if it has one.
-pub(crate) fn class_of(found: &Found, at: Nanos) -> Option<&CrashState> {
+/// The class with a span that contains `at`, if there is one.
+pub(crate) fn class_of(found: &CrashClasses, at: Nanos) -> Option<&CrashState> {
     let has = |state: &&CrashState| state.spans.iter().any(|&(from, until)| (from..until).contains(&at));
-    let mut those = found.classes.iter().filter(has);
-    let class = those.next();
-    assert!(those.next().is_none(), "two classes have {at}");
+    let mut matching = found.classes.iter().filter(has);
+    let class = matching.next();
+    assert!(matching.next().is_none(), "two classes have {at}");
     class
 }
 
-/// That every state the machine leaves is one that the contract allows, and is what a copy of it holds.
-pub(crate) fn leaves_what_it_promised(recorded: &Recorded, seed: u64) {
-    let found = all(recorded, What::Drive);
+/// Asserts that the contract allows every state of the device, and that each is the content of a copy that loses its power.
+pub(crate) fn check_promises(recorded: &Recorded, seed: u64) {
+    let found = search_all(recorded, CrashModel::Drive);
     check_spans(&found);
     let history = recorded.recording.history();
     for class in &found.0.classes {
-        assert!(is_allowed(history, class), "{} is not allowed: {}", class.id, told(history, class));
+        assert!(
+            is_allowed(history, class),
+            "{} is not allowed: {}",
+            class.id,
+            describe_losses(history, class)
+        );
     }
     compare(recorded, &recorded.scenario, &found, seed, cut);
 }
 
-/// That the spans of all classes cover the window and do not overlap.
-pub(crate) fn check_spans((found, request): &(Found, Request)) {
+/// Asserts that the spans of all classes cover the window and do not overlap.
+pub(crate) fn check_spans((found, request): &(CrashClasses, CrashSearch)) {
     let mut spans: Vec<_> = found.classes.iter().flat_map(|state| state.spans.clone()).collect();
     spans.sort_unstable();
     assert_eq!((spans[0].0, spans.last().unwrap().1), (request.window.start, request.window.end));
@@ -83,12 +89,12 @@ pub(crate) fn check_spans((found, request): &(Found, Request)) {
     }
 }
 
-/// Compares classes with what copies of the machine hold, made from `machine`, to which `fail` happens at random times; false where they then do not
-/// start.
+/// Compares classes with the content of copies of the device, made from `machine`, to which `fail` happens at random times; `fail` returns false if
+/// the copy does not start.
 pub(crate) fn compare(
     recorded: &Recorded,
     machine: &Scenario,
-    (found, request): &(Found, Request),
+    (found, request): &(CrashClasses, CrashSearch),
     seed: u64,
     fail: impl Fn(&mut ServedDevice) -> bool,
 ) {
@@ -105,7 +111,7 @@ pub(crate) fn compare(
             1 => Nanos(until.0 - 1),
             _ => start + Nanos(rng.below((end - start).0)),
         };
-        let (class, single) = (class_of(found, time), at(recorded, &request.what, time));
+        let (class, single) = (class_of(found, time), state_at(recorded, &request.model, time));
         let (Some(class), Some(single)) = (class, &single) else {
             assert!(class.is_none() && single.is_none(), "there is a state at {time}, or there is none");
             continue;
@@ -120,21 +126,21 @@ pub(crate) fn compare(
             let truth = read_all(&mut copy);
             assert!(sectors(history, class) == truth, "{} is not what is there at {time}", class.id);
             assert!(sectors(history, single) == truth, "{} is not what is there", single.id);
-            if request.what == What::Drive {
+            if request.model == CrashModel::Drive {
                 assert!(
                     is_allowed(history, single),
                     "{} is not allowed: {}",
                     single.id,
-                    told(history, single)
+                    describe_losses(history, single)
                 );
             }
         }
     }
 }
 
-/// The writes of what is lost, in words, and those that overlap them.
-pub(crate) fn told(history: &History, state: &CrashState) -> String {
-    let told = |piece: &outlast_torture::Piece| {
+/// Describes the lost writes of a state, and those that overlap them.
+pub(crate) fn describe_losses(history: &CommandHistory, state: &CrashState) -> String {
+    let describe = |piece: &outlast_torture::WritePiece| {
         let overlaps =
             history.writes.iter().enumerate().filter(|(_, write)| write.range().contains(&piece.lba));
         let lines = overlaps.map(|(number, write)| {
@@ -150,5 +156,5 @@ pub(crate) fn told(history: &History, state: &CrashState) -> String {
         });
         format!("{piece:?}:\n{}", lines.collect::<String>())
     };
-    format!("cut {}\n{}", state.cut, state.lost.iter().map(told).collect::<String>())
+    format!("cut {}\n{}", state.cut, state.lost.iter().map(describe).collect::<String>())
 }

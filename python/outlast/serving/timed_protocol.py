@@ -1,7 +1,7 @@
-"""Connections that say what they want within a time: uvicorn itself waits for ever for the rest of a request.
+"""HTTP connections with a time limit for each request: uvicorn itself waits for ever for the end of a request.
 
-Anybody on this computer may connect, without a token. So a connection that has not said all of its request is closed
-after a while, and when there are too many, the one that has been at it longest makes room for the next.
+Any user of this computer may connect, without a token. So a connection with an unfinished request is closed after a
+while, and when there are too many, the one that has taken longest makes room for the next.
 """
 
 from __future__ import annotations
@@ -13,52 +13,52 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 REQUEST_S = 10.0
-"""How long a request may take to come, head and body together, however it is cut into pieces."""
+"""Time in which a request must arrive, head and body together, however it is divided."""
 
 
-class Hurried(H11Protocol):
+class TimedProtocol(H11Protocol):
     """A connection of uvicorn's with a time limit for each request. The event loop is its only clock."""
 
     _limit: asyncio.TimerHandle | None = None
     since = 0.0
-    """When the request that is coming began, by the loop's clock."""
+    """Start of the unfinished request, by the loop's clock."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected, and has said nothing yet."""
+        """Handles a new connection."""
         super().connection_made(transport)
         self._make_room()
-        self._look()
+        self._update_limit()
 
     def data_received(self, data: bytes) -> None:
-        """More of a request has come."""
+        """Handles a part of a request."""
         super().data_received(data)
-        self._look()
+        self._update_limit()
 
     def on_response_complete(self) -> None:
-        """The answer has left; the next request may have begun."""
+        """Handles the end of a response; the next request may have begun."""
         super().on_response_complete()
-        self._look()
+        self._update_limit()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has gone."""
-        self._is_coming(False)
+        """Handles the loss of the connection."""
+        self._set_awaited(False)
         super().connection_lost(exc)
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether a request has begun, or the first one is waited for, and has not come to its end."""
+        """True while a request is incomplete, or the first one is awaited."""
         if self.conn.their_state is h11.IDLE:
             return self.cycle is None or bool(self.conn.trailing_data[0])
         return self.conn.their_state is h11.SEND_BODY
 
-    def _look(self) -> None:
-        self._is_coming(self.is_unfinished and not self.transport.is_closing())
+    def _update_limit(self) -> None:
+        self._set_awaited(self.is_unfinished and not self.transport.is_closing())
 
-    def _is_coming(self, is_coming: bool) -> None:
-        if is_coming and self._limit is None:
+    def _set_awaited(self, is_awaited: bool) -> None:
+        if is_awaited and self._limit is None:
             self.since = self.loop.time()
             self._limit = self.loop.call_later(REQUEST_S, self._drop)
-        elif not is_coming and self._limit is not None:
+        elif not is_awaited and self._limit is not None:
             self._limit.cancel()
             self._limit = None
 
@@ -70,6 +70,6 @@ class Hurried(H11Protocol):
         others: list[Any] = [each for each in self.connections if each is not self]
         if self.limit_concurrency is None or len(others) + 1 < self.limit_concurrency:
             return
-        unfinished = [each for each in others if isinstance(each, Hurried) and each.is_unfinished]
+        unfinished = [each for each in others if isinstance(each, TimedProtocol) and each.is_unfinished]
         if unfinished:
             min(unfinished, key=lambda each: each.since)._drop()

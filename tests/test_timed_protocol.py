@@ -11,7 +11,7 @@ uvicorn = pytest.importorskip("uvicorn")
 
 from uvicorn.server import ServerState  # noqa: E402
 
-from outlast.serving.hurried import REQUEST_S, Hurried  # noqa: E402
+from outlast.serving.timed_protocol import REQUEST_S, TimedProtocol  # noqa: E402
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -107,9 +107,9 @@ class Place:
         self.config = uvicorn.Config(nothing, limit_concurrency=most, **how)
         self.config.load()
 
-    def connect(self) -> tuple[Hurried, Transport]:
+    def connect(self) -> tuple[TimedProtocol, Transport]:
         """A new connection."""
-        made, socket = Hurried(self.config, self.state, {}, _loop=self.loop), Transport()  # type: ignore[arg-type]
+        made, socket = TimedProtocol(self.config, self.state, {}, _loop=self.loop), Transport()  # type: ignore[arg-type]
         made.connection_made(socket)  # type: ignore[arg-type]
         return made, socket
 

@@ -1,4 +1,4 @@
-"""A command that is served for: it ends before the server does, and if not, with it."""
+"""A shell command that a server runs for: it ends before the server, or is ended with it."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 PATIENCE_S = 5.0
-"""How long a command may take to end when it was asked to, before it is killed."""
+"""Time that a command may take to end after SIGTERM, before it is killed."""
 LOOK_S = 0.02
 
 
-class Captive:
-    """A shell with all that it starts: a process group, so that all of it can be told to end.
+class ServedCommand:
+    """A shell with all that it starts, in one process group, so that all of it can be ended.
 
-    On a terminal it is in the foreground meanwhile, so that it may read what is typed and Ctrl-C reaches it.
+    On a terminal the group is in the foreground, so that it can read input and gets Ctrl-C.
     """
 
     def __init__(self, command: str, env: Mapping[str, str]) -> None:
         self._terminal = _terminal()
-        self._own = os.getpgrp()
+        self._server_group = os.getpgrp()
         self._code: int | None = None
         self._process = subprocess.Popen(["/bin/sh", "-c", command], env=os.environ | env, process_group=0)
         self._to_front(self._process.pid)
 
     def has_ended(self) -> bool:
-        """Whether the shell has; what it has left running in the background may still run."""
+        """True if the shell has ended; its background processes may still run."""
         self._follow_stop()
         return self._process.poll() is not None
 
     def _follow_stop(self) -> None:
-        """When it is stopped from the terminal (Ctrl-Z), so is this process, for the user's shell to take over."""
+        """Stops this process with the command on Ctrl-Z, so that the user's shell takes over the terminal."""
         if self._terminal is None or self._process.returncode is not None:
             return
         with suppress(ChildProcessError):
             if os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG) is not None:
-                self._to_front(self._own)
+                self._to_front(self._server_group)
                 os.kill(os.getpid(), signal.SIGSTOP)
                 self._to_front(self._process.pid)
                 self._signal(signal.SIGCONT)
 
     def end(self, patience_s: float = PATIENCE_S, clock: Callable[[], float] = time.monotonic) -> int:
-        """Asks all of it to end, by SIGTERM and then by SIGKILL; its exit code, as a shell gives it."""
+        """Ends all processes, by SIGTERM and then by SIGKILL; returns the exit code as a shell reports it."""
         if self._code is not None:
             return self._code
         limit = clock() + patience_s
         self._signal(signal.SIGTERM)
-        # Of stopped processes, only those that go on hear of it.
+        # A stopped process handles SIGTERM only after it is continued.
         self._signal(signal.SIGCONT)
-        while self._is_there() and clock() < limit:
+        while self._is_running() and clock() < limit:
             time.sleep(LOOK_S)
         self._signal(signal.SIGKILL)
         code = self._process.wait()
-        self._to_front(self._own)
+        self._to_front(self._server_group)
         self._code = code if code >= 0 else 128 - code
         return self._code
 
@@ -63,7 +63,7 @@ class Captive:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
-    def _is_there(self) -> bool:
+    def _is_running(self) -> bool:
         self._process.poll()
         try:
             os.killpg(self._process.pid, 0)
@@ -76,7 +76,7 @@ class Captive:
     def _to_front(self, group: int) -> None:
         if self._terminal is None:
             return
-        # A process of the background that changes the foreground is stopped, unless it does not care.
+        # A background process that changes the foreground group is stopped by SIGTTOU unless it ignores it.
         before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         try:
             with suppress(OSError):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import call
-from outlast.serving.captive import Captive
+from outlast.serving.shell import ServedCommand
 from patience import eventually
 from served import SMALL
 
@@ -28,7 +28,7 @@ def wait_for(file: Path) -> str:
 
 
 def test_all_that_a_command_has_started_ends_with_it(tmp_path: Path) -> None:
-    captive = Captive(
+    captive = ServedCommand(
         'sleep 777 & echo $! > pid.new; mv pid.new "$place"; sleep 778; echo done', {"place": str(tmp_path / "pid")}
     )
     pid = wait_for(tmp_path / "pid")
@@ -39,7 +39,7 @@ def test_all_that_a_command_has_started_ends_with_it(tmp_path: Path) -> None:
 
 def test_who_does_not_end_when_asked_is_killed(tmp_path: Path) -> None:
     deaf = 'trap \'\' TERM; sh -c \'echo $$ > "$place.new"; mv "$place.new" "$place"; while :; do sleep 1; done\''
-    captive = Captive(deaf, {"place": str(tmp_path / "pid")})
+    captive = ServedCommand(deaf, {"place": str(tmp_path / "pid")})
     pid = wait_for(tmp_path / "pid")
     # Patience that is over at once: no test waits for it.
     ticks = iter(range(0, 1000, 10))
@@ -48,7 +48,7 @@ def test_who_does_not_end_when_asked_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_stopped_command_ends_as_well(tmp_path: Path) -> None:
-    captive = Captive(
+    captive = ServedCommand(
         'echo $$ > pid.new; mv pid.new "$place"; kill -STOP $$; sleep 777', {"place": str(tmp_path / "pid")}
     )
     pid = wait_for(tmp_path / "pid")
@@ -57,7 +57,7 @@ def test_a_stopped_command_ends_as_well(tmp_path: Path) -> None:
 
 
 def test_a_command_that_ends_by_itself_gives_its_code() -> None:
-    captive = Captive("exit 7", {})
+    captive = ServedCommand("exit 7", {})
     assert eventually(captive.has_ended)
     assert captive.end() == 7
 

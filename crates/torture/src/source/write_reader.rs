@@ -1,18 +1,18 @@
-//! The bytes of a write, from wherever they are.
+//! A reader of the bytes of one write.
 
-use crate::history::{History, WriteId};
+use crate::history::{CommandHistory, WriteId};
 use outlast_units::SECTOR_BYTES;
 use std::io::{self, Read};
 
-/// Reads the bytes of a write.
-pub(super) fn copy_of(history: &History, id: WriteId) -> impl Read {
+/// A reader of the bytes of write `id`.
+pub(super) fn write_reader(history: &CommandHistory, id: WriteId) -> impl Read {
     let write = &history.writes[id.0 as usize];
-    Bytes { history, id, lba: write.lba.0, left: write.sectors, buffer: Vec::new(), at: 0 }
+    WriteReader { history, id, lba: write.lba.0, left: write.sectors, buffer: Vec::new(), at: 0 }
 }
 
-/// The bytes of a write.
-struct Bytes<'a> {
-    history: &'a History,
+/// Bytes of a write, read in steps.
+struct WriteReader<'a> {
+    history: &'a CommandHistory,
     id: WriteId,
     lba: u64,
     left: u32,
@@ -20,9 +20,9 @@ struct Bytes<'a> {
     at: usize,
 }
 
-impl Read for Bytes<'_> {
+impl Read for WriteReader<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        /// Sectors read at once.
+        /// Sectors read at once: 1 MiB.
         const STEP: u32 = 2048;
         if self.at == self.buffer.len() {
             let count = self.left.min(STEP);

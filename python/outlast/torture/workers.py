@@ -1,4 +1,4 @@
-"""Threads that check states, each with a worker of its own, which stays for all of them."""
+"""Threads that check states, each with a trial environment of its own that serves all its states."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 LOOK_S = 0.2
-"""Between two looks at signals while nothing ends."""
+"""Interval between two checks for signals while no item ends."""
 
 
 class _NoMore:
-    """There are no more items."""
+    """Sentinel of an exhausted iterator."""
 
 
 _NO_MORE = _NoMore()
 
 
-def _swapped(do: Callable[[Trial, T], R], item: T, trial: Trial) -> R:
+def _with_item(do: Callable[[Trial, T], R], item: T, trial: Trial) -> R:
     return do(trial, item)
 
 
-class Crew:
-    """Hands out work as workers become free; to be used in `with`."""
+class TrialWorkers:
+    """Hands out items to threads as they become free; to be used in `with`."""
 
     def __init__(self, trials: Trials, jobs: int) -> None:
         self._trials = trials
@@ -51,15 +51,15 @@ class Crew:
             self._todo.put(None)
         for thread in self._threads:
             thread.join()
-        # What a worker could not put away afterwards; an error that ends everything goes first.
+        # Errors of a worker's own cleanup; an error that ended the block takes precedence.
         while error is None and not self._done.empty():
-            if (left := self._done.get()[1]) is not None:
-                raise left
+            if (failure := self._done.get()[1]) is not None:
+                raise failure
 
     def _work(self) -> None:
         try:
             with self._trials() as trial:
-                # A name space of mounts that is made while another worker has something mounted would hold on to it.
+                # All namespaces are made before the first mount: a later one would keep mounts of other workers busy.
                 self._ready.wait()
                 while (do := self._todo.get()) is not None:
                     try:
@@ -67,28 +67,31 @@ class Crew:
                     except Exception as error:
                         self._done.put((None, error))
         except threading.BrokenBarrierError:
-            pass  # another worker could not begin, and says why
+            pass  # another worker could not start, and reports why
         except Exception as error:
-            # There is no worker: whoever waits for an answer is told why.
+            # The worker could not start or end: the consumer of results raises its error.
             self._done.put((None, error))
             self._ready.abort()
 
-    def each(
+    def map_items(
         self, items: Iterable[T], do: Callable[[Trial, T], R], go_on: Callable[[], bool] = lambda: True
     ) -> Iterator[R]:
-        """What `do` gives of each item, as it comes; an error ends it. No new item is begun once `go_on` says no."""
+        """Yields the result of `do` for each item, in order of completion; an error ends it.
+
+        No item is started after `go_on` has returned false.
+        """
         waiting, begun, is_over, is_stopped = iter(items), 0, False, False
         while True:
             if not is_stopped and not go_on():
                 is_over = is_stopped = True
                 begun -= self._withdraw()
-            # One item waits beside each that is under way, so that no worker does.
+            # One more item is queued for each under way, so that no worker has to wait.
             while not is_over and begun < 2 * len(self._threads):
                 item = next(waiting, _NO_MORE)
                 if isinstance(item, _NoMore):
                     is_over = True
                     break
-                self._todo.put(partial(_swapped, do, item))
+                self._todo.put(partial(_with_item, do, item))
                 begun += 1
             if not begun:
                 return
@@ -103,7 +106,7 @@ class Crew:
             yield answer
 
     def _withdraw(self) -> int:
-        """Takes back what nobody has begun, and says how much that was."""
+        """Takes back the items that no worker has started; returns their number."""
         count = 0
         try:
             while True:
