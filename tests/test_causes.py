@@ -40,8 +40,8 @@ def test_every_cause_is_wherever_causes_are() -> None:
     assert set(series) == columns
     for cause in causes.PROGRAMS:
         assert f"{cause.name}_units" in columns
-        assert figures.known(f"flash.by_cause.{cause.name}_programs")
-        assert figures.known(f"write_amplification.{cause.name}") == (cause.name != "host")
+        assert figures.is_figure(f"flash.by_cause.{cause.name}_programs")
+        assert figures.is_figure(f"write_amplification.{cause.name}") == (cause.name != "host")
         assert (cause.name in causes.AMPLIFICATION) == (cause.name != "host")
         assert CAUSES[cause.group][0] == cause.label
         # One byte of it is shown as one byte of its group.
@@ -49,7 +49,7 @@ def test_every_cause_is_wherever_causes_are() -> None:
         assert parts == dict.fromkeys(parts, 0.0) | {"host": 1.0, cause.group: 1.0}
     for name in causes.READS:
         assert name in columns
-        assert figures.known(f"flash.by_cause.{name}")
+        assert figures.is_figure(f"flash.by_cause.{name}")
 
 
 def test_a_run_without_writes_has_every_key(tiny: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 import outlast
 from conftest import ROOT, call
 from drives import ARRAY
-from outlast.serving import places
+from outlast.serving import sockets
 from outlast.serving.client import Client, path_of
 from outlast.serving.control import LONGEST_REQUEST, MOST_CLIENTS, Control
 from outlast.serving.web import POSTS
@@ -61,7 +61,7 @@ def asked(served: outlast.Served, method: str, path: str, body: Any = None, **he
 
 
 def test_the_socket_is_for_its_owner_alone(served: outlast.Served) -> None:
-    assert served.control == places.socket_of(NAME)
+    assert served.control == sockets.socket_path(NAME)
     found = served.control.stat()
     assert stat.S_ISSOCK(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o600
     assert stat.S_IMODE(served.control.parent.stat().st_mode) == 0o700
@@ -116,8 +116,8 @@ def test_a_name_is_used_once_and_what_a_dead_server_left_is_replaced(served: out
             return text
 
     with pytest.raises(outlast.ControlError, match="a server of that name runs already"):
-        Control(Deaf(), places.socket_of(NAME))
-    left = places.socket_of("left")
+        Control(Deaf(), sockets.socket_path(NAME))
+    left = sockets.socket_path("left")
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(left))
     assert left.exists()
@@ -130,7 +130,7 @@ def test_a_name_is_used_once_and_what_a_dead_server_left_is_replaced(served: out
     assert not left.exists()
     for name in ("", "a/b", "..", "x" * 65):
         with pytest.raises(outlast.ControlError, match="name"):
-            places.socket_of(name)
+            sockets.socket_path(name)
 
 
 def test_a_folder_that_others_can_enter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_a_folder_that_others_can_enter_is_refused(tmp_path: Path, monkeypatch: 
     (tmp_path / "outlast").mkdir(mode=0o755)
     (tmp_path / "outlast").chmod(0o755)
     with pytest.raises(outlast.ControlError, match="nobody else can enter"):
-        places.socket_of("mine")
+        sockets.socket_path("mine")
 
 
 def test_the_command_is_a_thin_client(served: outlast.Served) -> None:

@@ -192,7 +192,7 @@ def test_every_figure_is_documented_and_no_other(
     # What is absent in one result and a group of figures in the other.
     real = {name for name in real if not any(other.startswith(f"{name}.") for other in real)}
     # Worked out from the others, where the flash has a rating.
-    worn = endurance.of(summary_of(array_result))
+    worn = endurance.endurance_of(summary_of(array_result))
     assert worn is not None
     real |= {f"endurance.{name}" for name in worn.figures()}
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text()

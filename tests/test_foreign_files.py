@@ -18,7 +18,7 @@ from conftest import TINY, call
 from disturbed import EXAMPLES, MANY, disturb
 from outlast import cli, foreign
 from outlast.fio import Measured
-from outlast.points.job import Job, kept
+from outlast.points.job import Job, stored_record
 from outlast.sweeps import spec as sweep_spec
 from outlast.torture.results import verdict_of
 
@@ -159,7 +159,7 @@ def test_any_record_of_a_point_is_taken_or_made_again(tmp_path: Path, sweep_resu
     file = next((sweep_result / "points").glob("*.json"))
     whole = json.loads(file.read_text())
     own = Job(whole["scenario"], whole["key"])
-    assert kept(own, sweep_result / "points") == whole
+    assert stored_record(own, sweep_result / "points") == whole
 
     @MANY
     @given(st.data())
@@ -167,7 +167,7 @@ def test_any_record_of_a_point_is_taken_or_made_again(tmp_path: Path, sweep_resu
         record = copy.deepcopy(whole)
         disturb(data, record)
         (tmp_path / file.name).write_text(json.dumps(record))
-        found = kept(own, tmp_path)
+        found = stored_record(own, tmp_path)
         assert found is None or found == record
 
     reads()

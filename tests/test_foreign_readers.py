@@ -25,7 +25,7 @@ OWN = {
     "serving/live.py": "of the simulator",
     "serving/web.py": "of the simulator",
     "cli/serve.py": "of the simulator",
-    "torture/afterwards.py": "of the process that started it",
+    "torture/cleanup.py": "of the process that started it",
     "torture/check.py": "of the simulator",
     "torture/guest_machine.py": "of the agent that it started in the guest, and of QEMU",
     "torture/open.py": "of the simulator",

@@ -71,7 +71,7 @@ def test_a_repair_that_did_not_end_makes_no_title() -> None:
 
 def test_names_are_escaped_in_what_was_found() -> None:
     runs = [sample_result(), changed(("throughput", "iops"), 1.0)]
-    assert "<i>" not in differences.found(runs, ["<i>", "b"])
+    assert "<i>" not in differences.differences_list(runs, ["<i>", "b"])
 
 
 def test_signs_are_minus_signs_and_no_change_is_said() -> None:

@@ -27,7 +27,7 @@ from test_report_parts import rated
 def test_wear_that_is_already_there_is_taken_off(worn: float, left: float | None) -> None:
     summary = rated(5000)
     summary["wear"]["mean_pe"] = worn
-    own = endurance.of(summary)
+    own = endurance.endurance_of(summary)
     assert own is not None
     assert own.left_bytes == (None if left is None else pytest.approx(left * own.tbw_bytes))
     said, table = endured.sentence(summary), endured.table(summary)

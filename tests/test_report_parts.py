@@ -89,7 +89,7 @@ def rated(cycles: int | None, chip: str | None = None) -> dict[str, Any]:
 
 def test_endurance_is_the_closed_form_of_the_glossary() -> None:
     summary = rated(3000)
-    own = endurance.of(summary)
+    own = endurance.endurance_of(summary)
     assert own is not None
     # What the flash programs in its life, by what it programs for each byte of the host.
     assert own.tbw_bytes * summary["write_amplification"]["total"] == pytest.approx(
@@ -102,15 +102,15 @@ def test_endurance_is_the_closed_form_of_the_glossary() -> None:
 
 def test_a_chips_end_of_life_is_its_rating_and_no_rating_is_no_endurance() -> None:
     known = models.chips()["tlc-72-layer"]
-    own = endurance.of(rated(None, "tlc-72-layer"))
+    own = endurance.endurance_of(rated(None, "tlc-72-layer"))
     assert own is not None
     assert own.rated_cycles == known.end_of_life_cycles
     assert known.source in own.source
-    assert endurance.of(rated(None)) is None
-    assert endurance.of(rated(None, "mine.csv")) is None
+    assert endurance.endurance_of(rated(None)) is None
+    assert endurance.endurance_of(rated(None, "mine.csv")) is None
     written_nothing = rated(3000)
     written_nothing["write_amplification"]["total"] = None
-    assert endurance.of(written_nothing) is None
+    assert endurance.endurance_of(written_nothing) is None
 
 
 def test_endurance_is_where_it_is_known(tiny: Path) -> None:
@@ -119,7 +119,7 @@ def test_endurance_is_where_it_is_known(tiny: Path) -> None:
     assert "drive writes a day" in page
     assert "device.defects.endurance of the scenario" in page
     assert "DWPD" in render([result, result])
-    assert figures.flat(result.summary)["endurance.dwpd"] == endurance.of(result.summary).dwpd  # type: ignore[union-attr]
+    assert figures.flat(result.summary)["endurance.dwpd"] == endurance.endurance_of(result.summary).dwpd  # type: ignore[union-attr]
     without = outlast.run(tiny)
     assert "DWPD" not in render([without])
     assert "endurance.dwpd" not in figures.flat(without.summary)

@@ -83,9 +83,9 @@ def test_measurements_are_cited_whole() -> None:
         assert all(own[f"{op}50"] <= own[f"{op}99"] for own in loads for op in "rw")
         # What is asked for is reached until the drive is saturated.
         for own in loads:
-            assert own["writes"] <= 1.02 * latency.asked(own["rate"])
-            if latency.asked(own["rate"]) < 0.95 * measured.most(drive.name):
-                assert own["writes"] > 0.98 * latency.asked(own["rate"])
+            assert own["writes"] <= 1.02 * latency.requested_rate(own["rate"])
+            if latency.requested_rate(own["rate"]) < 0.95 * measured.most(drive.name):
+                assert own["writes"] > 0.98 * latency.requested_rate(own["rate"])
     counted = [own for own in measured.writes(MAX.name) if own["how"] == "counted"]
     assert [own["gib"] for own in counted] == [372.6, 447, 521.7, 596, 670.6, 745.2]
 
@@ -146,7 +146,7 @@ def test_rates_of_the_threads_sum_to_the_load() -> None:
 
 
 def curve(drive: common.Drive) -> list[Point]:
-    return [{"asked": latency.asked(own["rate"])} | own for own in measured.loads(drive.name)]
+    return [{"asked": latency.requested_rate(own["rate"])} | own for own in measured.loads(drive.name)]
 
 
 def test_the_shapes_of_the_measured_curves() -> None:

@@ -567,8 +567,8 @@ def test_every_documented_figure_can_be_asked_for_and_no_other() -> None:
     }
     # A figure that is new, or has another unit, goes into python/outlast/sweeps/figures.txt: name, tab, unit.
     assert figures.units() == documented
-    assert figures.known("array.wear[3].mean_pe")
-    assert not figures.known("array.wear.mean_pe")
+    assert figures.is_figure("array.wear[3].mean_pe")
+    assert not figures.is_figure("array.wear.mean_pe")
     assert figures.unit("latency_us.trim.p99_9") == "µs"
 
 
@@ -586,7 +586,7 @@ RATED = {"device.defects.endurance": 3000, "run.causes": True, "run.utilisation"
 def test_a_sweep_has_every_figure_that_a_single_run_has(spec: dict[str, Any], tiny: Path, tmp_path: Path) -> None:
     single = outlast.run(tiny, RATED | {"workload.synthetic.duration": "200ms"})
     own = figures.flat(single.summary)
-    listed = [name for name in own if figures.known(name)]
+    listed = [name for name in own if figures.is_figure(name)]
     assert len(listed) > 150
     assert {
         "endurance.dwpd",

@@ -74,8 +74,8 @@ def test_no_plain_file_is_left_when_the_process_is_killed(tmp_path: Path) -> Non
 def test_a_check_that_had_just_begun_ends_with_the_process(tmp_path: Path) -> None:
     """Killed after the check has begun, and before its group is known to whoever is to end it."""
     program = (
-        "import os, signal, subprocess; from outlast.torture import afterwards\n"
-        "with afterwards.place() as folder:\n"
+        "import os, signal, subprocess; from outlast.torture import cleanup\n"
+        "with cleanup.temporary_folder() as folder:\n"
         "    own = os.environ | {'OUTLAST_DEVICE': f'{folder}/drive'}\n"
         "    check = subprocess.Popen(['sleep', '84'], env=own, start_new_session=True)\n"
         f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(check.pid))\n"

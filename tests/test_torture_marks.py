@@ -16,14 +16,14 @@ class Loud:
     """A recorder that keeps what it is told, and answers late: a mark is to be recorded before it is answered."""
 
     def __init__(self, delay: float = 0) -> None:
-        self.asked: list[str] = []
+        self.request: list[str] = []
         self._delay = delay
 
     def note(self, mark: str) -> None:
         time.sleep(self._delay)
         if mark == "refuse":
             raise RefusedError("not now")
-        self.asked.append(mark)
+        self.request.append(mark)
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def test_marks_are_answered_when_they_are_recorded(tmp_path: Path) -> None:
             sender.bind("")
             sender.connect(env["OUTLAST_MARK_SOCKET"])
             sender.send(b"commit 1\n")
-            assert sender.recv(100) == b"ok" and server.asked == ["commit 1"]
+            assert sender.recv(100) == b"ok" and server.request == ["commit 1"]
             for bad, why in (
                 (b"", "0 bytes"),
                 (b"x" * 4097, "must be 1 to 4096"),
@@ -55,9 +55,9 @@ def test_marks_are_answered_when_they_are_recorded(tmp_path: Path) -> None:
                 assert told[-1] == f"mark refused: {answer.removeprefix('error: ')}"
         lines = int(env["OUTLAST_MARK_FD"])
         os.write(lines, b"commit 2\ncommit ")
-        assert os.read(lines, 10) == b"\n" and server.asked == ["commit 1", "commit 2"]
+        assert os.read(lines, 10) == b"\n" and server.request == ["commit 1", "commit 2"]
         os.write(lines, b"3\noutlast:begin\n")
-        assert os.read(lines, 1) + os.read(lines, 2) == b"\n!\n" and server.asked[2:] == ["commit 3"]
+        assert os.read(lines, 1) + os.read(lines, 2) == b"\n!\n" and server.request[2:] == ["commit 3"]
         os.write(lines, b"y" * 5000)
         assert os.read(lines, 2) == b"!\n"
 
@@ -70,4 +70,4 @@ def test_marks_sent_without_waiting_are_recorded_before_the_end(tmp_path: Path) 
             for number in range(20):
                 sender.sendto(b"%d" % number, env["OUTLAST_MARK_SOCKET"])
         os.write(int(env["OUTLAST_MARK_FD"]), b"last\n")
-    assert server.asked == [*map(str, range(20)), "last"]
+    assert server.request == [*map(str, range(20)), "last"]

@@ -164,7 +164,7 @@ def test_a_worker_does_not_keep_the_device_of_a_state_that_was_mounted_when_it_b
             shell(worker, disk(path), fs, "true")
 
     def outer() -> None:
-        with loop.own_folder() as own, path.open("rb+") as file, device.of_file(file.fileno()) as source:
+        with loop.thread_resources() as own, path.open("rb+") as file, device.file_as_device(file.fileno()) as source:
             places.append(str(own.folder))
             linux.mount(source.path, own.folder / "mount", fs)
             in_threads(inner)

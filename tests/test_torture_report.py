@@ -18,8 +18,8 @@ from conftest import Outlast, call
 from ledgers import FUNCTION, record
 from outlast.report.figure import Figure
 from outlast.torture import summary
-from outlast.torture.asked import Asked
 from outlast.torture.check import check
+from outlast.torture.check_request import CheckRequest
 from outlast.torture.crash import State
 from outlast.torture.junit import junit
 from outlast.torture.page import page
@@ -79,8 +79,10 @@ def checked(tmp_path: Path, states: list[FakeState], complaint: str) -> Result:
     def function(state: State) -> str | None:
         return complaint if state.spans_ns else None
 
-    asked = Asked(run=tmp_path / "a & b", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",))
-    return check(FakeRecording(states), asked, in_process(function), "in process", lambda *_: None)
+    request = CheckRequest(
+        run=tmp_path / "a & b", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",)
+    )
+    return check(FakeRecording(states), request, in_process(function), "in process", lambda *_: None)
 
 
 NASTY = "\x00\x1b[31m<b>&amp;]]>\ud800\ufffe \N{SNOWMAN} [bold]"
@@ -195,15 +197,17 @@ def test_a_page_of_many_bad_instants_stays_small(tmp_path: Path) -> None:
 def test_the_summary_says_what_a_person_wants_to_know_first(tmp_path: Path) -> None:
     states = [FakeState("drive@1", "drive", spans_ns=[(0, 250)], lost=["4"]), FakeState("drive@2", "drive")]
     states[1] = FakeState("drive@2", "drive", spans_ns=[(250, 1000)])
-    asked = Asked(run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",))
-    result = check(FakeRecording(states), asked, in_process(lambda s: "no" if s.lost else None), "x", lambda *_: None)
+    request = CheckRequest(
+        run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",)
+    )
+    result = check(FakeRecording(states), request, in_process(lambda s: "no" if s.lost else None), "x", lambda *_: None)
     shown = shown_of(result)
     assert shown.startswith("1 bad of 2 states   ")
     assert "states/s" in shown
     assert "25.0 % (exact)" in shown
     assert "this drive is left in this state" in shown
     assert "write 4 is lost" in shown
-    assert f"again: {asked.reproduce('drive@1')}" in shown
+    assert f"again: {request.reproduce('drive@1')}" in shown
 
 
 def test_json_is_the_result(folder: Path) -> None:

@@ -41,15 +41,15 @@ def test_it_holds_for_checks_that_know_no_order(bad_sets: set[frozenset[int]], c
 
 
 def test_nothing_is_asked_twice_and_one_of_many_takes_few_checks() -> None:
-    asked: list[tuple[int, ...]] = []
+    request: list[tuple[int, ...]] = []
 
     def bad(lost: list[int]) -> bool:
-        asked.append(tuple(lost))
+        request.append(tuple(lost))
         return 700 in lost
 
     shrunk = ddmin(range(1000), bad)
     assert shrunk.kept == [700]
-    assert len(asked) == len(set(asked)) == shrunk.checks
+    assert len(request) == len(set(request)) == shrunk.checks
     assert shrunk.checks <= 2 * 10 + 1  # halves of a thousand, and nothing
 
 

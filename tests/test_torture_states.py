@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from outlast import errors
-from outlast.torture.asked import Asked
 from outlast.torture.check import check
+from outlast.torture.check_request import CheckRequest
 from outlast.torture.crash import State
 from outlast.torture.result import Result
 from outlast.torture.trial import Trial, in_process
@@ -26,9 +26,9 @@ def checked(made: list[FakeState], tmp_path: Path, bad: set[str], **more: Any) -
         seen.append(state.id)
         return state.id not in bad
 
-    asked = Asked(run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", **more)
+    request = CheckRequest(run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", **more)
     recording = FakeRecording(made)
-    return check(recording, asked, in_process(function), "in process", lambda *_: None), seen
+    return check(recording, request, in_process(function), "in process", lambda *_: None), seen
 
 
 def drive_states(count: int) -> list[FakeState]:
@@ -79,10 +79,10 @@ def test_failures_that_look_different_are_each_made_smaller(tmp_path: Path) -> N
     def function(state: State) -> str | None:
         return "bad" if needed <= set(state.lost) else None
 
-    asked = Asked(
+    request = CheckRequest(
         run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=3
     )
-    result = check(FakeRecording(states), asked, in_process(function), "in process", lambda *_: None)
+    result = check(FakeRecording(states), request, in_process(function), "in process", lambda *_: None)
     [failure] = result.failures
     assert (failure.smallest.state, failure.minimal) == ("lost@3-2,5", True)
     assert [each["write"] for each in failure.smallest.witness] == [2, 5]
@@ -100,9 +100,9 @@ def test_a_worker_that_cannot_begin_or_end_is_told_of(when: str, tmp_path: Path)
         raise errors.TortureError("it cannot be unmounted")
 
     run, out = tmp_path / "run", tmp_path / "out"
-    asked = Asked(run=run, out=out, command=[], in_process="a.py:f", models=("drive",), jobs=3)
+    request = CheckRequest(run=run, out=out, command=[], in_process="a.py:f", models=("drive",), jobs=3)
     with pytest.raises(errors.TortureError, match=r"no loop device|cannot be unmounted"):
-        check(FakeRecording(drive_states(4)), asked, trials, "in process", lambda *_: None)
+        check(FakeRecording(drive_states(4)), request, trials, "in process", lambda *_: None)
 
 
 def test_an_error_of_a_worker_ends_the_check(tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_an_error_of_a_worker_ends_the_check(tmp_path: Path) -> None:
             raise errors.TortureError("the recording cannot be read")
 
     states = [Broken("drive@1", "drive", spans_ns=[(0, 1000)], refused="it is broken")]
-    asked = Asked(
+    request = CheckRequest(
         run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=2
     )
     with pytest.raises(errors.TortureError, match="cannot be read"):
-        check(FakeRecording(list(states)), asked, in_process(function), "in process", lambda *_: None)
+        check(FakeRecording(list(states)), request, in_process(function), "in process", lambda *_: None)

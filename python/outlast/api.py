@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from outlast.policies import Maker, Policies
     from outlast.requests import RequestLog
     from outlast.result import Result
-    from outlast.serving.keeping import More
+    from outlast.serving.options import ServeOptions
     from outlast.setting import Setting
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any] | Text
@@ -81,9 +81,9 @@ def whole(
     settings: list[tuple[str, str]] = []
     makers: dict[str, Maker] = {}
     if policies:
-        from outlast.policies import given
+        from outlast.policies import policy_settings
 
-        settings, makers = given(policies)
+        settings, makers = policy_settings(policies)
     return layers(scenario), [*override_list(overrides), *settings], makers
 
 
@@ -242,7 +242,7 @@ def start_server(
     speed: float | None = 1.0,
     spin: bool = False,
     export: str | None = None,
-    **more: Unpack[More],
+    **more: Unpack[ServeOptions],
 ) -> _core.Server:
     """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
 

@@ -48,7 +48,7 @@ def rating(summary: Mapping[str, Any]) -> tuple[float, str] | None:
     return None if chip is None else (float(chip.end_of_life_cycles), f"chip {chip.name}: {chip.source}")
 
 
-def of(summary: Mapping[str, Any]) -> Endurance | None:
+def endurance_of(summary: Mapping[str, Any]) -> Endurance | None:
     """The endurance of a result; `None` where no rating is known, or where the host wrote nothing."""
     total = (summary.get("write_amplification") or {}).get("total")
     device = summary.get("device") or {}

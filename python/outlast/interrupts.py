@@ -1,12 +1,12 @@
 """Ctrl-C and SIGTERM, from the first moment of the program to its last.
 
-Until a command has something to lose, a signal ends the program at once, with one line and no traceback. While a run is
-under way it only leaves word: the run asks for it about ten times a second, stops, and keeps what it measured. Commands
-that clean up behind themselves are told by a `KeyboardInterrupt`, once.
+Until a command has something to lose, a signal ends the program at once, with one line and no traceback. During a run
+a signal is only counted: the run reads the count about ten times a second, stops, and keeps its measurements. Commands
+that clean up get one `KeyboardInterrupt`.
 
 This module is imported before all others and therefore imports next to nothing.
 
-During a run the handler never raises: it sets a flag, which the run's progress function reads. Cleaning up is not
+During a run the handler never raises: it counts, and the run's progress function reads the count. Cleaning up is not
 interrupted again. Results are written (`output`) before reports are drawn, and inputs that can be read only once
 (pipes, standard input) are read in `inputs`.
 """
@@ -22,15 +22,20 @@ if TYPE_CHECKING:
 
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
-_QUIT, _LEAVE_WORD, _RAISE = "quit", "leave word", "raise"
+_QUIT, _COUNT, _RAISE = "quit", "count", "raise"
 
 
-class _State:
-    """What the program is doing, and what it was asked."""
+class _SignalHandling:
+    """Reaction to a signal, the signals received, and the state of the disk that the last line reports."""
 
-    mode = _QUIT
-    asked: list[int] = []  # noqa: RUF012 - there is one program, and one state of it
-    truth = "nothing was written"
+    def __init__(self) -> None:
+        self.mode = _QUIT
+        self.received: list[int] = []
+        self.disk_state = "nothing was written"
+
+
+_handling = _SignalHandling()
+"""Signals concern the process, so there is one of it."""
 
 
 def install() -> None:
@@ -40,78 +45,81 @@ def install() -> None:
 
 
 def _handle(number: int, _: FrameType | None) -> None:
-    _State.asked.append(number)
-    if _State.mode == _QUIT:
+    _handling.received.append(number)
+    if _handling.mode == _QUIT:
         _quit(number)
-    if _State.mode == _RAISE:
-        _State.mode = _LEAVE_WORD  # a second signal must not break into the cleaning up
+    if _handling.mode == _RAISE:
+        _handling.mode = _COUNT  # a second signal must not break into the cleaning up
         raise KeyboardInterrupt
 
 
 def _quit(number: int) -> None:
     try:
-        os.write(2, f"error: stopped by {_NAMES[signal.Signals(number)]}; {_State.truth}\n".encode())
+        os.write(2, f"error: stopped by {_NAMES[signal.Signals(number)]}; {_handling.disk_state}\n".encode())
     except OSError:
         pass
     finally:
         os._exit(128 + number)
 
 
-def keep() -> None:
-    """From now on a signal only leaves word, for `asked` to tell."""
-    _State.mode = _LEAVE_WORD
+def defer_signals() -> None:
+    """From now on signals are only counted; see `stop_requests`."""
+    _handling.mode = _COUNT
 
 
-def raising() -> None:
-    """From now on the first signal raises `KeyboardInterrupt`, and later ones only leave word."""
-    _State.mode = _RAISE
-    if _State.asked:
-        _State.mode = _LEAVE_WORD
+def raise_on_signal() -> None:
+    """From now on the first signal raises `KeyboardInterrupt`, and later ones are only counted.
+
+    Raises at once if a signal has been counted before.
+    """
+    _handling.mode = _RAISE
+    if _handling.received:
+        _handling.mode = _COUNT
         raise KeyboardInterrupt
 
 
-class Deferred:
-    """While a file is being put in its place, a signal that would end the program at once waits until it is."""
+class DeferredQuit:
+    """Context in which a file is put in its place: a signal that would end the program ends it after the block."""
 
     def __enter__(self) -> None:
-        self._before = _State.mode
+        self._before = _handling.mode
         if self._before == _QUIT:
-            _State.mode = _LEAVE_WORD
+            _handling.mode = _COUNT
 
     def __exit__(self, *_: object) -> None:
         if self._before != _QUIT:
             return
-        _State.mode = _QUIT
-        if _State.asked:
-            _quit(_State.asked[0])
+        _handling.mode = _QUIT
+        if _handling.received:
+            _quit(_handling.received[0])
 
 
-def over() -> None:
-    """The program has done everything and only has to end: signals change nothing any more."""
+def ignore_signals() -> None:
+    """Ignores signals from now on: the program has done everything and only has to end."""
     for number in _NAMES:
         signal.signal(number, signal.SIG_IGN)
 
 
-def asked() -> int:
-    """How often the program was asked to stop."""
-    return len(_State.asked)
+def stop_requests() -> int:
+    """Number of signals received."""
+    return len(_handling.received)
 
 
-def by() -> str:
-    """What asked first."""
-    return _NAMES[signal.Signals(_State.asked[0])] if _State.asked else _NAMES[signal.SIGINT]
+def signal_name() -> str:
+    """Name of the first signal received; Ctrl-C if there was none."""
+    return _NAMES[signal.Signals(_handling.received[0])] if _handling.received else _NAMES[signal.SIGINT]
 
 
-def code() -> int:
-    """The exit code of a program that was stopped: 128 and the number of the signal."""
-    return 128 + (_State.asked[0] if _State.asked else signal.SIGINT)
+def exit_code() -> int:
+    """Exit code of a program that was stopped: 128 and the number of the first signal."""
+    return 128 + (_handling.received[0] if _handling.received else signal.SIGINT)
 
 
-def truth() -> str:
-    """What there is on the disk."""
-    return _State.truth
+def disk_state() -> str:
+    """Sentence about what has been written to the disk."""
+    return _handling.disk_state
 
 
-def written(what: str) -> None:
-    """Notes what there is on the disk, so that the last line before the end says what is true."""
-    _State.truth = f"{what} was written"
+def note_written(path: str) -> None:
+    """Records that `path` was written, for the line that reports a stop."""
+    _handling.disk_state = f"{path} was written"

@@ -64,7 +64,7 @@ class OutputFolder:
                 shutil.rmtree(displaced)
             else:
                 staging.rename(self.path)
-            interrupts.written(str(self.path))
+            interrupts.note_written(str(self.path))
         except OSError as error:
             raise cannot_write(self.path, error) from error
         finally:
@@ -113,7 +113,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
 @contextmanager
 def staged_file(path: Path) -> Iterator[Path]:
     """A file beside `path` that takes its place if the block ends well, and goes away otherwise."""
-    with interrupts.Deferred(), _staged(path) as staging:
+    with interrupts.DeferredQuit(), _staged(path) as staging:
         yield staging
 
 
@@ -131,7 +131,7 @@ def _staged(path: Path) -> Iterator[Path]:
         try:
             staging.chmod(0o666 & ~_umask())
             staging.replace(path)
-            interrupts.written(str(path))
+            interrupts.note_written(str(path))
         except OSError as error:
             raise cannot_write(path, error) from error
     finally:
@@ -148,7 +148,7 @@ def check_writable(path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: {ancestor} is not a folder")
     try:
         # A signal between the two would leave the trial behind.
-        with interrupts.Deferred():
+        with interrupts.DeferredQuit():
             Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
     except OSError as error:
         raise cannot_write(path, error) from error

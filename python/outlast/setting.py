@@ -54,7 +54,7 @@ def choices(setting: str) -> list[str]:
 
 def about(setting: str) -> str:
     """What the setting of that dotted name means, in a line or a few; empty of a name that is no setting's."""
-    return _said(_nodes().get(setting, {}))
+    return _description(_nodes().get(setting, {}))
 
 
 def below(setting: str) -> dict[str, Setting]:
@@ -157,17 +157,17 @@ def _word(value: Any) -> str:
 
 def _doc(node: Node) -> str:
     """What a setting means, its default, what it may be, and of a list of tables what each has."""
-    said = _said(node)
+    said = _description(node)
     lines = [said]
     if "default" in node and not isinstance(node["default"], dict) and "Default:" not in said:
         lines.append(f"Default: {json.dumps(node['default'], ensure_ascii=False)}.")
     named = _choices(node)
-    named += [(name, _said(inner)) for each in _alternatives(node) for name, inner in _items(each).items()]
+    named += [(name, _description(inner)) for each in _alternatives(node) for name, inner in _items(each).items()]
     lines += [f"- {word}: {meaning}" if meaning else f"- {word}" for word, meaning in named]
     return "\n".join(line for line in lines if line)
 
 
-def _said(node: Node) -> str:
+def _description(node: Node) -> str:
     said = next((each["description"] for each in _alternatives(node) if "description" in each), "")
     return " ".join(said.split())
 

@@ -35,10 +35,10 @@ faults: Setting
 - die: Die, counted over the drive: channel by channel, chip by chip.
 - force: For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array:
   whether it starts even though what a missing member held may come back wrong. Default: false.
-- kind: What breaks.
+- kind: Kind of the fault.
 - page: Page of the block.
 - plane: Plane of the die.
-- reads: How many sensings fail.
+- reads: Number of sensings that fail.
 - shorn: For kind `power`, where the buffer is not protected: of each mapping unit whose program operation was under
   way so much is new, the rest old, and the drive reports it as good: `"3/8"` and `"7/8"` have been seen. Nothing
   that a flush has covered is among them. Default: such units are passed over.
@@ -782,8 +782,8 @@ class DeviceReliability(Setting):
     - power-law: The power law that comes nearest to them: HRM's Equation 1.
     - exponential: The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell
       wear only.
-    - interpolate: What was measured, straight lines between, and the nearest rates that never fall where
-      measurements do.
+    - interpolate: The measured rates with straight lines between them; where measurements fall, the nearest rates
+      that never do.
     """
     initial: DeviceReliabilityInitial
     """State of the flash at the beginning of the run."""
@@ -1001,9 +1001,9 @@ class DeviceTiming(Setting):
     """
     channel: Setting
     """Which data goes first over a channel. Default: "fifo".
-    - fifo: What has waited longest.
-    - reads-first: What has been read goes before data to be programmed that waits, 16 times at most before the same
-      data; what is under way is not interrupted.
+    - fifo: The transfer that has waited longest.
+    - reads-first: Transfers of read data go before waiting data to be programmed, at most 16 times before the same
+      data; a transfer under way is not interrupted.
     """
     command: Setting
     """Time that the command and address cycles of one operation hold the channel.
@@ -1012,7 +1012,7 @@ class DeviceTiming(Setting):
     erase: Setting
     """tBERS: erasure of a block (of all planes of a die together, when they work together)."""
     plane_reads: Setting
-    """Whether the planes of a die may each sense a page of its own. Default: "together".
+    """True if the planes of a die may each sense a page of its own. Default: "together".
     - together: One; it senses pages of one row on all planes that it wants.
     - independent: As many as are on different planes, each with pages of its own (independent or asynchronous plane
       reads). Programs and erases take the whole die.
@@ -1028,7 +1028,7 @@ class DeviceTiming(Setting):
 
 class DeviceTimingSuspend(Setting):
     erase: Setting
-    """Whether host reads may suspend an erase.
+    """True if host reads may suspend an erase.
     - true
     - false
     """
@@ -1046,7 +1046,7 @@ class DeviceTimingSuspend(Setting):
     where `erase_latency` and `resume` say nothing else.
     """
     program: Setting
-    """Whether host reads may suspend a program.
+    """True if host reads may suspend a program.
     - true
     - false
     """

@@ -82,7 +82,7 @@ def kind_of(value: Any) -> str:
 
 
 @cache
-def known(name: str) -> Shape:
+def packaged_shape(name: str) -> Shape:
     """The forms of a file that comes with the package."""
     root = Shape({"table"})
     for line in files("outlast").joinpath(f"{name}.shapes.txt").read_text(encoding="utf-8").splitlines():
@@ -105,7 +105,7 @@ def check(
 
     `table`: it is that table of the form. Keys in `without` may be missing, and all may unless it is `whole`.
     """
-    shape = known(name).keys.get(table, Shape({FREE})) if table else known(name)
+    shape = packaged_shape(name).keys.get(table, Shape({FREE})) if table else packaged_shape(name)
     rest = [(table, value, shape)]
     while rest:
         place, own, shape = rest.pop()

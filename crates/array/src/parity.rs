@@ -1,6 +1,6 @@
 //! Redundancy of one group: copies with one data role, else a maximum-distance-separable code of `outlast-codes`.
 
-use outlast_codes::{Code, Decoder, ShardSet};
+use outlast_codes::{ErasureCode, ShardDecoder, ShardSet};
 use outlast_units::SECTOR_BYTES;
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ pub(crate) struct ParityCode {
     data: usize,
     parities: usize,
     /// Absent for copies.
-    code: Option<Code>,
+    code: Option<ErasureCode>,
     /// Plans to compute each parity by itself from all data.
-    rows: Vec<Decoder>,
+    rows: Vec<ShardDecoder>,
 }
 
 /// The reason why codes of so many shards, and plans of them, always exist.
@@ -20,8 +20,8 @@ const FITS: &str = "an array's groups have at most 64 roles, and callers count w
 
 impl ParityCode {
     pub(crate) fn new(data: usize, parities: usize) -> Self {
-        let code = (data > 1).then(|| Code::new(data, parities).expect(FITS));
-        let row = |code: &Code, j: usize| {
+        let code = (data > 1).then(|| ErasureCode::new(data, parities).expect(FITS));
+        let row = |code: &ErasureCode, j: usize| {
             code.decoder(&ShardSet::first(data), &ShardSet::default().with(data + j)).expect(FITS)
         };
         let rows = code.iter().flat_map(|code| (0..parities).map(move |j| row(code, j))).collect();

@@ -8,7 +8,7 @@ use crate::support;
 use outlast_array::Array;
 use outlast_decisions::RepairWay;
 use outlast_device::Device;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::array::{ArrayConfig, Consistency, Level, RepairConfig as ArrayRepair};
 use outlast_settings::drive::{Identifier, Migration, RepairConfig, RepairScheme};
 use outlast_ssd::Ssd;
@@ -91,7 +91,7 @@ impl Torture {
             }
             let now = self.trial.host.now;
             let Some(drive) = self.trial.host.device.member_mut(member) else { return };
-            drive.inject(now, Fault { die, damage: Damage::Die });
+            drive.inject(now, DriveFault { die, damage: DieDamage::Die });
             self.dies[member].push(die);
             self.failed += 1;
             if !self.broken.contains(&member) {

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_array::{Array, ArrayEventKind};
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -76,8 +76,11 @@ impl Stand {
             0..5 if whole => {
                 let (die, block, page) =
                     (self.rng.below(2), self.rng.below(BLOCKS.into()), self.rng.below(16));
-                let damage = Damage::Page { plane: 0, block: block as u32, page: page as u32 };
-                self.array.member_mut(member).unwrap().inject(self.now, Fault { die: die as u16, damage });
+                let damage = DieDamage::Page { plane: 0, block: block as u32, page: page as u32 };
+                self.array
+                    .member_mut(member)
+                    .unwrap()
+                    .inject(self.now, DriveFault { die: die as u16, damage });
                 self.array.start_scrub(self.now, true);
                 self.settle();
                 self.done[0] += 1;

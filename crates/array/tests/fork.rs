@@ -8,7 +8,7 @@ use crate::support;
 
 use outlast_array::Array;
 use outlast_device::Device;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_persist::{Restore, Writer};
 use outlast_settings::array::{Consistency, Level, RepairConfig as ArrayRepair};
 use outlast_settings::drive::{Identifier, RepairConfig, RepairScheme};
@@ -62,7 +62,7 @@ impl Life {
             Moment::Rebuild => drop(host.device.replace(now, 1, drive(seed * 1000 + 99), false).unwrap()),
             Moment::DieRepair => {
                 host.members_search = true;
-                let dead = Fault { die: 3, damage: Damage::Die };
+                let dead = DriveFault { die: 3, damage: DieDamage::Die };
                 host.device.member_mut(1).unwrap().inject(now, dead);
             }
             Moment::PowerCut => life.trial.cut(),

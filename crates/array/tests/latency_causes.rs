@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_array::Array;
 use outlast_device::{Command, Completion, Device, LatencyCause as Cause, LatencyParts, Op, Outcome, Tag};
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::array::{ArrayConfig, Consistency, Level};
 use outlast_settings::drive::WriteCache;
 use outlast_ssd::Ssd;
@@ -176,8 +176,8 @@ fn a_read_that_fails_goes_on_with_the_others() {
     let column = busy(&array.device);
     array.finish(1);
     for (die, page) in (0..2).flat_map(|die| (0..16).map(move |page| (die, page))) {
-        let damage = Damage::Page { plane: 0, block: 0, page };
-        array.device.member_mut(column).unwrap().inject(array.now, Fault { die, damage });
+        let damage = DieDamage::Page { plane: 0, block: 0, page };
+        array.device.member_mut(column).unwrap().inject(array.now, DriveFault { die, damage });
     }
     let failed = array.one(Op::Read, 0, 8);
     assert_eq!(failed[Cause::Degraded], whole[1].total());

@@ -7,7 +7,7 @@ use crate::support;
 
 use outlast_array::{Array, ArrayEventKind};
 use outlast_device::{Device, Op};
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::array::{ArrayConfig, Consistency, Level, ReplacementConfig, ShiftWay};
 use outlast_settings::drive::WriteCache;
 use outlast_ssd::Ssd;
@@ -115,10 +115,10 @@ impl Torture {
             self.trial.rng.below(BLOCKS.into()),
             self.trial.rng.below(PAGES.into()),
         );
-        let damage = Damage::Page { plane: 0, block: block as u32, page: page as u32 };
+        let damage = DieDamage::Page { plane: 0, block: block as u32, page: page as u32 };
         let now = self.trial.host.now;
         if let Some(drive) = self.trial.host.device.member_mut(member) {
-            drive.inject(now, Fault { die: die as u16, damage });
+            drive.inject(now, DriveFault { die: die as u16, damage });
             self.pages += 1;
             self.broken += 1;
         }

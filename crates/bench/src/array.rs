@@ -1,4 +1,4 @@
-//! What an array costs beside its members: an eight-drive RAID-5, and the same member commands on drives by themselves.
+//! Cost of an array compared with its members: an eight-drive RAID-5, and the same member commands on drives by themselves.
 
 use outlast_array::Array;
 use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
@@ -12,16 +12,16 @@ use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 use std::time::Instant;
 
-/// A drive that notes its commands.
-struct Noted {
+/// A drive that records its commands.
+struct RecordingDrive {
     ssd: Ssd,
     log: Vec<(Nanos, Command, Tag)>,
-    noting: bool,
+    is_recording: bool,
 }
 
-impl Device for Noted {
+impl Device for RecordingDrive {
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
-        if self.noting {
+        if self.is_recording {
             self.log.push((now, command, tag));
         }
         self.ssd.submit(now, command, tag);
@@ -99,18 +99,18 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
 const DRIVES: u16 = 8;
 
 /// Random 4 KiB commands, 70 % reads, queue depth 64, on eight drives as RAID-5 with chunks of 64 KiB.
-fn array(noting: bool, large: bool) -> Result<Array<Noted>, String> {
+fn array(is_recording: bool, large: bool) -> Result<Array<RecordingDrive>, String> {
     let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
     let config = ArrayConfig { background, ..ArrayConfig::new(Level::Raid5, DRIVES) };
     let drives = (0..u64::from(DRIVES))
-        .map(|seed| Ok(Noted { ssd: drive(seed, large)?, log: Vec::new(), noting }))
+        .map(|seed| Ok(RecordingDrive { ssd: drive(seed, large)?, log: Vec::new(), is_recording }))
         .collect::<Result<_, String>>()?;
     Array::new(config, drives, false).map_err(|error| error.to_string())
 }
 
 /// Runs the load; returns the seconds that it took the processor.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn load(array: &mut Array<Noted>, requests: u32, read_percent: u64) -> f64 {
+fn load(array: &mut Array<RecordingDrive>, requests: u32, read_percent: u64) -> f64 {
     let blocks = array.identify().capacity.0 / 4096;
     let mut rng = SplitMix::new(1, "bench.array");
     let mut next = || {
@@ -122,7 +122,7 @@ fn load(array: &mut Array<Noted>, requests: u32, read_percent: u64) -> f64 {
     // As the engine does, the host tells what comes next.
     let mut batch = [next(); 32];
     let mut at = batch.len();
-    let mut submit = |array: &mut Array<Noted>, now, tag| {
+    let mut submit = |array: &mut Array<RecordingDrive>, now, tag| {
         if at == batch.len() {
             batch.fill_with(&mut next);
             array.hint(&batch);
@@ -195,7 +195,7 @@ pub(crate) fn instructions(read_percent: u64) -> Result<(u64, u64), String> {
 }
 
 #[inline(never)]
-fn as_array(array: &mut Array<Noted>, requests: u32, read_percent: u64) {
+fn as_array(array: &mut Array<RecordingDrive>, requests: u32, read_percent: u64) {
     load(array, requests, read_percent);
 }
 

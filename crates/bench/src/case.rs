@@ -1,14 +1,14 @@
-//! One measurement.
+//! A scenario that is measured.
 
 use outlast_engine::{RunControl, RunResult, Simulation, parse_text};
 use outlast_units::rng::mix;
 
-/// The columns of [`Case::measure`].
+/// The columns of [`ScenarioCase::measure`].
 pub(crate) const HEADER: &str = "\
 case                 requests   req/CPU-s       goal   WAF    prep CPU-s  B/unit  peak MiB  result hash";
 
-/// A scenario and what is expected of it.
-pub(crate) struct Case {
+/// A scenario with its goal.
+pub(crate) struct ScenarioCase {
     pub(crate) name: String,
     pub(crate) group: &'static str,
     /// Requests per CPU-second hoped for; 0 where there is no goal.
@@ -36,12 +36,12 @@ pub(crate) fn scenario_of(gib: f64, pages: u32, user: f64, device: &str, rest: &
     )
 }
 
-fn case(name: &str, goal: f64, gib: f64, rest: &str) -> Case {
-    Case { name: name.to_owned(), group: "peers", goal, scenario: scenario(gib, rest) }
+fn case(name: &str, goal: f64, gib: f64, rest: &str) -> ScenarioCase {
+    ScenarioCase { name: name.to_owned(), group: "peers", goal, scenario: scenario(gib, rest) }
 }
 
 /// The cases that other simulators were measured on.
-pub(crate) fn all(quick: bool) -> Vec<Case> {
+pub(crate) fn all(quick: bool) -> Vec<ScenarioCase> {
     let (gib, scale) = if quick { (2.0, 0.01) } else { (32.0, 1.0) };
     let requests = |millions: f64| (millions * 1e6 * scale) as u64;
     let synthetic = |requests: u64, reads: u32, rest: &str| {
@@ -59,7 +59,7 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
     ]
 }
 
-impl Case {
+impl ScenarioCase {
     pub(crate) fn measure(&self) -> Result<String, String> {
         let (scenario, _) = parse_text(&self.scenario).map_err(|error| error.to_string())?;
         let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! The cost of the error rate that a sensing sees: no engine around it.
 
 use outlast_media::reliability::{BlockVariation, chip};
-use outlast_media::{AgeRange, Cells, CellsConfig, Geometry, InitialState, ReadScope};
+use outlast_media::{AgeRange, CellsConfig, FlashCells, Geometry, InitialState, ReadScope};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
 use std::time::Instant;
@@ -37,7 +37,7 @@ pub(crate) fn measure(quick: bool) -> String {
 
 /// The cells of `dies` dies of 2 x 512 blocks of 256 pages, worn and aged; how many blocks, and how many groups: powers of two, so that
 /// choosing costs nothing.
-fn cells(dies: u16) -> (Cells, u32, u32) {
+fn cells(dies: u16) -> (FlashCells, u32, u32) {
     let geometry = Geometry {
         channels: 1,
         chips_per_channel: 1,
@@ -56,7 +56,7 @@ fn cells(dies: u16) -> (Cells, u32, u32) {
         scope: ReadScope::Block,
     };
     let (blocks, groups) = (u32::from(dies) * 1024, 512 * 256);
-    let mut cells = Cells::new(&config, &geometry, dies, 0, groups, 1);
+    let mut cells = FlashCells::new(&config, &geometry, dies, 0, groups, 1);
     let age = AgeRange::Between([Nanos::ZERO, Nanos::secs(90 * 86_400)]);
     let initial = InitialState { pe_cycles: 1500, pe_spread: 100.0, age, block_reads: 500 };
     let cycles = cells.draw_cycles(&initial);

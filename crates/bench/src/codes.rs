@@ -1,10 +1,10 @@
 //! Erasure codes: GB/s (10^9 bytes) of every kernel beside libisal, in one run, on the same shards.
 //!
 //! `encode`: k data shards a stripe. `decode`: as many, m data shards being lost; the plan is made before, as libisal's users
-//! do. `delta`: one data shard, from its old and new content. libisal goes the fastest of its own ways, and what both wrote is
+//! do. `delta`: one data shard, from its old and new content. libisal uses the fastest of its functions, and the bytes of all are
 //! compared before anything is measured. All shards of a stripe stay in the second-level cache.
 
-use outlast_codes::{Code, CodeError, Decoder, Kernel, ShardSet};
+use outlast_codes::{CodeError, CodeKernel, ErasureCode, ShardDecoder, ShardSet};
 use outlast_isal::{Isal, Tables};
 use outlast_units::rng::{SplitMix, mix};
 use std::fmt::Write as _;
@@ -19,20 +19,22 @@ const CHANGED: usize = 3;
 const SHAPES: [(usize, usize); 4] = [(7, 1), (15, 1), (6, 2), (8, 3)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum CodeTask {
     Encode,
     Delta,
     Decode,
 }
 
-/// What is measured, in the order of the table.
-pub(crate) fn cases() -> impl Iterator<Item = ((usize, usize), Work)> {
-    SHAPES.into_iter().flat_map(|shape| [Work::Encode, Work::Delta, Work::Decode].map(|work| (shape, work)))
+/// Shapes and tasks to measure, in the order of the table.
+pub(crate) fn cases() -> impl Iterator<Item = ((usize, usize), CodeTask)> {
+    SHAPES
+        .into_iter()
+        .flat_map(|shape| [CodeTask::Encode, CodeTask::Delta, CodeTask::Decode].map(|work| (shape, work)))
 }
 
 /// The columns of [`measure`].
 pub(crate) fn header() -> String {
-    let kernels = Kernel::ALL.iter().fold(String::new(), |mut line, kernel| {
+    let kernels = CodeKernel::ALL.iter().fold(String::new(), |mut line, kernel| {
         let _ = write!(line, " {:>9}", format!("{kernel:?}").to_lowercase());
         line
     });
@@ -40,20 +42,20 @@ pub(crate) fn header() -> String {
 }
 
 /// Reads a stripe, writes the shards.
-type Run<'a> = Box<dyn FnMut(&Stripe, &mut [&mut [u8]]) + 'a>;
+type StripeTask<'a> = Box<dyn FnMut(&StripeShards, &mut [&mut [u8]]) + 'a>;
 
 /// One kernel, or one way of libisal.
-struct Contender<'a> {
+struct KernelContender<'a> {
     name: &'static str,
-    run: Run<'a>,
+    run: StripeTask<'a>,
     seconds: Vec<f64>,
 }
 
 /// The shards that are read.
-struct Stripe<'a> {
+struct StripeShards<'a> {
     data: Vec<&'a [u8]>,
     new: &'a [u8],
-    /// What a decoder reads.
+    /// Shards that a decoder reads.
     sources: Vec<&'a [u8]>,
 }
 
@@ -61,8 +63,8 @@ struct Stripe<'a> {
 ///
 /// # Errors
 /// None but from a broken code.
-pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result<String, CodeError> {
-    let code = Code::new(k, m)?;
+pub(crate) fn measure((k, m): (usize, usize), work: CodeTask, quick: bool) -> Result<String, CodeError> {
+    let code = ErasureCode::new(k, m)?;
     let mut rng = SplitMix::new(1, "bench.codes");
     let mut memory = vec![0; (k + 2 * m + 1) * SHARD_BYTES + 64];
     // libisal's XOR wants aligned shards, and flash pages in memory are aligned.
@@ -79,30 +81,30 @@ pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result
     let lost = ShardSet::first(m);
     let present: ShardSet = (m..k + m).collect();
     let sources = data[m..].iter().copied().chain(parity.iter().map(|shard| &**shard)).collect();
-    let stripe = Stripe { data, new: &*new[0], sources };
+    let stripe = StripeShards { data, new: &*new[0], sources };
 
     let isal = Isal::load().ok();
     let mut contenders = Vec::new();
-    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
-        let code = Code::with_kernel(k, m, kernel)?;
+    for kernel in CodeKernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        let code = ErasureCode::with_kernel(k, m, kernel)?;
         let decoder = code.decoder(&present, &lost)?;
-        contenders.push(Contender {
+        contenders.push(KernelContender {
             name: name(kernel),
-            run: ours(code, decoder, work),
+            run: our_task(code, decoder, work),
             seconds: Vec::new(),
         });
     }
     if let Some(isal) = &isal {
-        let encode = isal.tables(k, m, &rows(&code)?);
+        let encode = isal.tables(k, m, &encoding_rows(&code)?);
         let decode = isal.tables(k, m, &decoding_rows(&code.decoder(&present, &lost)?, k, m)?);
-        for run in theirs(isal, encode, decode, work, m) {
-            contenders.push(Contender { name: "libisal", run, seconds: Vec::new() });
+        for run in libisal_tasks(isal, encode, decode, work, m) {
+            contenders.push(KernelContender { name: "libisal", run, seconds: Vec::new() });
         }
     }
     let hash = compare(&mut contenders, &stripe, &mut targets);
     race(&mut contenders, &stripe, &mut targets, quick);
 
-    let bytes = if work == Work::Delta { SHARD_BYTES } else { k * SHARD_BYTES } as f64;
+    let bytes = if work == CodeTask::Delta { SHARD_BYTES } else { k * SHARD_BYTES } as f64;
     let rate = |name: &str| {
         let seconds = contenders
             .iter()
@@ -112,86 +114,92 @@ pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result
     };
     let mut line = format!("{:<16}", format!("({k},{m}) {work:?}").to_lowercase());
     let figure = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
-    for kernel in Kernel::ALL {
+    for kernel in CodeKernel::ALL {
         let _ = write!(line, " {:>9}", figure(rate(name(kernel))));
     }
-    let (best, libisal) = (rate(name(Kernel::best())), rate("libisal"));
+    let (best, libisal) = (rate(name(CodeKernel::best())), rate("libisal"));
     let ratio =
         best.zip(libisal).map_or_else(|| "-".to_owned(), |(best, libisal)| format!("{:.2}x", best / libisal));
     let _ = write!(line, " {:>9} {ratio:>13} 1.00x  {hash:016x}", figure(libisal));
     Ok(line)
 }
 
-fn name(kernel: Kernel) -> &'static str {
+fn name(kernel: CodeKernel) -> &'static str {
     match kernel {
-        Kernel::Portable => "portable",
-        Kernel::Avx2 => "avx2",
-        Kernel::Gfni256 => "gfni256",
-        Kernel::Gfni512 => "gfni512",
+        CodeKernel::Portable => "portable",
+        CodeKernel::Avx2 => "avx2",
+        CodeKernel::Gfni256 => "gfni256",
+        CodeKernel::Gfni512 => "gfni512",
     }
 }
 
-fn ours<'a>(code: Code, decoder: Decoder, work: Work) -> Run<'a> {
+fn our_task<'a>(code: ErasureCode, decoder: ShardDecoder, work: CodeTask) -> StripeTask<'a> {
     const FITS: &str = "the shards were made for the code";
     match work {
-        Work::Encode => Box::new(move |stripe, targets| code.encode(&stripe.data, targets).expect(FITS)),
-        Work::Delta => Box::new(move |stripe, targets| {
+        CodeTask::Encode => Box::new(move |stripe, targets| code.encode(&stripe.data, targets).expect(FITS)),
+        CodeTask::Delta => Box::new(move |stripe, targets| {
             code.update(CHANGED, stripe.data[CHANGED], stripe.new, targets).expect(FITS);
         }),
-        Work::Decode => {
+        CodeTask::Decode => {
             Box::new(move |stripe, targets| decoder.rebuild(&stripe.sources, targets).expect(FITS))
         }
     }
 }
 
-/// The ways in which libisal can do it: its general functions, and where they apply those of RAID.
-fn theirs(isal: &Isal, encode: Tables, decode: Tables, work: Work, m: usize) -> Vec<Run<'_>> {
+/// Functions of libisal for a task: the general ones, and those of RAID where they apply.
+fn libisal_tasks(
+    isal: &Isal,
+    encode: Tables,
+    decode: Tables,
+    work: CodeTask,
+    m: usize,
+) -> Vec<StripeTask<'_>> {
     const ALIGNED: &str = "the shards are aligned";
-    let mut ways: Vec<Run> = Vec::new();
+    let mut tasks: Vec<StripeTask> = Vec::new();
     match (work, m) {
-        (Work::Encode, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Encode, 1) => tasks.push(Box::new(|stripe, targets| {
             assert!(isal.xor(&stripe.data, targets[0]), "{ALIGNED}");
         })),
-        (Work::Decode, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Decode, 1) => tasks.push(Box::new(|stripe, targets| {
             assert!(isal.xor(&stripe.sources, targets[0]), "{ALIGNED}");
         })),
-        (Work::Delta, 1) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Delta, 1) => tasks.push(Box::new(|stripe, targets| {
             assert!(isal.xor_into(stripe.data[CHANGED], stripe.new, targets[0]), "{ALIGNED}");
         })),
-        (Work::Encode, 2) => ways.push(Box::new(|stripe, targets| {
+        (CodeTask::Encode, 2) => tasks.push(Box::new(|stripe, targets| {
             let [p, q] = targets else { unreachable!("two parities") };
             assert!(isal.p_and_q(&stripe.data, &mut [&mut **p, &mut **q]), "{ALIGNED}");
         })),
         _ => {}
     }
     match work {
-        Work::Encode => {
-            ways.push(Box::new(move |stripe, targets| isal.encode(&encode, &stripe.data, targets)));
+        CodeTask::Encode => {
+            tasks.push(Box::new(move |stripe, targets| isal.encode(&encode, &stripe.data, targets)));
         }
-        Work::Decode => {
-            ways.push(Box::new(move |stripe, targets| isal.encode(&decode, &stripe.sources, targets)));
+        CodeTask::Decode => {
+            tasks.push(Box::new(move |stripe, targets| isal.encode(&decode, &stripe.sources, targets)));
         }
-        Work::Delta => {
+        CodeTask::Delta => {
             let mut memory = vec![0; SHARD_BYTES + 64];
             let skip = memory.as_ptr().align_offset(64);
-            ways.push(Box::new(move |stripe, targets| {
+            tasks.push(Box::new(move |stripe, targets| {
                 let delta = &mut memory[skip..][..SHARD_BYTES];
                 assert!(isal.xor(&[stripe.data[CHANGED], stripe.new], delta), "{ALIGNED}");
                 isal.update(&encode, CHANGED, delta, targets);
             }));
         }
     }
-    ways
+    tasks
 }
 
-/// Our matrix, row by row.
-fn rows(code: &Code) -> Result<Vec<u8>, CodeError> {
+/// Matrix of a code, row by row.
+fn encoding_rows(code: &ErasureCode) -> Result<Vec<u8>, CodeError> {
     let (k, m) = (code.data_shards(), code.parity_shards());
     (0..k * m).map(|cell| code.coefficient(cell / k, cell % k)).collect()
 }
 
 /// The matrix of a decoder, row by row: what it makes of sources that are 1 in one place.
-fn decoding_rows(decoder: &Decoder, k: usize, m: usize) -> Result<Vec<u8>, CodeError> {
+fn decoding_rows(decoder: &ShardDecoder, k: usize, m: usize) -> Result<Vec<u8>, CodeError> {
     let units: Vec<Vec<u8>> =
         (0..k).map(|source| (0..k).map(|byte| u8::from(byte == source)).collect()).collect();
     let mut rows = vec![0; k * m];
@@ -200,8 +208,8 @@ fn decoding_rows(decoder: &Decoder, k: usize, m: usize) -> Result<Vec<u8>, CodeE
     Ok(rows)
 }
 
-/// All write the same bytes; a hash of them.
-fn compare(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u8]]) -> u64 {
+/// Asserts that all contenders write the same bytes; returns a hash of them.
+fn compare(contenders: &mut [KernelContender], stripe: &StripeShards, targets: &mut [&mut [u8]]) -> u64 {
     let mut first: Option<Vec<Vec<u8>>> = None;
     for contender in contenders {
         // A delta adds to what is there.
@@ -220,9 +228,9 @@ fn compare(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u
     first.iter().flatten().flatten().fold(0, |sum, &byte| mix(sum ^ u64::from(byte)))
 }
 
-/// Takes turns, so that whatever disturbs the machine disturbs all alike.
+/// Measures the contenders in turns, so that other load on the machine affects all alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark measures")]
-fn race(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u8]], quick: bool) {
+fn race(contenders: &mut [KernelContender], stripe: &StripeShards, targets: &mut [&mut [u8]], quick: bool) {
     let (rounds, calls) = if quick { (3, 10) } else { (101, 100) };
     for _ in 0..rounds {
         for contender in &mut *contenders {

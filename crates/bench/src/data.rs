@@ -1,12 +1,12 @@
-//! Writes that carry data, every unit another: what real bytes cost a drive, and an array of four. Each run ends by reading everything back
-//! beside a map of what was written last.
+//! Writes that carry data, each unit with different bytes: cost of real bytes in a drive, and in an array of four. Each run ends by reading everything
+//! back and comparing it with a map of the last writes.
 
 use crate::case::scenario_of;
 use crate::{hashes::digest, protection};
 use outlast_array::Array;
 use outlast_device::{Command, Device, Op, Outcome, Tag};
 use outlast_engine::parse_text;
-use outlast_media::Store;
+use outlast_media::ByteStore;
 use outlast_serve::FileStore;
 use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
 use outlast_settings::drive::SsdConfig;
@@ -28,26 +28,26 @@ const MEMBERS: u16 = 4;
 
 /// A drive of the cases `bytes-*`, or an array of four of them, and random writes to it.
 #[derive(Clone)]
-pub(crate) struct Case {
+pub(crate) struct DataCase {
     pub(crate) name: String,
     drive: Result<SsdConfig, String>,
     members: u16,
-    /// Whether what is written is kept in a file among the system's temporary ones.
+    /// True if the bytes are kept in a temporary file.
     on_disk: bool,
     /// Random writes, after each unit has been written once.
     pub(crate) requests: u64,
 }
 
-/// What a run found.
-pub(crate) struct Found {
-    /// Everything simulated that can be told, a hash of what was read back included.
+/// Result of a run.
+pub(crate) struct DataResult {
+    /// All results of the simulation, with a hash of the bytes that were read back.
     pub(crate) text: String,
     /// Seconds of the processor for the random writes.
     seconds: f64,
 }
 
 /// All cases.
-pub(crate) fn all(quick: bool) -> Vec<Case> {
+pub(crate) fn all(quick: bool) -> Vec<DataCase> {
     let requests = if quick { 5_000 } else { 400_000 };
     let drives = |gib: f64| {
         protection::bytes(gib, requests).map(|case| {
@@ -56,12 +56,12 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
             (kind, config.map_err(|error| error.to_string()))
         })
     };
-    let mut cases: Vec<Case> = drives(0.25)
-        .map(|(name, drive)| Case { name, drive, members: 0, on_disk: false, requests })
+    let mut cases: Vec<DataCase> = drives(0.25)
+        .map(|(name, drive)| DataCase { name, drive, members: 0, on_disk: false, requests })
         .collect();
     // Filling four drives and reading them back takes longer than the writes of a quick run: there they are a quarter as large.
     let plain = drives(if quick { 0.0625 } else { 0.25 }).next();
-    cases.extend(plain.map(|(_, drive)| Case {
+    cases.extend(plain.map(|(_, drive)| DataCase {
         name: "data-raid5".to_owned(),
         drive,
         members: MEMBERS,
@@ -72,20 +72,20 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
 }
 
 /// The cases of one drive, with what is written kept on disk: each gives the same.
-pub(crate) fn on_disk(quick: bool) -> Vec<Case> {
+pub(crate) fn on_disk(quick: bool) -> Vec<DataCase> {
     let cases = all(quick).into_iter().filter(|case| case.members == 0);
-    cases.map(|case| Case { name: format!("{}-on-disk", case.name), on_disk: true, ..case }).collect()
+    cases.map(|case| DataCase { name: format!("{}-on-disk", case.name), on_disk: true, ..case }).collect()
 }
 
 /// A store among the system's temporary files.
-fn store() -> Result<Arc<dyn Store>, String> {
+fn store() -> Result<Arc<dyn ByteStore>, String> {
     let store = FileStore::new(&std::env::temp_dir()).map_err(|error| error.to_string())?;
     Ok(Arc::new(store))
 }
 
-impl Case {
-    /// Carries the case out. A counter of what is switched off is no result.
-    pub(crate) fn run(&self) -> Result<Found, String> {
+impl DataCase {
+    /// Runs the case. Counters of features that are switched off are left out of the result.
+    pub(crate) fn run(&self) -> Result<DataResult, String> {
         let config = self.drive.clone()?;
         let drive = |seed| Ssd::new(config.clone(), seed).map_err(|error| error.to_string());
         if self.members == 0 {
@@ -96,7 +96,9 @@ impl Case {
             let found = self.on(&mut ssd)?;
             let text = format!("{}\n{:?}\n{}", found.text, ssd.counters(), digest::units(&ssd.written()));
             let text = text.replace("read_cache_hits: 0, ", "").replace("coalesced_writes: 0, ", "");
-            return Ok(Found { text, ..found });
+            // Names of types are no results: hashes are of those that the table was made with.
+            let text = text.replace("ByReadCause", "Reads").replace("ByProgramCause", "Programs");
+            return Ok(DataResult { text, ..found });
         }
         let drives = (1..=u64::from(self.members)).map(drive).collect::<Result<Vec<_>, _>>()?;
         let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
@@ -105,8 +107,8 @@ impl Case {
         self.on(&mut array)
     }
 
-    fn on<D: Device>(&self, device: &mut D) -> Result<Found, String> {
-        let mut host = Host::new(device.identify().capacity.0 / UNIT as u64);
+    fn on<D: Device>(&self, device: &mut D) -> Result<DataResult, String> {
+        let mut host = DataHost::new(device.identify().capacity.0 / UNIT as u64);
         host.fill(device)?;
         let start = processor_seconds();
         write(&mut host, device, self.requests)?;
@@ -116,7 +118,7 @@ impl Case {
         device.self_check()?;
         let mut text = format!("written by {written}, read by {}, content {read:016x}", host.now);
         let _ = write!(text, "\n{:?}\nlatencies {:016x}", device.smart(), host.latencies);
-        Ok(Found { text, seconds })
+        Ok(DataResult { text, seconds })
     }
 
     /// A line of the benchmark.
@@ -128,8 +130,8 @@ impl Case {
     }
 }
 
-/// What a clone of a drive with 1 GiB of live data takes (or with a tenth of it), in memory and on disk, beside the same drive that keeps no
-/// bytes: the least of nine.
+/// Time to clone a drive with 1 GiB of live data (a tenth of it if `quick`), in memory and on disk, compared with a drive that keeps no bytes: the
+/// least of nine.
 pub(crate) fn forks(quick: bool) -> Result<String, String> {
     let gib = if quick { 0.125 } else { 1.25 };
     let text = |bytes: bool| {
@@ -151,7 +153,7 @@ pub(crate) fn forks(quick: bool) -> Result<String, String> {
         if on_disk {
             ssd.keep_contents_in(&store()?);
         }
-        let mut host = Host::new(ssd.identify().capacity.0 / UNIT as u64);
+        let mut host = DataHost::new(ssd.identify().capacity.0 / UNIT as u64);
         host.fill(&mut ssd)?;
         live = host.versions.len() * UNIT / 1_048_576;
         for _ in 0..9 {
@@ -167,9 +169,9 @@ pub(crate) fn forks(quick: bool) -> Result<String, String> {
     ))
 }
 
-/// The random writes, apart, so that callgrind can count them.
+/// The random writes, in a function of its own, so that callgrind can count them.
 #[inline(never)]
-fn write<D: Device>(host: &mut Host, device: &mut D, requests: u64) -> Result<(), String> {
+fn write<D: Device>(host: &mut DataHost, device: &mut D, requests: u64) -> Result<(), String> {
     for _ in 0..requests {
         let unit = host.rng.below(host.versions.len() as u64);
         host.put(device, unit)?;
@@ -178,8 +180,8 @@ fn write<D: Device>(host: &mut Host, device: &mut D, requests: u64) -> Result<()
 }
 
 /// A host with a queue of [`DEPTH`] commands, and a map of what it has written.
-struct Host {
-    /// How often each unit has been written.
+struct DataHost {
+    /// Number of writes to each unit.
     versions: Vec<u32>,
     rng: SplitMix,
     noise: Vec<u8>,
@@ -191,7 +193,7 @@ struct Host {
     latencies: u64,
 }
 
-impl Host {
+impl DataHost {
     fn new(units: u64) -> Self {
         let mut rng = SplitMix::new(1, "bench.data");
         let words = PAGES as usize * UNIT / 8;

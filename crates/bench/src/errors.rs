@@ -1,10 +1,10 @@
-//! What modelling errors costs: the same work on the same drive, without errors, with errors that the ECC always corrects (the
+//! Cost of modelling errors: the same work on the same drive, without errors, with errors that the ECC always corrects (the
 //! model's own cost), with re-reads (the simulated operations that they add), and with stripes.
 
-use crate::case::{Case, scenario_of};
+use crate::case::{ScenarioCase, scenario_of};
 
 /// Mixed random accesses with garbage collection, and random reads.
-pub(crate) fn all(quick: bool) -> Vec<Case> {
+pub(crate) fn all(quick: bool) -> Vec<ScenarioCase> {
     let (gib, requests) = if quick { (2.0, 20_000) } else { (32.0, 3_000_000) };
     let worn = "[device.reliability]\nchip = \"tlc-72-layer\"\ninitial = { pe_cycles = 3000 }\n";
     let kinds = [
@@ -27,7 +27,7 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
             );
             // Of a small drive with parity, superblocks of 256 pages are too few to hold any back.
             let pages = if quick && *kind == "stripes" { 64 } else { 256 };
-            cases.push(Case {
+            cases.push(ScenarioCase {
                 name: format!("{work}-errors-{kind}"),
                 group: "errors",
                 goal: 0.0,

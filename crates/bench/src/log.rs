@@ -1,5 +1,5 @@
-//! What the log of a served drive costs: processor time for each write of 4 KiB that the machine is given and completes, with the log and without,
-//! one write and thirty-two a turn; the share of it that is the checksum; and what checkpoints add, on the thread that serves and beside it.
+//! Cost of the log of a served drive: processor time for each write of 4 KiB, with the log and without, one write and thirty-two a turn; the share of
+//! the checksum; and the cost of checkpoints, on the serving thread and on others.
 
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
@@ -17,7 +17,7 @@ const ADDRESSES: u64 = 1000;
 
 /// The cost of a write in microseconds: of the thread that serves, and of the whole process.
 #[derive(Clone, Copy)]
-struct Cost {
+struct WriteCost {
     thread: f64,
     process: f64,
 }
@@ -36,13 +36,14 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("outlast-bench-log-{}", std::process::id()));
     let rare = ImageOptions { checkpoint_every: Some(Bytes(u64::MAX)), ..ImageOptions::default() };
     let often = ImageOptions { checkpoint_every: Some(every), ..rare };
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for turn in [1, 32] {
-        let without = give(&mut NoRecorder, &mut unkept(&scenario)?, writes, turn)?;
-        let [logged, kept] = [rare, often].map(|options| of_image(&scenario, &folder, options, writes, turn));
+        let without = submit_writes(&mut NoRecorder, &mut device_without_image(&scenario)?, writes, turn)?;
+        let [logged, kept] =
+            [rare, often].map(|options| cost_with_image(&scenario, &folder, options, writes, turn));
         remove_dir_all(&folder).map_err(|error| error.to_string())?;
         let (logged, kept) = (logged?, kept?);
-        told.push(format!(
+        sentences.push(format!(
             "{:.2} µs a write of 4 KiB with the log and {:.2} without, so {:.2} for the log, {turn} in a turn (checkpoints each {every}: \
              {:.2} more, and {:.2} beside)",
             logged.thread,
@@ -57,33 +58,33 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let sum = (0..writes).fold(0, |sum, _| crc32c::crc32c_append(sum, std::hint::black_box(&data)));
     std::hint::black_box(sum);
     let checksum = (cpu_s() - start) / f64::from(writes) * 1e6;
-    Ok(format!("log: {}; of these {checksum:.2} for the checksum", told.join("; ")))
+    Ok(format!("log: {}; of these {checksum:.2} for the checksum", sentences.join("; ")))
 }
 
-fn unkept(scenario: &Scenario) -> Result<ServedDevice, String> {
+fn device_without_image(scenario: &Scenario) -> Result<ServedDevice, String> {
     ServedDevice::new(scenario).map_err(|error| error.to_string())
 }
 
-fn of_image(
+fn cost_with_image(
     scenario: &Scenario,
     folder: &Path,
     options: ImageOptions,
     writes: u32,
     turn: u32,
-) -> Result<Cost, String> {
+) -> Result<WriteCost, String> {
     remove_dir_all(folder).ok();
     let opened = DeviceImage::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
     let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
-    give(&mut image, &mut machine, writes, turn)
+    submit_writes(&mut image, &mut machine, writes, turn)
 }
 
 /// Gives `machine` `writes` writes, `turn` at a time, each turn as a server does whose clients wait for all of it.
-fn give(
+fn submit_writes(
     recorder: &mut impl InputRecorder,
     machine: &mut ServedDevice,
     writes: u32,
     turn: u32,
-) -> Result<Cost, String> {
+) -> Result<WriteCost, String> {
     let (data, mut done, mut now) = (vec![7; WRITE], Vec::new(), Nanos::ZERO);
     let (thread, process) = (cpu_s(), process_s());
     for first in (0..writes).step_by(turn as usize) {
@@ -106,7 +107,7 @@ fn give(
             .map_err(|error| error.to_string())?;
     }
     let each = |seconds: f64| seconds / f64::from(writes) * 1e6;
-    Ok(Cost { thread: each(cpu_s() - thread), process: each(process_s() - process) })
+    Ok(WriteCost { thread: each(cpu_s() - thread), process: each(process_s() - process) })
 }
 
 /// Processor time of all threads, in seconds.

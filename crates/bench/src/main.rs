@@ -7,9 +7,9 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
-//! `data` is writes that carry data, in memory and kept on disk, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
-//! drive to a file takes, and a run that goes on from it; `log` what it costs to keep what a served drive is given, see [`log`];
-//! `torture` what it takes to see what a loss of power leaves at an instant, see [`torture`].
+//! `data` is writes that carry data, in memory and kept on disk, see [`data`]; the cases `bytes-*` write none. `forks` measures the clone of a drive, `snapshot` writing a
+//! drive to a file and a run that resumes from it, `log` the log of a served drive, see [`log`], and
+//! `torture` the search for crash states at each instant, see [`torture`].
 //!
 //! `serve`, only when named, holds a served drive against nbdkit's memory plugin and qemu-nbd, see [`serve`].
 //!
@@ -44,8 +44,8 @@ mod traces;
 
 use std::process::ExitCode;
 
-/// A benchmark that says what it found in a line; whether it is to be quick.
-type Measure<'a> = &'a dyn Fn(bool) -> Result<String, String>;
+/// A benchmark that returns its result as a line; the argument is true for a quick run.
+type BenchFn<'a> = &'a dyn Fn(bool) -> Result<String, String>;
 
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 fn main() -> ExitCode {
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, Measure<'_>); 10] = [
+    let lines: [(&str, bool, BenchFn<'_>); 10] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),
@@ -207,7 +207,7 @@ mod tests {
         for (shape, work) in codes::cases() {
             let line = codes::measure(shape, work, true).unwrap();
             let fields: Vec<&str> = line.split_whitespace().collect();
-            assert_eq!(fields.len(), 2 + outlast_codes::Kernel::ALL.len() + 4, "{line}");
+            assert_eq!(fields.len(), 2 + outlast_codes::CodeKernel::ALL.len() + 4, "{line}");
             assert!(fields[2].parse::<f64>().unwrap() > 0.0, "{line}");
         }
     }

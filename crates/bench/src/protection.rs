@@ -1,7 +1,7 @@
-//! What parity costs the simulator: the same work on the same drive, half full so that collection is light, without parity, with
+//! Cost of parity in the simulator: the same work on the same drive, half full so that collection is light, without parity, with
 //! stripes, with a product code, with classes and partial parity; and with real bytes, a smaller drive.
 
-use crate::case::{Case, scenario_of};
+use crate::case::{ScenarioCase, scenario_of};
 
 /// Three classes by the size of the drive's thirds, or so.
 fn classes(gib: f64) -> String {
@@ -31,7 +31,7 @@ fn kinds(gib: f64) -> [(&'static str, String); 5] {
 }
 
 /// Mixed accesses with time; writes with bytes.
-pub(crate) fn all(quick: bool) -> Vec<Case> {
+pub(crate) fn all(quick: bool) -> Vec<ScenarioCase> {
     let (gib, requests) = if quick { (2.0, 20_000) } else { (32.0, 3_000_000) };
     let mut cases = Vec::new();
     for (kind, settings) in kinds(gib) {
@@ -39,7 +39,7 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
             "workload.synthetic = {{ pattern = \"uniform\", read_percent = 70, size = \"4KiB\", queue_depth = 32, \
              requests = {requests} }}\nprecondition = {{ max_drive_writes = 1.0 }}\n"
         );
-        cases.push(Case {
+        cases.push(ScenarioCase {
             name: format!("mixed-parity-{kind}"),
             group: "protection",
             goal: 0.0,
@@ -51,13 +51,13 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
 }
 
 /// Writes with bytes to drives of so many GiB.
-pub(crate) fn bytes(gib: f64, requests: u64) -> impl Iterator<Item = Case> {
+pub(crate) fn bytes(gib: f64, requests: u64) -> impl Iterator<Item = ScenarioCase> {
     kinds(gib).into_iter().map(move |(kind, settings)| {
         let workload = format!(
             "workload.synthetic = {{ pattern = \"uniform\", read_percent = 0, size = \"4KiB\", queue_depth = 32, requests = \
              {requests} }}\n"
         );
-        Case {
+        ScenarioCase {
             name: format!("bytes-{kind}"),
             group: "protection",
             goal: 150e3,

@@ -1,12 +1,12 @@
 //! Cost per request against the size of the drive: flat except for cache misses.
 
-use crate::case::{Case, scenario};
+use crate::case::{ScenarioCase, scenario};
 
 /// Random writes with garbage collection, and random reads, from 8 GiB to 1 TiB.
-pub(crate) fn all(quick: bool) -> Vec<Case> {
+pub(crate) fn all(quick: bool) -> Vec<ScenarioCase> {
     let sizes: &[f64] = if quick { &[2.0, 4.0] } else { &[8.0, 32.0, 64.0, 256.0, 1024.0] };
     let requests = if quick { 20_000 } else { 2_000_000 };
-    let case = |gib: f64, name: &str, reads: u32, span: &str| Case {
+    let case = |gib: f64, name: &str, reads: u32, span: &str| ScenarioCase {
         name: format!("{name}-{gib}g"),
         group: "scale",
         goal: 0.0,

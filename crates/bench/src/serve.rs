@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use outlast_serve::ClockMode;
-use servers::{Measured, Prepared, SIZE};
+use servers::{DrivePreparation, MeasuredServer, SIZE};
 
 /// Reading or writing, depth over all connections, connections.
-type Load = (&'static str, u32, u32);
+type NbdLoad = (&'static str, u32, u32);
 
-const LOADS: [Load; 6] = [
+const LOADS: [NbdLoad; 6] = [
     ("randread", 1, 1),
     ("randread", 32, 1),
     ("randread", 32, 4),
@@ -28,7 +28,7 @@ const LOADS: [Load; 6] = [
 ];
 
 /// From a load that the drive carries with ease to one that fills the server's processor.
-const MODERATE: [Load; 8] = [
+const MODERATE: [NbdLoad; 8] = [
     ("randread", 1, 1),
     ("randread", 4, 1),
     ("randread", 32, 1),
@@ -41,10 +41,10 @@ const MODERATE: [Load; 8] = [
 
 const WALL: ClockMode = ClockMode::Wall { speed: 1.0 };
 
-/// What a load found.
-struct Found {
+/// Result of a load.
+struct LoadResult {
     iops: f64,
-    /// Of the server, in microseconds a request.
+    /// Processor time of the server, in microseconds a request.
     cpu_us: f64,
 }
 
@@ -59,16 +59,16 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     tables
 }
 
-/// What requests cost.
+/// Table of the cost of requests.
 fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
     let nbdkit = |name: &str, plugin: &str| {
-        Measured::other(name, "nbdkit", folder, None, |socket| {
+        MeasuredServer::other(name, "nbdkit", folder, None, |socket| {
             ["-f", "-U", &socket, plugin, &format!("size={SIZE}")].map(str::to_owned).to_vec()
         })
     };
     let file = PathBuf::from("/dev/shm").join(format!("outlast-bench-{}", std::process::id()));
     let served = file.display().to_string();
-    let qemu = Measured::other("qemu-nbd", "qemu-nbd", folder, Some(file), |socket| {
+    let qemu = MeasuredServer::other("qemu-nbd", "qemu-nbd", folder, Some(file), |socket| {
         let words = ["-t", "-e", "8", "-f", "raw", "-k", &socket, &served];
         words.map(str::to_owned).to_vec()
     });
@@ -80,13 +80,13 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
         ("nbdkit null", nbdkit("nbdkit null", "null")),
         ("qemu-nbd, tmpfs", qemu),
     ];
-    let collecting = Measured::drive(folder, Prepared::Collecting, ClockMode::Virtual, false)?;
+    let collecting = MeasuredServer::drive(folder, DrivePreparation::Collecting, ClockMode::Virtual, false)?;
     let mut text = String::from(
         "IOPS, the server's microseconds of processor time a request, IOPS a CPU-second, and the last as a share of nbdkit memory's\n",
     );
     for load in LOADS {
         let mut yardstick = None;
-        let mut row = |name: &str, server: &Measured| -> Result<(), String> {
+        let mut row = |name: &str, server: &MeasuredServer| -> Result<(), String> {
             let found = loaded(folder, server, load, seconds)?;
             let per_cpu_s = 1e6 / found.cpu_us;
             let share = *yardstick.get_or_insert(per_cpu_s);
@@ -109,21 +109,24 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
         if let Some(server) = nbdkit(&format!("nbdkit anew {rw} {depth} {connections}"), "memory") {
             row("nbdkit memory, anew", &server)?;
         }
-        row("loop without a device", &Measured::nothing(folder)?)?;
-        row("fresh, virtual", &Measured::drive(folder, Prepared::Fresh, ClockMode::Virtual, false)?)?;
+        row("loop without a device", &MeasuredServer::nothing(folder)?)?;
+        row(
+            "fresh, virtual",
+            &MeasuredServer::drive(folder, DrivePreparation::Fresh, ClockMode::Virtual, false)?,
+        )?;
         row("collecting, virtual", &collecting)?;
-        row("fresh, wall", &Measured::drive(folder, Prepared::Fresh, WALL, false)?)?;
+        row("fresh, wall", &MeasuredServer::drive(folder, DrivePreparation::Fresh, WALL, false)?)?;
     }
     Ok(text)
 }
 
-/// How late answers are on a drive that is full, by the clock on the wall.
+/// Table of the lateness of answers by wall clock, on a full drive.
 fn lateness(folder: &Path, seconds: u32) -> Result<String, String> {
     let mut text =
         String::from("Lateness in microseconds on the wall: p50, p90, p99, p99.9, share over 20 us\n");
     for spin in [false, true] {
         for load in MODERATE {
-            let server = Measured::drive(folder, Prepared::Filled, WALL, spin)?;
+            let server = MeasuredServer::drive(folder, DrivePreparation::Filled, WALL, spin)?;
             let found = loaded(folder, &server, load, seconds)?;
             let metrics = server.metrics();
             let late = |name: &str| metrics["lateness"][name].as_f64().unwrap_or(f64::NAN);
@@ -146,15 +149,20 @@ fn lateness(folder: &Path, seconds: u32) -> Result<String, String> {
 }
 
 /// Runs a load against a server.
-fn loaded(folder: &Path, server: &Measured, load: Load, seconds: u32) -> Result<Found, String> {
+fn loaded(folder: &Path, server: &MeasuredServer, load: NbdLoad, seconds: u32) -> Result<LoadResult, String> {
     let before = server.cpu_s();
     let (requests, took) = fio(folder, &server.uri, load, seconds)?;
     let cpu = server.cpu_s() - before;
-    Ok(Found { iops: requests / took, cpu_us: cpu / requests * 1e6 })
+    Ok(LoadResult { iops: requests / took, cpu_us: cpu / requests * 1e6 })
 }
 
 /// Runs fio; requests done, and seconds.
-fn fio(folder: &Path, uri: &str, (rw, depth, connections): Load, seconds: u32) -> Result<(f64, f64), String> {
+fn fio(
+    folder: &Path,
+    uri: &str,
+    (rw, depth, connections): NbdLoad,
+    seconds: u32,
+) -> Result<(f64, f64), String> {
     let done = Command::new("fio")
         .args(["--name=a", "--ioengine=nbd", "--bs=4k", "--time_based"])
         .args(["--output-format=json", "--group_reporting"])

@@ -1,4 +1,4 @@
-//! What it takes to write a prepared drive to a file, and to have a run go on from it, beside preparing it.
+//! Time to write a prepared drive to a file and to resume a run from it, compared with preparing it.
 
 use crate::case::{hash, scenario};
 use outlast_engine::{RunControl, Scenario, Simulation, parse_text};

@@ -1,5 +1,5 @@
-//! Does preconditioning stop at the right moment? The write amplification that it stops at beside that after thirty drive writes, over
-//! drives drawn at random: skews, spare spaces, victim policies and sizes.
+//! Check that preconditioning stops at the right moment: the write amplification at which it stops, compared with that after thirty drive writes,
+//! over drives drawn at random: skews, spare spaces, victim policies and sizes.
 
 use outlast_engine::{RunControl, Simulation, parse_text};
 use outlast_settings::ftl::VictimPolicy;
@@ -8,19 +8,19 @@ use std::fmt;
 
 /// Drive writes after which a drive is taken to be where it will stay.
 const TRUTH: f64 = 30.0;
-/// How far the write amplification may lie from the truth.
+/// Tolerated relative deviation of the write amplification from the truth.
 const WITHIN: f64 = 0.05;
 /// Seed of the drives unless another is asked for with `--seed=`.
 const SEED: u64 = 1;
 
-/// What a policy is called in a scenario.
-fn name(policy: VictimPolicy) -> String {
+/// Name of a policy in a scenario.
+fn policy_name(policy: VictimPolicy) -> String {
     let value = serde_json::to_value(policy).ok();
     value.and_then(|value| value.as_str().map(str::to_owned)).expect("every policy has a name")
 }
 
-/// A drive and what writes to it.
-struct Drive {
+/// A drive with its workload.
+struct RandomDrive {
     skew: String,
     workload: String,
     policy: VictimPolicy,
@@ -30,7 +30,7 @@ struct Drive {
     seed: u64,
 }
 
-impl Drive {
+impl RandomDrive {
     /// Small, so that many can be judged, with as many superblocks as real drives have.
     fn draw(rng: &mut SplitMix) -> Self {
         let theta = 0.8 + 0.2 * rng.unit();
@@ -55,7 +55,7 @@ impl Drive {
 
     fn scenario(&self, precondition: &str) -> String {
         let Self { workload, superblocks, pages, seed, .. } = self;
-        let policy = name(self.policy);
+        let policy = policy_name(self.policy);
         let capacity = ((superblocks * pages * 8) as f64 / (1.0 + self.spare)) as u64 * 4;
         format!(
             "seed = {seed}\nworkload.synthetic = {{ {workload}, read_percent = 0, size = \"4KiB\", requests = 1000000 }}\n\
@@ -70,43 +70,49 @@ impl Drive {
     }
 }
 
-impl fmt::Display for Drive {
+impl fmt::Display for RandomDrive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spare = self.spare * 100.0;
-        write!(f, "{:<10} {spare:>4.1} % {:<14} {:>11}", self.skew, name(self.policy), self.superblocks)
+        write!(
+            f,
+            "{:<10} {spare:>4.1} % {:<14} {:>11}",
+            self.skew,
+            policy_name(self.policy),
+            self.superblocks
+        )
     }
 }
 
-/// Where preconditioning of one drive ended.
-struct End {
+/// End of the preconditioning of one drive.
+struct PreconditionEnd {
     reached: bool,
     drive_writes: f64,
     amplification: f64,
 }
 
-fn end(scenario: &str) -> Result<End, String> {
+fn precondition(scenario: &str) -> Result<PreconditionEnd, String> {
     let (scenario, _) = parse_text(scenario).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
     let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     let state = result.summary.steady_state.precondition;
-    Ok(End {
+    Ok(PreconditionEnd {
         reached: state.reached == Some(true),
         drive_writes: state.drive_writes,
         amplification: state.write_amplification.unwrap_or(1.0),
     })
 }
 
-/// What the drives of one policy, or of all, come to.
+/// Sums over the drives of one policy, or over all.
 #[derive(Default)]
-struct Sums {
+struct PolicySums {
     costs: Vec<f64>,
     unreached: u32,
     missed: u32,
     worst: f64,
 }
 
-impl Sums {
-    fn add(&mut self, found: &End, error: f64) {
+impl PolicySums {
+    fn add(&mut self, found: &PreconditionEnd, error: f64) {
         self.costs.push(found.drive_writes);
         if found.reached {
             self.worst = self.worst.max(error.abs());
@@ -117,7 +123,7 @@ impl Sums {
     }
 }
 
-impl fmt::Display for Sums {
+impl fmt::Display for PolicySums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut costs = self.costs.clone();
         costs.sort_by(f64::total_cmp);
@@ -144,30 +150,30 @@ pub(crate) fn measure(quick: bool, seed: Option<u64>) -> Result<(), String> {
         "skew       spare  policy         superblocks  reached  drive writes     WAF  WAF at 30    error"
     );
     let mut rng = SplitMix::new(seed.unwrap_or(SEED), "bench.steady");
-    let mut by_policy: Vec<Sums> = VictimPolicy::ALL.iter().map(|_| Sums::default()).collect();
-    let mut all = Sums::default();
+    let mut by_policy: Vec<PolicySums> = VictimPolicy::ALL.iter().map(|_| PolicySums::default()).collect();
+    let mut all = PolicySums::default();
     for _ in 0..if quick { 20 } else { 200 } {
-        let drive = Drive::draw(&mut rng);
-        let found = end(&drive.scenario(""))?;
+        let drive = RandomDrive::draw(&mut rng);
+        let stopped = precondition(&drive.scenario(""))?;
         let to = TRUTH + 2.5;
         let long = format!(", min_drive_writes = {to}, max_drive_writes = {to}, round = 0.1, rounds = 50");
-        let truth = end(&drive.scenario(&long))?;
-        let error = found.amplification / truth.amplification - 1.0;
-        all.add(&found, error);
+        let truth = precondition(&drive.scenario(&long))?;
+        let error = stopped.amplification / truth.amplification - 1.0;
+        all.add(&stopped, error);
         if let Some(sums) = VictimPolicy::ALL.iter().position(|&policy| policy == drive.policy) {
-            by_policy[sums].add(&found, error);
+            by_policy[sums].add(&stopped, error);
         }
         println!(
             "{drive}  {:<7} {:>13.1} {:>7.3} {:>10.3} {:>+7.1} %",
-            found.reached,
-            found.drive_writes,
-            found.amplification,
+            stopped.reached,
+            stopped.drive_writes,
+            stopped.amplification,
             truth.amplification,
             error * 100.0,
         );
     }
     for (&policy, sums) in VictimPolicy::ALL.iter().zip(by_policy) {
-        println!("{:<14} {sums}", name(policy));
+        println!("{:<14} {sums}", policy_name(policy));
     }
     println!("{:<14} {all}", "all");
     if all.missed == 0 {

@@ -34,7 +34,7 @@ fn drive(blocks: u32, requests: u64, threads: u32) -> String {
 }
 
 /// A scenario with so many blocks to a plane, requests and threads.
-type Text = fn(u32, u64, u32) -> String;
+type ScenarioMaker = fn(u32, u64, u32) -> String;
 
 /// Seconds that preparing and that running took, and a hash of the result.
 fn once(text: &str) -> Result<(f64, f64, u64), String> {
@@ -52,7 +52,7 @@ fn once(text: &str) -> Result<(f64, f64, u64), String> {
 pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let (blocks, requests) = if quick { (64, 20_000) } else { (1024, 500_000) };
     let all = std::thread::available_parallelism().map_or(1, |count| count.get() as u32).max(2);
-    let cases: [(&str, Text); 2] = [("eight-drive RAID-5", array), ("four cores", drive)];
+    let cases: [(&str, ScenarioMaker); 2] = [("eight-drive RAID-5", array), ("four cores", drive)];
     let mut lines = Vec::new();
     for (name, text) in cases {
         let mut best = [[f64::INFINITY; 2]; 2];

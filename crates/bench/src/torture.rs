@@ -1,11 +1,11 @@
-//! What it takes to see what a loss of power leaves of a drive at every instant of a recording.
+//! Time to find the crash state of a drive at every instant of a recording.
 
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, Tag};
 use outlast_engine::{RunControl, Scenario, ScenarioLayer, load_scenario};
 use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, ServedDevice};
-use outlast_torture::Recording;
-use outlast_torture::drive::{Request, What, classes};
+use outlast_torture::OpenRecording;
+use outlast_torture::drive::{CrashModel, CrashSearch, find_classes};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
 use std::fs::remove_dir_all;
@@ -27,8 +27,8 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let (scenario, _) = load_scenario(&[ScenarioLayer::File(PathBuf::from(DRIVE))], &[])
         .map_err(|error| error.to_string())?;
     let folder = std::env::temp_dir().join(format!("outlast-bench-torture-{}", std::process::id()));
-    let line = record(&scenario, &folder, blocks, commits).and_then(|()| look(&folder, blocks));
-    // Whatever came of it, the folder is not left behind.
+    let line = record(&scenario, &folder, blocks, commits).and_then(|()| search(&folder, blocks));
+    // The folder is removed after a failure, too.
     remove_dir_all(&folder).map_err(|error| error.to_string())?;
     line
 }
@@ -39,7 +39,7 @@ fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Resu
     let opened = DeviceImage::open(folder, Some(scenario), options, &mut |_| RunControl::Continue);
     let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
     let (mut now, mut draw) = (machine.now(), SplitMix::new(1, "bench torture"));
-    let mut give = |machine: &mut ServedDevice, input: &DeviceInput<'_>| -> Result<(), String> {
+    let mut submit = |machine: &mut ServedDevice, input: &DeviceInput<'_>| -> Result<(), String> {
         image.record(now, input);
         machine.apply(now, input).map_err(|error| error.to_string())?;
         while machine.in_flight() > 0 {
@@ -55,31 +55,31 @@ fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Resu
     };
     for block in 0..blocks {
         let (command, data) = (command(Op::Write, block, SECTORS), bytes(&mut draw));
-        give(&mut machine, &DeviceInput::Command { tag: Tag(0), command, data: &data })?;
+        submit(&mut machine, &DeviceInput::Command { tag: Tag(0), command, data: &data })?;
     }
-    give(&mut machine, &flush)?;
-    give(&mut machine, &DeviceInput::Mark("outlast:begin"))?;
+    submit(&mut machine, &flush)?;
+    submit(&mut machine, &DeviceInput::Mark("outlast:begin"))?;
     for _ in 0..2 * commits {
         let (command, data) = (command(Op::Write, draw.below(blocks), SECTORS), bytes(&mut draw));
-        give(&mut machine, &DeviceInput::Command { tag: Tag(0), command, data: &data })?;
-        give(&mut machine, &flush)?;
+        submit(&mut machine, &DeviceInput::Command { tag: Tag(0), command, data: &data })?;
+        submit(&mut machine, &flush)?;
     }
-    give(&mut machine, &DeviceInput::Mark("outlast:unmounted"))
+    submit(&mut machine, &DeviceInput::Mark("outlast:unmounted"))
 }
 
-fn look(folder: &Path, blocks: u64) -> Result<String, String> {
+fn search(folder: &Path, blocks: u64) -> Result<String, String> {
     let text = |error: &dyn std::error::Error| error.to_string();
     let go_on = &mut |_: &outlast_engine::RunProgress| RunControl::Continue;
-    let recording = Recording::open(folder, go_on).map_err(|error| text(&error))?.ok_or("stopped")?;
+    let recording = OpenRecording::open(folder, go_on).map_err(|error| text(&error))?.ok_or("stopped")?;
     let history = recording.history();
     // An empty window: what it takes to come there.
-    let all = Request::new(history, What::Drive);
-    let none = Request { window: all.window.end..Nanos(all.window.end.0 + 1), ..all.clone() };
+    let all = CrashSearch::new(history, CrashModel::Drive);
+    let none = CrashSearch { window: all.window.end..Nanos(all.window.end.0 + 1), ..all.clone() };
     let mut took = [0.0; 2];
     let mut found = None;
     for (request, took) in [none, all].iter().zip(&mut took) {
         let start = cpu_s();
-        found = classes(folder, history, request, go_on).map_err(|error| text(&error))?;
+        found = find_classes(folder, history, request, go_on).map_err(|error| text(&error))?;
         *took = cpu_s() - start;
     }
     let found = found.ok_or("stopped")?;

@@ -1,25 +1,25 @@
-//! Whether shards are as many, as long and as numbered as a code wants them.
+//! Checks of the number, length and indices of shards.
 
 use crate::CodeError;
 
-pub(crate) fn below(index: usize, limit: usize) -> Result<(), CodeError> {
+pub(crate) fn check_index(index: usize, limit: usize) -> Result<(), CodeError> {
     if index < limit { Ok(()) } else { Err(CodeError::Index { index, limit }) }
 }
 
-pub(crate) fn count(list: &'static str, found: usize, expected: usize) -> Result<(), CodeError> {
+pub(crate) fn check_count(list: &'static str, found: usize, expected: usize) -> Result<(), CodeError> {
     if found == expected { Ok(()) } else { Err(CodeError::Count { list, found, expected }) }
 }
 
-pub(crate) fn lengths<S: AsRef<[u8]>>(
+pub(crate) fn check_lengths<S: AsRef<[u8]>>(
     list: &'static str,
     shards: &[S],
     expected: usize,
 ) -> Result<(), CodeError> {
     let mut shards = shards.iter().enumerate();
-    shards.try_for_each(|(index, shard)| same_length(list, index, shard.as_ref().len(), expected))
+    shards.try_for_each(|(index, shard)| check_length(list, index, shard.as_ref().len(), expected))
 }
 
-pub(crate) fn same_length(
+pub(crate) fn check_length(
     list: &'static str,
     index: usize,
     found: usize,

@@ -1,37 +1,37 @@
 //! Systematic (k, m) codes on bytes.
 
-use crate::checks::{below, count, lengths, same_length};
-use crate::decoder::Decoder;
-use crate::kernels::{self, Engine, Kernel, Linear};
-use crate::matrix::Matrix;
+use crate::checks::{check_count, check_index, check_length, check_lengths};
+use crate::decoder::ShardDecoder;
+use crate::kernels::{self, CodeKernel, KernelEngine, LinearMap};
+use crate::matrix::FieldMatrix;
 use crate::{CodeError, ShardSet};
 use outlast_persist::{Damage, Persist, Reader, Writer};
 
 /// A systematic maximum-distance-separable code: `k` data shards as they are, `m` parity shards, and every `k` of the `k + m`
-/// determine the rest. (k, 0) is no code at all, (k, 1) is XOR, (k, 2) is the P and Q of RAID-6, and above that the parity
+/// determine all others. (k, 0) has no parity, (k, 1) is XOR, (k, 2) is the P and Q of RAID-6, and above that the parity
 /// rows are a scaled Cauchy matrix whose first row is XOR again.
 ///
 /// A shard is any run of bytes; all shards of one call have the same length, which may be zero and need not be even. Bytes do
 /// not depend on the kernel, nor on how a stripe was put together: by [`encode`](Self::encode) at once, or by
 /// [`accumulate`](Self::accumulate) shard by shard onto zeroed parities, in any order, shards left out being zero.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct ErasureCode {
     data: usize,
     parity: usize,
-    kernel: Kernel,
-    engine: Engine,
-    matrix: Matrix,
-    encoder: Linear,
+    kernel: CodeKernel,
+    engine: KernelEngine,
+    matrix: FieldMatrix,
+    encoder: LinearMap,
 }
 
-impl Persist for Code {
+impl Persist for ErasureCode {
     const SHAPE: u64 = outlast_persist::shape("Code", &[]);
 
     fn write(&self, to: &mut Writer<'_>) {
         (self.data, self.parity).write(to);
     }
 
-    /// The same code, with the fastest kernel of the processor that it is read on.
+    /// Reads k and m; the kernel is the fastest of the processor that the code is read on.
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
         let (data, parity) = Persist::read(from)?;
         Self::new(data, parity)
@@ -39,8 +39,8 @@ impl Persist for Code {
     }
 }
 
-impl Code {
-    /// Shards of a code at most: the nonzero elements of GF(2^8).
+impl ErasureCode {
+    /// Limit of shards in a code: the number of nonzero elements of GF(2^8).
     pub const SHARDS_MAX: usize = 255;
 
     /// The code of `k` data and `m` parity shards, with the fastest kernel of this processor.
@@ -48,40 +48,40 @@ impl Code {
     /// # Errors
     /// [`CodeError::Shape`] unless k ≥ 1 and k + m ≤ 255.
     pub fn new(k: usize, m: usize) -> Result<Self, CodeError> {
-        Self::with_kernel(k, m, Kernel::best())
+        Self::with_kernel(k, m, CodeKernel::best())
     }
 
     /// The same code with a kernel of the caller's choice: the bytes are the same.
     ///
     /// # Errors
     /// [`CodeError::Shape`] unless k ≥ 1 and k + m ≤ 255; [`CodeError::KernelMissing`] if the processor lacks it.
-    pub fn with_kernel(k: usize, m: usize, kernel: Kernel) -> Result<Self, CodeError> {
+    pub fn with_kernel(k: usize, m: usize, kernel: CodeKernel) -> Result<Self, CodeError> {
         if k == 0 || k.saturating_add(m) > Self::SHARDS_MAX {
             return Err(CodeError::Shape { data: k, parity: m });
         }
-        let engine = Engine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
-        let matrix = Matrix::parity(k, m);
-        let encoder = Linear::new(engine, &matrix);
+        let engine = KernelEngine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
+        let matrix = FieldMatrix::parity(k, m);
+        let encoder = LinearMap::new(engine, &matrix);
         Ok(Self { data: k, parity: m, kernel, engine, matrix, encoder })
     }
 
-    /// k.
+    /// Number of data shards, k.
     pub fn data_shards(&self) -> usize {
         self.data
     }
 
-    /// m.
+    /// Number of parity shards, m.
     pub fn parity_shards(&self) -> usize {
         self.parity
     }
 
-    /// k + m.
+    /// Number of all shards, k + m.
     pub fn shards(&self) -> usize {
         self.data + self.parity
     }
 
     /// The kernel in use.
-    pub fn kernel(&self) -> Kernel {
+    pub fn kernel(&self) -> CodeKernel {
         self.kernel
     }
 
@@ -90,8 +90,8 @@ impl Code {
     /// # Errors
     /// [`CodeError::Index`] if there is no such shard.
     pub fn coefficient(&self, parity: usize, data: usize) -> Result<u8, CodeError> {
-        below(parity, self.parity)?;
-        below(data, self.data)?;
+        check_index(parity, self.parity)?;
+        check_index(data, self.data)?;
         Ok(self.matrix.at(parity, data))
     }
 
@@ -100,21 +100,21 @@ impl Code {
     /// # Errors
     /// [`CodeError::Count`] or [`CodeError::Length`] if the shards are not so many, or not of one length.
     pub fn encode(&self, data: &[&[u8]], parity: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        count("data", data.len(), self.data)?;
-        count("parity", parity.len(), self.parity)?;
-        lengths("data", data, data[0].len())?;
-        lengths("parity", parity, data[0].len())?;
+        check_count("data", data.len(), self.data)?;
+        check_count("parity", parity.len(), self.parity)?;
+        check_lengths("data", data, data[0].len())?;
+        check_lengths("parity", parity, data[0].len())?;
         self.encoder.apply(data, parity);
         Ok(())
     }
 
-    /// Adds what data shard `index` contributes to `parity`, m shards. On parities that do not know the shard yet, `data` is its
-    /// content; on parities that do, it is the XOR of its old and new content.
+    /// Adds the contribution of data shard `index` to `parity`, m shards. For parities without the shard, `data` is its content; for parities
+    /// with it, the XOR of its old and new content.
     ///
     /// # Errors
     /// [`CodeError::Index`], [`CodeError::Count`] or [`CodeError::Length`] if a shard does not fit.
     pub fn accumulate(&self, index: usize, data: &[u8], parity: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        self.add(index, data, None, parity)
+        self.add_contribution(index, data, None, parity)
     }
 
     /// Changes `parity`, m shards, for data shard `index` whose content changes from `old` to `new`, without reading the others.
@@ -128,11 +128,11 @@ impl Code {
         new: &[u8],
         parity: &mut [&mut [u8]],
     ) -> Result<(), CodeError> {
-        lengths("old", &[old], new.len())?;
-        self.add(index, new, Some(old), parity)
+        check_lengths("old", &[old], new.len())?;
+        self.add_contribution(index, new, Some(old), parity)
     }
 
-    /// Whether the data can be rebuilt from the shards of `present`. Numbers from k + m on do not count.
+    /// True if the data can be rebuilt from the shards of `present`. Numbers from k + m on do not count.
     pub fn can_recover(&self, present: &ShardSet) -> bool {
         (0..self.shards()).filter(|&shard| present.contains(shard)).count() >= self.data
     }
@@ -142,18 +142,18 @@ impl Code {
     /// # Errors
     /// [`CodeError::TooFew`] if k shards are not present; [`CodeError::AlreadyPresent`] if a wanted one is;
     /// [`CodeError::Index`] if there is no such shard.
-    pub fn decoder(&self, present: &ShardSet, wanted: &ShardSet) -> Result<Decoder, CodeError> {
-        Decoder::new(self.engine, &self.matrix, present, wanted)
+    pub fn decoder(&self, present: &ShardSet, wanted: &ShardSet) -> Result<ShardDecoder, CodeError> {
+        ShardDecoder::new(self.engine, &self.matrix, present, wanted)
     }
 
-    /// Rebuilds every missing shard of a stripe, data and parity. Without loss nothing is done; [`Code::decoder`] rebuilds into
+    /// Rebuilds every missing shard of a stripe, data and parity. [`ErasureCode::decoder`] rebuilds into
     /// the caller's buffers, and can be used again for the next stripe with the same shards missing.
     ///
     /// # Errors
     /// [`CodeError::Count`] unless there are k + m places, [`CodeError::Length`] unless the shards present are of one length,
     /// [`CodeError::TooFew`] unless there are k of them.
     pub fn decode(&self, shards: &mut [Option<Vec<u8>>]) -> Result<(), CodeError> {
-        count("shards", shards.len(), self.shards())?;
+        check_count("shards", shards.len(), self.shards())?;
         let is_there = |present: bool| {
             let shards = shards.iter().enumerate().filter(move |(_, shard)| shard.is_some() == present);
             shards.map(|(index, _)| index).collect::<ShardSet>()
@@ -166,7 +166,7 @@ impl Code {
         let length = shards.iter().flatten().map(Vec::len).next().unwrap_or(0);
         for (index, shard) in shards.iter().enumerate() {
             if let Some(shard) = shard {
-                same_length("shards", index, shard.len(), length)?;
+                check_length("shards", index, shard.len(), length)?;
             }
         }
         let mut rebuilt = vec![vec![0; length]; missing.len()];
@@ -180,16 +180,16 @@ impl Code {
         Ok(())
     }
 
-    fn add(
+    fn add_contribution(
         &self,
         index: usize,
         new: &[u8],
         old: Option<&[u8]>,
         parity: &mut [&mut [u8]],
     ) -> Result<(), CodeError> {
-        below(index, self.data)?;
-        count("parity", parity.len(), self.parity)?;
-        lengths("parity", parity, new.len())?;
+        check_index(index, self.data)?;
+        check_count("parity", parity.len(), self.parity)?;
+        check_lengths("parity", parity, new.len())?;
         kernels::multiply_add(self.engine, |row| self.matrix.at(row, index), new, old, parity);
         Ok(())
     }

@@ -1,26 +1,26 @@
-//! Which shards to read, and what to multiply them with, when others are missing.
+//! Plans for rebuilding missing shards: shards to read, and the matrix to multiply them with.
 
-use crate::checks::{count, lengths};
-use crate::kernels::{Engine, Linear};
-use crate::matrix::Matrix;
+use crate::checks::{check_count, check_lengths};
+use crate::kernels::{KernelEngine, LinearMap};
+use crate::matrix::FieldMatrix;
 use crate::{CodeError, ShardSet};
 
 /// A plan that rebuilds some missing shards from k present ones. It holds for every stripe of the code that has lost the same
 /// shards: finding it inverts a small matrix, using it allocates nothing.
 #[derive(Clone, Debug)]
-pub struct Decoder {
+pub struct ShardDecoder {
     sources: Vec<usize>,
     targets: Vec<usize>,
-    map: Linear,
+    map: LinearMap,
 }
 
-impl Decoder {
-    /// With e data shards missing, the sources are the data shards that are present and the first e parities that are. These
-    /// parities P are A·d of the data; with the columns of what is missing (D) and present (S) apart,
-    /// d[D] = A[P,D]^-1 · (p[P] + A[P,S]·d[S]). A parity that is wanted is its row of the generator applied to d.
+impl ShardDecoder {
+    /// With e data shards missing, the sources are the data shards present and the first e parities present. These parities are
+    /// p[P] = A·d; with the columns of missing (D) and present (S) data separated, d[D] = A[P,D]^-1 · (p[P] + A[P,S]·d[S]).
+    /// A wanted parity is its row of the generator applied to d.
     pub(crate) fn new(
-        engine: Engine,
-        parity: &Matrix,
+        engine: KernelEngine,
+        parity: &FieldMatrix,
         present: &ShardSet,
         wanted: &ShardSet,
     ) -> Result<Self, CodeError> {
@@ -37,33 +37,33 @@ impl Decoder {
         let (kept, lost): (Vec<usize>, Vec<usize>) = (0..k).partition(|&shard| present.contains(shard));
         let used: Vec<usize> =
             (k..shards).filter(|&shard| present.contains(shard)).take(lost.len()).collect();
-        let square = Matrix::from_fn(lost.len(), lost.len(), |i, j| parity.at(used[i] - k, lost[j]));
+        let square = FieldMatrix::from_fn(lost.len(), lost.len(), |i, j| parity.at(used[i] - k, lost[j]));
         let inverse =
             square.inverted().expect("every square submatrix of an MDS code's parity rows is invertible");
-        let through_kept =
-            inverse.times(&Matrix::from_fn(lost.len(), kept.len(), |i, j| parity.at(used[i] - k, kept[j])));
+        let through_kept = inverse
+            .times(&FieldMatrix::from_fn(lost.len(), kept.len(), |i, j| parity.at(used[i] - k, kept[j])));
 
         // The lost data, then all data, as rows over the sources.
-        let lost_rows = Matrix::from_fn(lost.len(), k, |i, j| {
+        let lost_rows = FieldMatrix::from_fn(lost.len(), k, |i, j| {
             if j < kept.len() { through_kept.at(i, j) } else { inverse.at(i, j - kept.len()) }
         });
-        let place = |shard: usize, among: &[usize]| among.iter().position(|&other| other == shard);
-        let data_rows = Matrix::from_fn(k, k, |shard, j| match place(shard, &kept) {
-            Some(own) => u8::from(own == j),
-            None => lost_rows.at(place(shard, &lost).expect("a shard is kept or lost"), j),
+        let position = |shard: usize, among: &[usize]| among.iter().position(|&other| other == shard);
+        let data_rows = FieldMatrix::from_fn(k, k, |shard, j| match position(shard, &kept) {
+            Some(column) => u8::from(column == j),
+            None => lost_rows.at(position(shard, &lost).expect("a shard is kept or lost"), j),
         });
         let targets: Vec<usize> = wanted.iter().collect();
         let parity_rows = {
             let wanted: Vec<usize> =
                 targets.iter().filter(|&&shard| shard >= k).map(|&shard| shard - k).collect();
-            Matrix::from_fn(wanted.len(), k, |i, j| parity.at(wanted[i], j)).times(&data_rows)
+            FieldMatrix::from_fn(wanted.len(), k, |i, j| parity.at(wanted[i], j)).times(&data_rows)
         };
         let data_wanted = targets.iter().filter(|&&shard| shard < k).count();
-        let rows = Matrix::from_fn(targets.len(), k, |i, j| {
+        let rows = FieldMatrix::from_fn(targets.len(), k, |i, j| {
             if i < data_wanted { data_rows.at(targets[i], j) } else { parity_rows.at(i - data_wanted, j) }
         });
         let sources = kept.into_iter().chain(used).collect();
-        Ok(Self { sources, targets, map: Linear::new(engine, &rows) })
+        Ok(Self { sources, targets, map: LinearMap::new(engine, &rows) })
     }
 
     /// The shards to read, in the order in which [`rebuild`](Self::rebuild) takes them: k of those present.
@@ -82,10 +82,10 @@ impl Decoder {
     /// [`CodeError::Count`] or [`CodeError::Length`] if the shards are not as [`sources`](Self::sources) and
     /// [`targets`](Self::targets) say, or not of one length.
     pub fn rebuild(&self, sources: &[&[u8]], targets: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        count("sources", sources.len(), self.sources.len())?;
-        count("targets", targets.len(), self.targets.len())?;
-        lengths("sources", sources, sources[0].len())?;
-        lengths("targets", targets, sources[0].len())?;
+        check_count("sources", sources.len(), self.sources.len())?;
+        check_count("targets", targets.len(), self.targets.len())?;
+        check_lengths("sources", sources, sources[0].len())?;
+        check_lengths("targets", targets, sources[0].len())?;
         self.map.apply(sources, targets);
         Ok(())
     }

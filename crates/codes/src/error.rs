@@ -1,10 +1,10 @@
-//! What a caller can get wrong.
+//! Errors of the calls of a code.
 
-use crate::Kernel;
+use crate::CodeKernel;
 use thiserror::Error;
 
-/// Why a code cannot be built, or a call of it cannot be served. No bytes have changed when one is
-/// returned, except for what [`CodeError::Unrecoverable`] says.
+/// Reasons why a code cannot be built or a call fails. No bytes have changed when an error is returned, except as
+/// [`CodeError::Unrecoverable`] says.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CodeError {
     /// There is no such code.
@@ -17,15 +17,15 @@ pub enum CodeError {
     },
     /// This processor, or this build, lacks the instructions.
     #[error("kernel = {0:?}: this processor does not have it")]
-    KernelMissing(Kernel),
+    KernelMissing(CodeKernel),
     /// A list has the wrong number of shards.
     #[error("{list} = {found} shards: must be {expected}")]
     Count {
-        /// Which argument.
+        /// Name of the argument.
         list: &'static str,
-        /// How many were given.
+        /// Number given.
         found: usize,
-        /// How many the code has.
+        /// Number that the code has.
         expected: usize,
     },
     /// A shard is not as long as the first one of the call.
@@ -33,11 +33,11 @@ pub enum CodeError {
         "{list}[{index}] = {found} bytes: all shards of a call must have the same length, here {expected} bytes"
     )]
     Length {
-        /// Which argument.
+        /// Name of the argument.
         list: &'static str,
-        /// Which shard of it.
+        /// Index of the shard.
         index: usize,
-        /// Its bytes.
+        /// Bytes of the shard.
         found: usize,
         /// The bytes of the first shard.
         expected: usize,
@@ -45,37 +45,36 @@ pub enum CodeError {
     /// A shard number is too large.
     #[error("shard = {index}: must be below {limit}")]
     Index {
-        /// The number.
+        /// Index given.
         index: usize,
-        /// The first number that is too large.
+        /// Least index that is too large.
         limit: usize,
     },
     /// A shard that is to be rebuilt is also said to be present.
     #[error("wanted shard = {index}: is present, and only missing shards are rebuilt")]
     AlreadyPresent {
-        /// Its number.
+        /// Index of the shard.
         index: usize,
     },
-    /// Too much is lost.
+    /// More shards are lost than the code can rebuild.
     #[error("present = {present} shards: {needed} are needed to rebuild the others")]
     TooFew {
-        /// Shards that are there.
+        /// Shards present.
         present: usize,
-        /// k, of the code.
+        /// Shards needed, k.
         needed: usize,
     },
     /// There is no such product code, or pattern of one.
     #[error("{field} = {value}: must be {limit}")]
     Product {
-        /// Which size.
+        /// Name of the size.
         field: &'static str,
-        /// Its value.
+        /// Value given.
         value: usize,
-        /// What was expected.
+        /// Accepted values.
         limit: &'static str,
     },
-    /// What is erased of a product code holds a cycle, so that no decoder can tell the erased cells apart. All cells that
-    /// can be told have been rebuilt.
+    /// The erased cells of a product code contain a cycle, which no decoder can resolve. All other erased cells have been rebuilt.
     #[error("erased cells = {left}: every line through them has lost at least two")]
     Unrecoverable {
         /// Cells that stay erased.

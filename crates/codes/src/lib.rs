@@ -29,9 +29,11 @@ mod matrix;
 mod product;
 mod shards;
 
-pub use code::Code;
-pub use decoder::Decoder;
+pub use code::ErasureCode;
+pub use decoder::ShardDecoder;
 pub use error::CodeError;
-pub use kernels::Kernel;
-pub use product::{Line, Natural, Pattern, PatternCounts, Peeling, ProductCode, Step};
+pub use kernels::CodeKernel;
+pub use product::{
+    CodeLine, ErasurePattern, NaturalNumber, PatternCounts, PeelingPlan, PeelingStep, ProductCode,
+};
 pub use shards::ShardSet;

@@ -4,13 +4,13 @@ use crate::field::{inverse, multiply, power_of_two};
 
 /// A row-major matrix over GF(2^8).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Matrix {
+pub(crate) struct FieldMatrix {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     cells: Vec<u8>,
 }
 
-impl Matrix {
+impl FieldMatrix {
     pub(crate) fn from_fn(rows: usize, columns: usize, cell: impl Fn(usize, usize) -> u8) -> Self {
         let cell = &cell;
         let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| cell(row, column))).collect();
@@ -43,16 +43,16 @@ impl Matrix {
         &self.cells[row * self.columns..][..self.columns]
     }
 
-    /// The inverse of a square matrix by Gauss and Jordan; nothing where there is none.
+    /// Inverse of a square matrix by Gauss-Jordan elimination; `None` if it is singular.
     pub(crate) fn inverted(&self) -> Option<Self> {
         assert_eq!(self.rows, self.columns, "only square matrices have inverses");
         let n = self.rows;
         let mut work = self.clone();
         let mut result = Self::from_fn(n, n, |row, column| u8::from(row == column));
         for pivot in 0..n {
-            let found = (pivot..n).find(|&row| work.at(row, pivot) != 0)?;
+            let nonzero = (pivot..n).find(|&row| work.at(row, pivot) != 0)?;
             for matrix in [&mut work, &mut result] {
-                matrix.swap_rows(pivot, found);
+                matrix.swap_rows(pivot, nonzero);
             }
             let factor = inverse(work.at(pivot, pivot));
             for matrix in [&mut work, &mut result] {
@@ -68,7 +68,7 @@ impl Matrix {
         Some(result)
     }
 
-    /// This times `other`.
+    /// Product of this matrix and `other`.
     pub(crate) fn times(&self, other: &Self) -> Self {
         assert_eq!(self.columns, other.rows, "shapes must fit");
         Self::from_fn(self.rows, other.columns, |row, column| {
@@ -98,12 +98,12 @@ mod tests {
     use super::*;
     use outlast_units::rng::SplitMix;
 
-    /// What makes a systematic code MDS: every square submatrix of its parity rows is invertible. All of them, for codes
+    /// Condition for a systematic code to be MDS: every square submatrix of its parity rows is invertible. All of them, for codes
     /// small enough; the long codes have the same matrix, see the next test.
     #[test]
     fn every_square_submatrix_of_small_codes_is_invertible() {
         for (k, m) in [(20, 1), (20, 2), (8, 3), (8, 4), (6, 6)] {
-            let parity = Matrix::parity(k, m);
+            let parity = FieldMatrix::parity(k, m);
             for rows in 1u32..1 << m {
                 for columns in (1u32..1 << k).filter(|columns| columns.count_ones() == rows.count_ones()) {
                     assert!(
@@ -119,7 +119,7 @@ mod tests {
     fn random_square_submatrices_of_the_longest_codes_are_invertible() {
         let mut rng = SplitMix::new(1, "submatrices");
         for (k, m) in [(253, 2), (252, 3), (128, 127), (5, 250)] {
-            let parity = Matrix::parity(k, m);
+            let parity = FieldMatrix::parity(k, m);
             for _ in 0..200 {
                 let size = 1 + rng.below(k.min(m).min(40) as u64) as usize;
                 let (rows, columns) = (draw(&mut rng, m, size), draw(&mut rng, k, size));
@@ -133,27 +133,27 @@ mod tests {
 
     #[test]
     fn a_matrix_times_its_inverse_is_one_and_a_singular_one_has_none() {
-        let cauchy = Matrix::parity(30, 30);
-        let one = Matrix::from_fn(30, 30, |row, column| u8::from(row == column));
+        let cauchy = FieldMatrix::parity(30, 30);
+        let one = FieldMatrix::from_fn(30, 30, |row, column| u8::from(row == column));
         assert_eq!(cauchy.times(&cauchy.inverted().unwrap()), one);
-        assert_eq!(Matrix::from_fn(2, 2, |_, column| column as u8 + 1).inverted(), None);
-        let swapped = Matrix::from_fn(3, 3, |row, column| u8::from((row + 1) % 3 == column));
+        assert_eq!(FieldMatrix::from_fn(2, 2, |_, column| column as u8 + 1).inverted(), None);
+        let swapped = FieldMatrix::from_fn(3, 3, |row, column| u8::from((row + 1) % 3 == column));
         assert_eq!(
             swapped.times(&swapped.inverted().unwrap()),
-            Matrix::from_fn(3, 3, |r, c| u8::from(r == c))
+            FieldMatrix::from_fn(3, 3, |r, c| u8::from(r == c))
         );
     }
 
     #[test]
     fn more_parities_leave_the_first_ones_as_they_are() {
-        let long = Matrix::parity(100, 100);
-        let short = Matrix::parity(7, 3);
+        let long = FieldMatrix::parity(100, 100);
+        let short = FieldMatrix::parity(7, 3);
         assert!((0..3).all(|i| short.row(i) == &long.row(i)[..7]));
         assert!(long.row(0).iter().all(|&cell| cell == 1));
     }
 
-    fn submatrix(of: &Matrix, rows: &[usize], columns: &[usize]) -> Matrix {
-        Matrix::from_fn(rows.len(), columns.len(), |row, column| of.at(rows[row], columns[column]))
+    fn submatrix(of: &FieldMatrix, rows: &[usize], columns: &[usize]) -> FieldMatrix {
+        FieldMatrix::from_fn(rows.len(), columns.len(), |row, column| of.at(rows[row], columns[column]))
     }
 
     fn bits(mask: u32) -> Vec<usize> {

@@ -13,7 +13,7 @@ impl ShardSet {
         (0..count).collect()
     }
 
-    /// This set and `shard`.
+    /// The set with `shard` added.
     ///
     /// # Panics
     /// For a shard above 255, which no code has.
@@ -24,7 +24,7 @@ impl ShardSet {
         self
     }
 
-    /// This set without `shard`.
+    /// The set with `shard` removed.
     #[must_use]
     pub const fn without(mut self, shard: usize) -> Self {
         if shard < 256 {
@@ -33,25 +33,25 @@ impl ShardSet {
         self
     }
 
-    /// Whether `shard` is in it.
+    /// True if `shard` is in the set.
     #[inline]
     pub const fn contains(&self, shard: usize) -> bool {
         shard < 256 && self.0[shard / 64] >> (shard % 64) & 1 == 1
     }
 
-    /// How many shards are in it.
+    /// Number of shards in the set.
     #[inline]
     pub const fn len(&self) -> usize {
         let [a, b, c, d] = self.0;
         (a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()) as usize
     }
 
-    /// Whether nothing is in it.
+    /// True if the set is empty.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its shards in ascending order.
+    /// Shards in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..256).filter(|&shard| self.contains(shard))
     }

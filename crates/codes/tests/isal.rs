@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{random_bytes, random_shards, views, views_mut};
-use outlast_codes::{Code, Kernel, ShardSet};
+use outlast_codes::{CodeKernel, ErasureCode, ShardSet};
 use outlast_isal::Isal;
 use outlast_units::rng::SplitMix;
 
@@ -15,7 +15,7 @@ fn isal() -> Option<Isal> {
         .ok()
 }
 
-fn matrix(code: &Code) -> Vec<u8> {
+fn matrix(code: &ErasureCode) -> Vec<u8> {
     let (k, m) = (code.data_shards(), code.parity_shards());
     (0..m)
         .flat_map(|row| (0..k).map(move |j| code.coefficient(row, j).expect("a cell of the matrix")))
@@ -26,7 +26,7 @@ fn matrix(code: &Code) -> Vec<u8> {
 fn encoding_and_updates_give_the_bytes_of_libisal() {
     let Some(isal) = isal() else { return };
     let mut rng = SplitMix::new(5, "isal");
-    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+    for kernel in CodeKernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
         for (k, m) in [
             (1, 1),
             (7, 1),
@@ -40,7 +40,7 @@ fn encoding_and_updates_give_the_bytes_of_libisal() {
             (254, 1),
             (100, 155),
         ] {
-            let code = Code::with_kernel(k, m, kernel).unwrap();
+            let code = ErasureCode::with_kernel(k, m, kernel).unwrap();
             let tables = isal.tables(k, m, &matrix(&code));
             // libisal has loops of its own for short shards, and for what is left over.
             for length in [1, 16, 33, 64, 100, 256, 1000, 4096] {
@@ -65,7 +65,7 @@ fn p_and_q_are_those_of_pq_gen_and_xor_gen() {
     let Some(isal) = isal() else { return };
     let mut rng = SplitMix::new(6, "isal");
     for k in [2, 3, 6, 30, 200] {
-        let code = Code::new(k, 2).unwrap();
+        let code = ErasureCode::new(k, 2).unwrap();
         // Both functions want pointers aligned to 32 bytes: shards within one aligned run of bytes.
         let length = 1024;
         let mut run = random_bytes(&mut rng, (k + 2) * length + 64);
@@ -83,13 +83,13 @@ fn p_and_q_are_those_of_pq_gen_and_xor_gen() {
     }
 }
 
-/// What libisal encoded, we decode.
+/// Stripes that libisal encoded are decoded.
 #[test]
 fn stripes_of_libisal_are_decoded() {
     let Some(isal) = isal() else { return };
     let mut rng = SplitMix::new(7, "isal");
     let (k, m) = (10, 4);
-    let code = Code::new(k, m).unwrap();
+    let code = ErasureCode::new(k, m).unwrap();
     let data = random_shards(&mut rng, k, 777);
     let mut parity = vec![vec![0; 777]; m];
     isal.encode(&isal.tables(k, m, &matrix(&code)), &views(&data), &mut views_mut(&mut parity));

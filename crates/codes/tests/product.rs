@@ -3,11 +3,11 @@
 use crate::common;
 
 use common::{random_bytes, views_mut};
-use outlast_codes::{CodeError, Kernel, Line, Pattern, PatternCounts, ProductCode};
+use outlast_codes::{CodeError, CodeKernel, CodeLine, ErasurePattern, PatternCounts, ProductCode};
 use outlast_units::rng::SplitMix;
 
 /// All bits of a mask as a pattern of `code`.
-fn pattern(code: &ProductCode, mask: u32) -> Pattern {
+fn pattern(code: &ProductCode, mask: u32) -> ErasurePattern {
     let mut pattern = code.intact();
     for cell in (0..code.rows() * code.columns()).filter(|cell| mask >> cell & 1 == 1) {
         pattern.erase(cell / code.columns(), cell % code.columns()).expect("a cell of the code");
@@ -15,7 +15,7 @@ fn pattern(code: &ProductCode, mask: u32) -> Pattern {
     pattern
 }
 
-/// What linear algebra says, which knows nothing of peeling: erased cells are unknowns, each row and each column an
+/// Verdict of linear algebra, independent of peeling: erased cells are unknowns, each row and each column an
 /// equation of even parity; all can be told exactly if the equations' columns of the unknowns are independent.
 fn is_independent(rows: usize, columns: usize, mask: u32) -> bool {
     let mut basis: Vec<u64> = Vec::new();
@@ -175,7 +175,7 @@ fn shares_agree_with_random_patterns_of_8_by_64() {
 
 #[test]
 fn every_kernel_rebuilds_the_same_bytes_of_a_large_code() {
-    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+    for kernel in CodeKernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
         let code = ProductCode::with_kernel(8, 64, kernel).unwrap();
         let mut rng = SplitMix::new(2, "product");
         let mut stripe: Vec<Vec<u8>> = (0..512).map(|_| random_bytes(&mut rng, 150)).collect();
@@ -213,11 +213,11 @@ fn the_shorter_line_is_preferred() {
     let code = ProductCode::new(8, 64).unwrap();
     let mut lost = code.intact();
     lost.erase(1, 1).unwrap();
-    assert_eq!(code.peel(&lost).unwrap().steps[0].by, Line::Column);
+    assert_eq!(code.peel(&lost).unwrap().steps[0].by, CodeLine::Column);
     let turned = ProductCode::new(64, 8).unwrap();
     let mut lost = turned.intact();
     lost.erase(1, 1).unwrap();
-    assert_eq!(turned.peel(&lost).unwrap().steps[0].by, Line::Row);
+    assert_eq!(turned.peel(&lost).unwrap().steps[0].by, CodeLine::Row);
 }
 
 #[test]

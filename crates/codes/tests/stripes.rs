@@ -3,18 +3,18 @@
 use crate::common;
 
 use common::{Reference, random_bytes, random_shards, shuffled, views, views_mut};
-use outlast_codes::{Code, CodeError, Kernel, ShardSet};
+use outlast_codes::{CodeError, CodeKernel, ErasureCode, ShardSet};
 use outlast_units::rng::SplitMix;
 use proptest::prelude::{ProptestConfig, prop, proptest};
 
 /// The kernels of this processor.
-fn kernels() -> impl Iterator<Item = Kernel> {
-    Kernel::ALL.into_iter().filter(|kernel| kernel.is_available())
+fn kernels() -> impl Iterator<Item = CodeKernel> {
+    CodeKernel::ALL.into_iter().filter(|kernel| kernel.is_available())
 }
 
 /// A stripe of `length` bytes a shard: encoded, put together shard by shard, updated, and decoded after losing every set of
 /// `losses`; all against the reference.
-fn check(reference: &Reference, rng: &mut SplitMix, code: &Code, length: usize, losses: &[ShardSet]) {
+fn check(reference: &Reference, rng: &mut SplitMix, code: &ErasureCode, length: usize, losses: &[ShardSet]) {
     let (k, m) = (code.data_shards(), code.parity_shards());
     let name = format!("({k}, {m}), {length} bytes, {:?}", code.kernel());
     let mut data = random_shards(rng, k, length);
@@ -52,20 +52,20 @@ fn check(reference: &Reference, rng: &mut SplitMix, code: &Code, length: usize, 
 }
 
 /// A random set of at most m shards, most often m.
-fn random_loss(rng: &mut SplitMix, code: &Code) -> ShardSet {
+fn random_loss(rng: &mut SplitMix, code: &ErasureCode) -> ShardSet {
     let m = code.parity_shards();
     let count = if rng.below(4) == 0 { rng.below(m as u64 + 1) as usize } else { m };
     shuffled(rng, code.shards())[..count].iter().copied().collect()
 }
 
 #[test]
-fn all_codes_of_up_to_20_shards() {
+fn all_codes_of_up_to_20_shards_rebuild_their_losses() {
     let reference = Reference::new();
     for kernel in kernels() {
         let mut rng = SplitMix::new(20, "stripes");
         for k in 1..=20 {
             for m in 0..=20 - k {
-                let code = Code::with_kernel(k, m, kernel).unwrap();
+                let code = ErasureCode::with_kernel(k, m, kernel).unwrap();
                 let losses: Vec<ShardSet> = if k + m <= 9 {
                     let all = (0..1u32 << (k + m)).filter(|mask| mask.count_ones() as usize <= m);
                     all.map(|mask| (0..k + m).filter(|shard| mask >> shard & 1 == 1).collect()).collect()
@@ -86,7 +86,7 @@ fn every_length_around_the_vectors_strides_and_blocks() {
     let mut rng = SplitMix::new(1, "lengths");
     for kernel in kernels() {
         for (k, m) in [(7, 1), (6, 2), (8, 3), (5, 5)] {
-            let code = Code::with_kernel(k, m, kernel).unwrap();
+            let code = ErasureCode::with_kernel(k, m, kernel).unwrap();
             for length in (0..=330).chain(510..=514).chain([1023, 1024, 1025]) {
                 let losses = [random_loss(&mut rng, &code)];
                 check(&reference, &mut rng, &code, length, &losses);
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn random_codes_of_up_to_255_shards(
+    fn random_codes_of_up_to_255_shards_rebuild_random_losses(
         shards in 2usize..=255,
         parity in 0.0f64..1.0,
         length in 0usize..200,
@@ -109,7 +109,7 @@ proptest! {
         let m = ((shards - 1) as f64 * parity.powi(3)) as usize;
         let reference = Reference::new();
         for kernel in kernels() {
-            let code = Code::with_kernel(shards - m, m, kernel).unwrap();
+            let code = ErasureCode::with_kernel(shards - m, m, kernel).unwrap();
             let mut rng = SplitMix::new(seed, "stripes");
             let losses = [random_loss(&mut rng, &code), random_loss(&mut rng, &code)];
             check(&reference, &mut rng, &code, length, &losses);
@@ -122,7 +122,7 @@ proptest! {
 fn nothing_beside_the_shards_is_written() {
     let (k, m) = (5, 3);
     for kernel in kernels() {
-        let code = Code::with_kernel(k, m, kernel).unwrap();
+        let code = ErasureCode::with_kernel(k, m, kernel).unwrap();
         for length in (0..140).chain([255, 256, 257, 511, 513]) {
             for start in [0, 1, 31, 63] {
                 let mut buffers = vec![vec![0xaa_u8; start + length + 70]; m];
@@ -148,17 +148,23 @@ fn nothing_beside_the_shards_is_written() {
 #[test]
 fn p_and_q_are_those_of_raid_6() {
     // Anvin, "The mathematics of RAID-6": P = Σ d[i], Q = Σ 2^i·d[i]; d = 1 in shard i makes Q 2^i.
-    let code = Code::new(12, 2).unwrap();
+    let code = ErasureCode::new(12, 2).unwrap();
     let powers: Vec<u8> = (0..12).map(|i| code.coefficient(1, i).unwrap()).collect();
     assert_eq!(powers, [1, 2, 4, 8, 16, 32, 64, 128, 0x1d, 0x3a, 0x74, 0xe8]);
     assert!((0..12).all(|i| code.coefficient(0, i) == Ok(1)));
-    assert!((0..255).map(|k| Code::new(k, 1)).skip(1).flatten().all(|code| code.coefficient(0, 0) == Ok(1)));
+    assert!(
+        (0..255)
+            .map(|k| ErasureCode::new(k, 1))
+            .skip(1)
+            .flatten()
+            .all(|code| code.coefficient(0, 0) == Ok(1))
+    );
 }
 
 /// A degraded read asks for one shard: nothing else is computed, and only k shards are read.
 #[test]
 fn a_plan_reads_k_shards_and_rebuilds_what_is_wanted() {
-    let code = Code::new(8, 3).unwrap();
+    let code = ErasureCode::new(8, 3).unwrap();
     let mut rng = SplitMix::new(3, "plan");
     let data = random_shards(&mut rng, 8, 100);
     let mut parity = vec![vec![0; 100]; 3];
@@ -187,7 +193,7 @@ fn a_plan_reads_k_shards_and_rebuilds_what_is_wanted() {
 
 #[test]
 fn recoverable_means_that_k_shards_are_left() {
-    let code = Code::new(6, 2).unwrap();
+    let code = ErasureCode::new(6, 2).unwrap();
     for mask in 0u32..1 << 8 {
         let present: ShardSet = (0..8).filter(|shard| mask >> shard & 1 == 1).collect();
         assert_eq!(code.can_recover(&present), mask.count_ones() >= 6);
@@ -201,15 +207,15 @@ fn recoverable_means_that_k_shards_are_left() {
 fn what_does_not_fit_is_refused_by_name_value_and_limit() {
     let message = |error: CodeError| error.to_string();
     for (k, m) in [(0, 0), (0, 3), (255, 1), (1, 255), (usize::MAX, 1)] {
-        assert_eq!(Code::new(k, m).unwrap_err(), CodeError::Shape { data: k, parity: m });
+        assert_eq!(ErasureCode::new(k, m).unwrap_err(), CodeError::Shape { data: k, parity: m });
     }
-    assert!(Code::new(255, 0).is_ok() && Code::new(1, 254).is_ok());
+    assert!(ErasureCode::new(255, 0).is_ok() && ErasureCode::new(1, 254).is_ok());
     assert_eq!(
-        message(Code::new(250, 6).unwrap_err()),
+        message(ErasureCode::new(250, 6).unwrap_err()),
         "code = (250, 6): k must be at least 1 and k + m at most 255"
     );
 
-    let code = Code::new(2, 1).unwrap();
+    let code = ErasureCode::new(2, 1).unwrap();
     let mut parity = [7u8; 4];
     let error = code.encode(&[&[1; 4]], &mut [&mut parity]).unwrap_err();
     assert_eq!(message(error), "data = 1 shards: must be 2");
@@ -246,7 +252,7 @@ fn what_does_not_fit_is_refused_by_name_value_and_limit() {
 
 #[test]
 fn a_code_without_parity_has_nothing_to_do() {
-    let code = Code::new(3, 0).unwrap();
+    let code = ErasureCode::new(3, 0).unwrap();
     code.encode(&[&[1], &[2], &[3]], &mut []).unwrap();
     code.accumulate(1, &[9], &mut []).unwrap();
     assert!(code.can_recover(&ShardSet::first(3)) && !code.can_recover(&ShardSet::first(2)));

@@ -12,7 +12,7 @@ use crate::volume::ArrayVolume;
 use outlast_array::coarse::{loss_of_copies, loss_probabilities};
 use outlast_array::{ArrayEventKind, ArrayHealth, RepairStep};
 use outlast_device::Device;
-use outlast_ftl::{Ftl, Wear};
+use outlast_ftl::{BlockWear, Ftl};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use std::collections::BTreeSet;
@@ -201,7 +201,7 @@ fn rebuild(volume: &ArrayVolume, end: Nanos) -> Option<RebuildSummary> {
 fn wear(volume: &ArrayVolume, column: usize, end: Nanos) -> DriveWear {
     let status = &volume.array.status(end).members[column];
     let member = volume.array.member(column).and_then(ArrayMember::drive);
-    let worn = member.map(|ssd| ssd.ftls().map(Ftl::worn).sum::<Wear>());
+    let worn = member.map(|ssd| ssd.ftls().map(Ftl::worn).sum::<BlockWear>());
     DriveWear {
         device: column as u64,
         present: status.present,

@@ -4,9 +4,9 @@ use crate::counts::{DriveCounts, mean_levels};
 use crate::volume::ArrayVolume;
 use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
-use outlast_media::Saturation;
+use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
-use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, Worked};
+use outlast_ssd::{ExactTails, PerArrayWork, RberLevels, Reason, Ssd};
 use outlast_units::Nanos;
 
 /// The drives of a run, with the array that they form, if any.
@@ -147,7 +147,7 @@ impl<'a> DriveSet<'a> {
     }
 
     /// Shares of `span` during which the cell array of each die programmed and erased.
-    pub(crate) fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
+    pub(crate) fn die_work(&self, now: Nanos, span: Nanos) -> Vec<PerArrayWork<f64>> {
         self.present.iter().flat_map(|ssd| ssd.die_work(now, span)).collect()
     }
 
@@ -203,7 +203,7 @@ impl<'a> DriveSet<'a> {
         in_drives + self.array.map_or(0, ArrayVolume::scheduled)
     }
 
-    pub(crate) fn saturations(&self) -> (u64, Option<Saturation>) {
+    pub(crate) fn saturations(&self) -> (u64, Option<RberSaturation>) {
         let each = || self.all.iter().map(|ssd| ssd.saturations());
         (each().map(|(count, _)| count).sum(), each().find_map(|(_, first)| first))
     }

@@ -4,7 +4,7 @@
 use crate::counts::DriveCounts;
 use crate::drives::{DriveSet, ExactSum};
 use crate::summary::{ControllerLoad, ScrubFigures};
-use outlast_ssd::Worked;
+use outlast_ssd::PerArrayWork;
 use outlast_units::Nanos;
 
 /// Counts from the end of the warm-up to the end of the host.
@@ -20,7 +20,7 @@ pub(crate) struct MeasuredCounts {
     pub(crate) by_core: Vec<f64>,
     pub(crate) channel_utilisation: Vec<f64>,
     pub(crate) die_utilisation: Vec<f64>,
-    pub(crate) die_work: Vec<Worked<f64>>,
+    pub(crate) die_work: Vec<PerArrayWork<f64>>,
     /// Load of the controller; only of a drive by itself, and with `run.utilisation`.
     pub(crate) controller: Option<ControllerLoad>,
 }

@@ -6,7 +6,7 @@ use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Peek, PowerCycle, SectorRun,
     Smart, Tag,
 };
-use outlast_media::{ConfigError, Store};
+use outlast_media::{ByteStore, ConfigError};
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
 use outlast_scenario::{Scenario, shape_of_drive};
 use outlast_settings::array::LightConfig;
@@ -54,11 +54,11 @@ impl ArrayMember {
 pub(crate) struct MemberConfigs {
     configs: Vec<(u64, SsdConfig)>,
     /// Store of their contents, if not memory.
-    store: Option<Arc<dyn Store>>,
+    store: Option<Arc<dyn ByteStore>>,
 }
 
 impl MemberConfigs {
-    pub(crate) fn of(scenario: &Scenario, store: Option<Arc<dyn Store>>) -> Self {
+    pub(crate) fn of(scenario: &Scenario, store: Option<Arc<dyn ByteStore>>) -> Self {
         // Every member as configured, and a drive from the factory, as a replacement is.
         let devices = scenario.array.iter().flat_map(|array| {
             (0..array.devices())

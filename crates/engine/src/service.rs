@@ -9,7 +9,7 @@ use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::ArrayVolume;
 use outlast_array::{Array, PowerCycle};
 use outlast_device::{Device, Tag};
-use outlast_media::{ConfigError, FaultSpec, Store, Tear};
+use outlast_media::{ByteStore, ConfigError, FaultSpec, UnitTear};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use outlast_scenario::{PlannedEvent, Scenario, TimingMode};
 use outlast_ssd::Ssd;
@@ -96,7 +96,7 @@ impl InService {
     pub fn resume<S: Restore>(
         scenario: Scenario,
         from: &mut dyn Read,
-        store: Option<&Arc<dyn Store>>,
+        store: Option<&Arc<dyn ByteStore>>,
         whole: impl FnOnce(Self) -> S,
     ) -> Result<S, EngineError> {
         scenario.validate()?;
@@ -113,7 +113,7 @@ impl InService {
     }
 
     /// Keeps contents in `store` from now on.
-    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn ByteStore>) {
         either!(&mut self.device, device => device.keep_contents_in(store));
     }
 
@@ -241,7 +241,7 @@ impl InService {
     }
 
     /// Sets how much of the operations under way the next loss of power leaves on flash.
-    pub fn tear_next(&mut self, tear: Tear) {
+    pub fn tear_next(&mut self, tear: UnitTear) {
         either!(&mut self.device, device => device.tear_next(tear));
     }
 

@@ -13,7 +13,7 @@ use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, Outcome, Peek, SectorRun, Smart, Tag,
 };
 use outlast_ftl::Ftl;
-use outlast_media::{ConfigError, Store, Tear};
+use outlast_media::{ByteStore, ConfigError, UnitTear};
 use outlast_scenario::{FaultTarget, PlannedEvent, Scenario};
 use outlast_settings::array::ArrayConfig;
 use outlast_settings::drive::SsdConfig;
@@ -67,7 +67,7 @@ pub(crate) struct ArrayVolume {
     backlog: UntimedBacklog,
     /// Store of the drives' contents, if not memory.
     #[persist(skip)]
-    store: Option<Arc<dyn Store>>,
+    store: Option<Arc<dyn ByteStore>>,
 }
 
 /// Age of a member: mean P/E cycles in percent of the rating, or the cycles themselves without a rating. Stand-ins do not age.
@@ -182,7 +182,7 @@ impl ArrayVolume {
     }
 
     /// Keeps the contents of all drives in `store` from now on, those of replacements included.
-    pub(crate) fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+    pub(crate) fn keep_contents_in(&mut self, store: &Arc<dyn ByteStore>) {
         self.array.with_devices(|_, member| {
             if let Some(ssd) = member.drive_mut() {
                 ssd.keep_contents_in(store);
@@ -291,7 +291,7 @@ impl ArrayVolume {
     }
 
     /// Sets how much of the operations under way the next loss of power leaves on the flash of every drive.
-    pub(crate) fn tear_next(&mut self, tear: Tear) {
+    pub(crate) fn tear_next(&mut self, tear: UnitTear) {
         self.array.with_devices(|_, member| {
             if let Some(ssd) = member.drive_mut() {
                 ssd.tear_next(tear);

@@ -9,7 +9,7 @@ use crate::support;
 
 use outlast_device::Device;
 use outlast_engine::{LatencyFigures, ResultColumn, RunSummary, Scenario, TimingMode};
-use outlast_ftl::{Ftl, ProgramCause, Programs, Reads};
+use outlast_ftl::{ByProgramCause, ByReadCause, Ftl, ProgramCause};
 use outlast_media::BlockAddress;
 use outlast_settings::drive::WriteCache;
 use outlast_ssd::Ssd;
@@ -254,9 +254,9 @@ fn check_tables(run: &Run, requests: u64) {
         assert_eq!(sum(name), total, "{name}");
     }
     let unit = summary.device.mapping_unit as f64 / summary.scenario.device.geometry.page_size.0 as f64;
-    let units = Programs::of(|cause| sum(&format!("{}_units", cause.name())));
+    let units = ByProgramCause::of(|cause| sum(&format!("{}_units", cause.name())));
     assert_eq!(units.map(|units| units as f64 * unit), by_cause.programs, "programs by cause");
-    assert_eq!(Reads::of(|cause| sum(cause.name())), by_cause.reads, "reads by cause");
+    assert_eq!(ByReadCause::of(|cause| sum(cause.name())), by_cause.reads, "reads by cause");
     let bytes = (sum("programmed_bytes"), sum("host_write_bytes"));
     assert_eq!(bytes.0, units.total() * summary.device.mapping_unit);
     let total = summary.write_amplification.as_ref().map(|waf| waf.total);

@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_engine::{RunControl, RunSummary, Scenario, Simulation, parse_text};
-use outlast_ftl::{ProgramCause, Programs, ReadCause, Reads};
+use outlast_ftl::{ByProgramCause, ByReadCause, ProgramCause, ReadCause};
 use serde_json::Value;
 use support::{Run, TIMING, assert_close, run, scenario};
 
@@ -58,10 +58,10 @@ fn check_causes(run: &Run) {
     let series = run.table("timeseries");
     let sum = |name: &str| series.u64(name).iter().sum::<u64>();
     let by_cause = &summary.flash.by_cause;
-    assert_eq!(Reads::of(|cause| sum(cause.name())), by_cause.reads);
+    assert_eq!(ByReadCause::of(|cause| sum(cause.name())), by_cause.reads);
     assert_eq!((sum("flash_reads"), by_cause.reads.total()), (summary.flash.reads, summary.flash.reads));
     let per_unit = summary.device.mapping_unit as f64 / summary.scenario.device.geometry.page_size.0 as f64;
-    let units = Programs::of(|cause| sum(&format!("{}_units", cause.name())));
+    let units = ByProgramCause::of(|cause| sum(&format!("{}_units", cause.name())));
     assert_eq!(units.map(|units| units as f64 * per_unit), by_cause.programs);
     assert_eq!(sum("programmed_bytes"), units.total() * summary.device.mapping_unit);
     assert_eq!((sum("flash_programs"), sum("flash_erases")), (summary.flash.programs, summary.flash.erases));
@@ -145,7 +145,7 @@ requests = 20000
 "#
         )))
     };
-    let mut sum = Reads::<u64>::default();
+    let mut sum = ByReadCause::<u64>::default();
     for identifier in ["l2p-all-cores", "p2l-block"] {
         let run = repaired(identifier);
         check_causes(&run);
@@ -172,7 +172,7 @@ fn every_cause_has_its_keys_and_columns() {
         assert!(column(cause.name()), "{}", cause.name());
     }
     let parity = ["host", "gc", "wear_leveling", "scrub", "map"].map(|whose| format!("{whose}_parity"));
-    assert_eq!(Programs::of(|cause| u64::from(cause.group() == "parity")).total(), parity.len() as u64);
+    assert_eq!(ByProgramCause::of(|cause| u64::from(cause.group() == "parity")).total(), parity.len() as u64);
     assert!(parity.iter().all(|name| ProgramCause::ALL.iter().any(|cause| cause.name() == name)));
 }
 

@@ -4,12 +4,12 @@ use outlast_units::Nanos;
 
 /// One channel: transfers book it first come, first served; commands, which are short, go in between.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Channel {
+pub(crate) struct FlashChannel {
     free_at: Nanos,
     busy: Nanos,
 }
 
-impl Channel {
+impl FlashChannel {
     /// Books `span` from `now` or from when the channel is free; returns its end.
     #[inline]
     pub(crate) fn book(&mut self, now: Nanos, span: Nanos) -> Nanos {
@@ -29,19 +29,19 @@ impl Channel {
         now + span
     }
 
-    /// How long it has been busy until `now`. Bookings follow each other without a gap, so that what lies beyond `now` is all the time
-    /// until the channel is free.
+    /// Time that it was busy until `now`. Bookings follow each other without a gap, so that the booked time beyond `now` is all the time until the
+    /// channel is free.
     pub(crate) fn busy_until(&self, now: Nanos) -> Nanos {
         self.busy.saturating_sub(self.free_at.saturating_sub(now))
     }
 
-    /// Counts anew from `now` on: what is booked beyond it belongs to what is counted from now on.
+    /// Counts anew from `now` on; time that is booked beyond `now` belongs to the new count.
     pub(crate) fn reset(&mut self, now: Nanos) {
         self.busy = self.free_at.saturating_sub(now);
     }
 
-    /// What is booked beyond `now` does not take place.
-    pub(crate) fn cut(&mut self, now: Nanos) {
+    /// Cancels what is booked beyond `now`.
+    pub(crate) fn cut_power(&mut self, now: Nanos) {
         self.busy = self.busy_until(now);
         self.free_at = now;
     }

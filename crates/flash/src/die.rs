@@ -1,102 +1,103 @@
 //! The state of a die.
 
-use crate::op::{Kind, List, Queue, Task};
+use crate::die_step::TurnReason;
+use crate::op::{DieQueue, FlashOpKind, InternalTask, OpList};
 use outlast_units::slab::NIL;
 use outlast_units::{ChannelId, CoreId, Nanos};
 
-/// What a die is doing.
+/// Phase of the operation that a die works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum Phase {
+pub(crate) enum DiePhase {
     Idle,
     /// tR runs.
     Sensing,
     /// Data goes out over the channel.
     ReadTransfer,
-    /// Works on reads, of which there may be several: see [`Pipe`](crate::pipe::Pipe).
+    /// Reads, possibly several at once: see [`ReadPipe`](crate::pipe::ReadPipe).
     Reading,
     /// Data comes in, then tPROG or tBERS runs.
     Array,
-    /// Waiting until a suspended operation lets the die read.
+    /// Waits until the array has suspended its operation and can read.
     Suspending,
 }
 
-/// An operation that reads have interrupted.
+/// A program or erase that reads have interrupted.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct Suspended {
+pub(crate) struct SuspendedOp {
     pub(crate) op: u32,
     pub(crate) remaining: Nanos,
     pub(crate) times: u8,
-    /// Reads that may still go before it.
+    /// Reads that may still go before it is resumed.
     pub(crate) reads_left: u8,
 }
 
 /// One die: what it does now and what waits for it.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Die {
+pub(crate) struct FlashDie {
     #[persist(fixed)]
     pub(crate) channel: ChannelId,
     #[persist(fixed)]
     pub(crate) core: CoreId,
-    pub(crate) phase: Phase,
-    /// Tasks that may want to read from it, one bit each.
-    pub(crate) wanted: u8,
+    pub(crate) phase: DiePhase,
+    /// Tasks that have announced reads of it ([`Flash::add_task_reads`](crate::Flash::add_task_reads)), one bit each.
+    pub(crate) tasks: u8,
     /// The operation under way.
     pub(crate) current: u32,
-    /// When the array part of a program or erase begins and ends.
+    /// Begin and end of the array part of a program or erase.
     pub(crate) array_start: Nanos,
     pub(crate) array_end: Nanos,
-    /// How often the current program or erase was suspended.
+    /// Times that the current program or erase was suspended.
     pub(crate) suspensions: u8,
-    pub(crate) suspended: Option<Suspended>,
-    pub(crate) reads: List,
-    pub(crate) programs: List,
+    pub(crate) suspended: Option<SuspendedOp>,
+    pub(crate) reads: OpList,
+    pub(crate) programs: OpList,
     /// Programs and erases of garbage collection.
-    pub(crate) collection: List,
+    pub(crate) collection: OpList,
     /// Operations of background tasks.
-    pub(crate) background: List,
+    pub(crate) background: OpList,
     /// Host reads since the last host program, while one waited.
     pub(crate) reads_in_a_row: u8,
     /// Host operations since the last internal one, while internal ones were urgent.
     pub(crate) host_in_a_row: u8,
     /// Operations since the last one of a background task, while one was under way.
     pub(crate) since_background: u8,
-    /// Whether it stands in the list of dies that wait until one more internal operation may start.
+    /// True while it is listed in `Flash::waiting`, until one more internal operation may start.
     pub(crate) waiting: bool,
-    /// Whether its event is one that has been dealt with.
+    /// True if its event in the tree is one that has been handled: it is replaced by the next, or cleared when the die rests.
     pub(crate) stale_event: bool,
     /// The first read of the command being gathered.
     pub(crate) gathered: u32,
     pub(crate) busy_since: Nanos,
     busy: Nanos,
-    /// For how many nanoseconds its array has programmed and erased since the last reset, up to the part under way. Below zero where that
-    /// began before the reset.
-    pub(crate) worked: Worked<i64>,
+    /// Nanoseconds that its array has programmed and erased since the last reset, without the part under way. Below zero while a part that began
+    /// before the reset is under way.
+    pub(crate) worked: PerArrayWork<i64>,
 }
 
-/// Something of programs and of erases.
+/// A value for programs and one for erases: time of the array, or its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, outlast_persist::Persist)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Worked<N> {
+pub struct PerArrayWork<N> {
     pub programs: N,
     pub erases: N,
 }
 
-impl Die {
+impl FlashDie {
     pub(crate) fn new(channel: ChannelId, core: CoreId) -> Self {
         Self {
             channel,
             core,
-            phase: Phase::Idle,
-            wanted: 0,
+            phase: DiePhase::Idle,
+            tasks: 0,
             current: NIL,
             array_start: Nanos::ZERO,
             array_end: Nanos::ZERO,
             suspensions: 0,
             suspended: None,
-            reads: List::default(),
-            programs: List::default(),
-            collection: List::default(),
-            background: List::default(),
+            reads: OpList::default(),
+            programs: OpList::default(),
+            collection: OpList::default(),
+            background: OpList::default(),
             reads_in_a_row: 0,
             host_in_a_row: 0,
             since_background: 0,
@@ -105,59 +106,70 @@ impl Die {
             gathered: NIL,
             busy_since: Nanos::ZERO,
             busy: Nanos::ZERO,
-            worked: Worked::default(),
+            worked: PerArrayWork::default(),
         }
     }
 
-    /// The part of an array's work that is under way has ended as it was to.
+    /// Counts the part of the array's work that has ended as planned.
     #[inline]
-    pub(crate) fn credit(&mut self, kind: Kind) {
-        self.add_work(kind, self.array_end);
+    pub(crate) fn count_whole_work(&mut self, kind: FlashOpKind) {
+        self.count_work(kind, self.array_end);
     }
 
-    /// Counts the work of the array from the beginning of the part under way to `until`. That waits for its data until `array_start`.
+    /// Counts the work of the array from the beginning of the part under way until `until`. Time before `array_start`, in which data comes in, does
+    /// not count.
     #[inline]
-    pub(crate) fn add_work(&mut self, kind: Kind, until: Nanos) {
+    pub(crate) fn count_work(&mut self, kind: FlashOpKind, until: Nanos) {
         let spent = until.min(self.array_end).saturating_sub(self.array_start).0.cast_signed();
         match kind {
-            Kind::Program => self.worked.programs += spent,
-            Kind::Erase => self.worked.erases += spent,
-            Kind::Read => {}
+            FlashOpKind::Program => self.worked.programs += spent,
+            FlashOpKind::Erase => self.worked.erases += spent,
+            FlashOpKind::Read => {}
         }
     }
 
-    /// Whether an array works, or is about to be interrupted in that.
+    /// True if the array works, or is about to be interrupted.
     pub(crate) fn is_array_at_work(&self) -> bool {
-        matches!(self.phase, Phase::Array | Phase::Suspending)
+        matches!(self.phase, DiePhase::Array | DiePhase::Suspending)
     }
 
     #[inline]
-    pub(crate) fn list(&mut self, queue: Queue) -> &mut List {
+    pub(crate) fn list(&mut self, queue: DieQueue) -> &mut OpList {
         match queue {
-            Queue::Reads => &mut self.reads,
-            Queue::Programs => &mut self.programs,
-            Queue::Internal(Task::Gc) => &mut self.collection,
-            Queue::Internal(_) => &mut self.background,
+            DieQueue::Reads => &mut self.reads,
+            DieQueue::Programs => &mut self.programs,
+            DieQueue::Internal(InternalTask::Gc) => &mut self.collection,
+            DieQueue::Internal(_) => &mut self.background,
         }
     }
 
-    /// Whether any internal operation waits for it, or may be asked for.
+    /// True if an internal operation waits for it, or a task has announced reads of it.
     #[inline]
     pub(crate) fn has_internal_work(&self) -> bool {
-        self.wanted != 0 || !self.collection.is_empty() || !self.background.is_empty()
+        self.tasks != 0 || !self.collection.is_empty() || !self.background.is_empty()
     }
 
-    /// It takes up `op`.
+    /// Resets the count of operations that went before internal work, which has begun for reason `reason`.
+    #[inline]
+    pub(crate) fn reset_passed_over(&mut self, reason: TurnReason) {
+        match reason {
+            TurnReason::Overdue(_) => self.since_background = 0,
+            TurnReason::Urgent | TurnReason::Collection => self.host_in_a_row = 0,
+            TurnReason::Background => {}
+        }
+    }
+
+    /// Takes up operation `op`.
     #[inline]
     pub(crate) fn begin(&mut self, now: Nanos, op: u32) {
-        if self.phase == Phase::Idle {
+        if self.phase == DiePhase::Idle {
             self.busy_since = now;
         }
         self.current = op;
         self.stale_event = false;
     }
 
-    /// It takes up `op`, a program or erase, whose array part has not been interrupted yet.
+    /// Takes up `op`, a program or erase, whose array part runs from `start` to `end` unless it is suspended.
     #[inline]
     pub(crate) fn begin_array(&mut self, now: Nanos, op: u32, start: Nanos, end: Nanos) {
         self.begin(now, op);
@@ -165,27 +177,27 @@ impl Die {
         self.run_array(start, end);
     }
 
-    /// The array part of the operation under way begins, or goes on.
+    /// Begins or resumes the array part of the operation under way.
     #[inline]
     pub(crate) fn run_array(&mut self, start: Nanos, end: Nanos) {
         debug_assert!(start <= end, "an array that works from {start} to {end}");
-        self.phase = Phase::Array;
+        self.phase = DiePhase::Array;
         self.array_start = start;
         self.array_end = end;
     }
 
-    /// The operation under way has ended. Its event stays in the tree until it is clear that nothing follows: one update instead of two.
+    /// Ends the operation under way. Its event stays in the tree until it is clear that nothing follows: one update of the tree instead of two.
     #[inline]
     pub(crate) fn release(&mut self, now: Nanos) {
-        self.phase = Phase::Idle;
+        self.phase = DiePhase::Idle;
         self.stale_event = true;
         self.busy += now.saturating_sub(self.busy_since);
     }
 
-    /// How long it has been busy until `now`.
+    /// Time that it was busy until `now`.
     pub(crate) fn busy_until(&self, now: Nanos) -> Nanos {
         let current =
-            if self.phase == Phase::Idle { Nanos::ZERO } else { now.saturating_sub(self.busy_since) };
+            if self.phase == DiePhase::Idle { Nanos::ZERO } else { now.saturating_sub(self.busy_since) };
         self.busy + current
     }
 
@@ -195,8 +207,8 @@ impl Die {
         self.busy_since = self.busy_since.max(now);
     }
 
-    /// It forgets what it does and what waits for it.
-    pub(crate) fn cut(&mut self, now: Nanos) {
+    /// Drops the operation under way and all that wait: power has failed.
+    pub(crate) fn cut_power(&mut self, now: Nanos) {
         let worked = self.worked;
         *self = Self { busy: self.busy_until(now), worked, ..Self::new(self.channel, self.core) };
     }

@@ -8,7 +8,7 @@ use outlast_units::{DieId, Nanos};
 pub enum FlashSource {
     /// A die.
     Die(DieId),
-    /// The slots of internal operations, while one thinks ([`Flash::has_thought`](crate::Flash::has_thought)).
+    /// The slots of internal operations, while one thinks ([`Flash::end_thinking`](crate::Flash::end_thinking)).
     Thinking,
 }
 

@@ -1,6 +1,6 @@
-//! What the room counts.
+//! Figures: time that dies and channels were busy, and suspensions.
 
-use crate::die::Worked;
+use crate::die::PerArrayWork;
 use crate::flash::Flash;
 use outlast_units::{DieId, Nanos};
 
@@ -15,32 +15,33 @@ impl<T: Copy> Flash<T> {
         self.dies.iter().map(|die| share(die.busy_until(now), span)).collect()
     }
 
-    /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset. Not counted
-    /// is the time in which data comes in, an operation is suspended or goes on after that.
-    pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<Worked<f64>> {
+    /// The shares of `span`, which ends at `now`, for which the array of each die programmed and erased since the last reset. Time in which data
+    /// comes in, or an operation is being suspended or resumed, does not count.
+    pub fn die_work(&self, now: Nanos, span: Nanos) -> Vec<PerArrayWork<f64>> {
         let per_span = |nanos: i64| nanos as f64 / span.0.max(1) as f64;
         let of = |die: DieId| {
             let worked = self.worked_until(die, now);
-            Worked { programs: per_span(worked.programs), erases: per_span(worked.erases) }
+            PerArrayWork { programs: per_span(worked.programs), erases: per_span(worked.erases) }
         };
         self.dies.indices().map(of).collect()
     }
 
-    /// What the array of `die` has worked until `now`, the part under way included.
-    pub(crate) fn worked_until(&self, die: DieId, now: Nanos) -> Worked<i64> {
+    /// Time that the array of `die` has worked until `now`, the part under way included.
+    pub(crate) fn worked_until(&self, die: DieId, now: Nanos) -> PerArrayWork<i64> {
+        // A copy: the part under way is counted for good when it ends.
         let mut state = self.dies[die].clone();
         if state.is_array_at_work() {
-            state.add_work(self.ops[state.current].kind, now);
+            state.count_work(self.ops[state.current].kind, now);
         }
         state.worked
     }
 
-    /// How long each die has been busy since the last reset.
+    /// Time that each die was busy since the last reset.
     pub fn die_busy(&self, now: Nanos) -> Vec<Nanos> {
         self.dies.iter().map(|die| die.busy_until(now)).collect()
     }
 
-    /// How long each channel has been busy since the last reset.
+    /// Time that each channel was busy since the last reset.
     pub fn channel_busy(&self, now: Nanos) -> Vec<Nanos> {
         self.channels.iter().map(|channel| channel.busy_until(now)).collect()
     }
@@ -57,11 +58,11 @@ impl<T: Copy> Flash<T> {
             channel.reset(now);
         }
         for die in self.dies.indices() {
-            self.dies[die].worked = Worked::default();
-            // What has been done of the part under way is counted with its end.
-            let Worked { programs, erases } = self.worked_until(die, now);
+            self.dies[die].worked = PerArrayWork::default();
+            // The part under way is counted whole when it ends: less what was done of it before the reset, it gives the time since.
+            let PerArrayWork { programs, erases } = self.worked_until(die, now);
             let state = &mut self.dies[die];
-            state.worked = Worked { programs: -programs, erases: -erases };
+            state.worked = PerArrayWork { programs: -programs, erases: -erases };
             state.reset_busy(now);
         }
     }

@@ -1,42 +1,41 @@
-//! The room: what it is built from, submission, events.
+//! The room: its construction, submission of operations, events of dies.
 
-use crate::channel::Channel;
-use crate::clock::Clocks;
-use crate::die::{Die, Phase};
+use crate::accounts::FlashAccounts;
+use crate::channel::FlashChannel;
+use crate::die::{DiePhase, FlashDie};
+use crate::die_step::{CoreDemand, DieStep};
 use crate::events::{FlashEvents, FlashSource};
-use crate::line::Line;
-use crate::next::{Demand, Next};
-use crate::op::{Kind, List, Op, OpId, Queue, Task};
-use crate::pipe::{Pipe, Piping};
-use crate::think::Thinking;
-use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
+use crate::op::{DieQueue, FlashOp, FlashOpId, FlashOpKind, InternalTask, OpList};
+use crate::pipe::{PipeRules, ReadPipe};
+use crate::think::ThinkingSlots;
+use crate::transfer_queue::TransferQueue;
+use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing, TimingTable};
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
 use std::collections::VecDeque;
 
-/// Dies, channels, and the events of a drive.
+/// Dies and channels of a drive, with the operations that wait for them or are under way.
 ///
-/// **Priorities** on a die: reads, then host programs, then garbage collection, then background tasks. When collection is
-/// [urgent](Demand), it goes before host programs, and every so often before reads, so that it cannot starve. Channels serve
-/// first come, first served.
+/// **Priorities** on a die: reads, then host programs, then garbage collection, then background tasks. When collection is [urgent](CoreDemand), it
+/// goes before host programs, and once in nine operations before reads, so that it cannot starve. Channels serve first come, first served.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Flash<T> {
     #[persist(each)]
-    pub(crate) dies: IndexVec<DieId, Die>,
+    pub(crate) dies: IndexVec<DieId, FlashDie>,
     #[persist(each)]
-    pub(crate) channels: IndexVec<ChannelId, Channel>,
+    pub(crate) channels: IndexVec<ChannelId, FlashChannel>,
     pub(crate) events: FlashEvents,
-    pub(crate) ops: Slab<Op<T>>,
+    pub(crate) ops: Slab<FlashOp<T>>,
     #[persist(skip)]
     pub(crate) timing: TimingTable,
     #[persist(skip)]
     pub(crate) unit: ProgramUnit,
-    /// How long command cycles and the data of a whole program unit hold the channel.
+    /// Time that command cycles and the data of a whole program unit take on the channel.
     #[persist(skip)]
     pub(crate) program_transfer: Nanos,
     #[persist(skip)]
-    pub(crate) suspend: Option<Suspend>,
-    /// Whether reads that were left waiting when an operation began or went on suspend it.
+    pub(crate) suspend: Option<SuspendConfig>,
+    /// True if reads that were left waiting when an operation began or was resumed suspend it.
     #[persist(skip)]
     pub(crate) suspends_for_waiting: bool,
     #[persist(skip)]
@@ -47,39 +46,39 @@ pub struct Flash<T> {
     pub(crate) internal: u32,
     #[persist(skip)]
     pub(crate) internal_max: u32,
-    pub(crate) thinking: Thinking,
+    pub(crate) thinking: ThinkingSlots,
     /// Dies that have internal work and wait until one more internal operation may start.
     pub(crate) waiting: VecDeque<DieId>,
-    /// Whether the reads of a command are being queued, before any die looks at them; and the dies that have some.
+    /// True while the reads of a command are being queued, before any die takes one up; and the dies that have some.
     pub(crate) gathering: bool,
     pub(crate) gathered: Vec<DieId>,
     pub(crate) suspends: u64,
-    /// Data to be programmed that lets what has been read go first, by channel; empty where none does.
-    pub(crate) lines: Vec<Line>,
-    /// The reads that each die works on, where that may be several; else empty.
-    pub(crate) pipes: Vec<Pipe>,
-    /// How they go beside each other.
+    /// Transfers of data to be programmed that let data of reads go first, by channel; empty where the channel serves first come, first served.
+    pub(crate) transfer_queues: Vec<TransferQueue>,
+    /// Reads that each die works on, where they may be several; else empty.
+    pub(crate) pipes: Vec<ReadPipe>,
+    /// Rules by which they overlap.
     #[persist(skip)]
-    pub(crate) piping: Piping,
-    /// What dies spend their time on; absent where nobody asks.
+    pub(crate) piping: PipeRules,
+    /// Accounts of dies and reads; absent unless [`Flash::keep_accounts`] was called.
     #[persist(skip)]
-    pub(crate) clocks: Option<Box<Clocks>>,
-    /// Whether there are none of the extras: `lines`, `pipes`, `clocks`, `suspends_for_waiting`. Functions whose parameter `PLAIN` is true do
-    /// without: on the way of every operation one comparison stands for all of them.
+    pub(crate) accounts: Option<Box<FlashAccounts>>,
+    /// True if there are none of the extras: `transfer_queues`, `pipes`, `accounts`, `suspends_for_waiting`. Functions with `PLAIN` true are compiled
+    /// without them: one comparison at the entry stands for all (decision 0071).
     #[persist(skip)]
     pub(crate) plain: bool,
 }
 
-/// What the room is built from.
+/// Settings that [`Flash::new`] builds the room from.
 #[derive(Clone, Debug)]
-pub struct Setup<'a> {
+pub struct FlashSetup<'a> {
     /// The drive's dies and channels.
     pub geometry: &'a Geometry,
-    /// How long operations take.
+    /// Times of operations.
     pub timing: &'a Timing,
     /// User bytes of a unit.
     pub unit_size: Bytes,
-    /// How the units of a program unit lie on its pages.
+    /// Shape of a program unit: its pages, and the units on them.
     pub program_unit: ProgramUnit,
     /// Page rows that are programmed together.
     pub one_shot: u32,
@@ -91,22 +90,22 @@ pub struct Setup<'a> {
     pub background_every: u8,
     /// Internal operations that may be under way at once; as many as there are dies where nothing is said.
     pub internal_operations: Option<u32>,
-    /// How long after an internal operation the next may take its place.
+    /// Time after an internal operation until the next may take its place.
     pub think_time: Nanos,
 }
 
-/// What an event on a die came to.
+/// Result of an event on a die.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub enum Event<T> {
-    /// The die is still at work on the same operation, or reads while another is suspended.
-    Goes(Next),
+pub enum DieEvent<T> {
+    /// No operation has ended: the die works on in another phase, or has begun to read while one is suspended.
+    Continues(DieStep),
     /// An operation has ended and its die is free: see the order of calls in the crate's documentation.
-    Ended(Op<T>),
+    Ended(FlashOp<T>),
 }
 
 impl<T: Copy> Flash<T> {
-    /// From now on, on a die that is never idle, one in `every` operations is one of a background task.
+    /// Sets that on a die that is never idle one in `every` operations is of a background task.
     pub fn set_background_every(&mut self, every: u8) {
         debug_assert!(every != 0, "a background task has its turn every so often");
         self.background_every = every;
@@ -116,17 +115,18 @@ impl<T: Copy> Flash<T> {
     ///
     /// # Errors
     /// A time that no flash operation takes.
-    pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
-        let Setup { geometry, cores, program_unit, .. } = *setup;
+    pub fn new(setup: &FlashSetup) -> Result<Self, ConfigError> {
+        let FlashSetup { geometry, cores, program_unit, .. } = *setup;
         let units = program_unit.units();
-        let die = |(die, &core): (DieId, &CoreId)| Die::new(geometry.locate(die).channel, core);
+        let die = |(die, &core): (DieId, &CoreId)| FlashDie::new(geometry.locate(die).channel, core);
         let timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units, setup.one_shot)?;
         let lets_reads_go = setup.timing.channel == ChannelOrder::ReadsFirst;
-        let piping = Piping::new(setup.timing);
-        let suspends_for_waiting = setup.timing.suspend.is_some_and(|own| own.least_progress.is_some());
+        let piping = PipeRules::new(setup.timing);
+        let suspends_for_waiting =
+            setup.timing.suspend.is_some_and(|suspend| suspend.least_progress.is_some());
         Ok(Self {
             dies: cores.iter_indexed().map(die).collect(),
-            channels: IndexVec::filled(Channel::default(), usize::from(geometry.channels)),
+            channels: IndexVec::filled(FlashChannel::default(), usize::from(geometry.channels)),
             events: FlashEvents::new(cores.len(), setup.think_time != Nanos::ZERO),
             ops: Slab::default(),
             // The whole program unit travels, padding included.
@@ -139,24 +139,24 @@ impl<T: Copy> Flash<T> {
             background_every: setup.background_every,
             internal: 0,
             internal_max: setup.internal_operations.unwrap_or(cores.len() as u32),
-            thinking: Thinking::new(setup.think_time),
+            thinking: ThinkingSlots::new(setup.think_time),
             waiting: VecDeque::new(),
             gathering: false,
             gathered: Vec::new(),
             suspends: 0,
-            lines: if lets_reads_go {
-                vec![Line::default(); usize::from(geometry.channels)]
+            transfer_queues: if lets_reads_go {
+                vec![TransferQueue::default(); usize::from(geometry.channels)]
             } else {
                 Vec::new()
             },
-            pipes: if piping.is_needed() { vec![Pipe::default(); cores.len()] } else { Vec::new() },
+            pipes: if piping.is_needed() { vec![ReadPipe::default(); cores.len()] } else { Vec::new() },
             piping,
-            clocks: None,
+            accounts: None,
             plain: !(lets_reads_go || piping.is_needed() || suspends_for_waiting),
         })
     }
 
-    /// How long operations take.
+    /// Times of operations.
     pub fn timing(&self) -> &TimingTable {
         &self.timing
     }
@@ -166,56 +166,59 @@ impl<T: Copy> Flash<T> {
         self.events.horizon()
     }
 
-    /// When the earliest event is due; [`Nanos::MAX`] when there is none.
+    /// Time of the earliest event; [`Nanos::MAX`] when there is none.
     #[inline]
     pub fn next_event(&self) -> Nanos {
         self.events.next()
     }
 
-    /// Whose the earliest event is.
+    /// Source of the earliest event.
     #[inline]
     pub fn next_source(&self) -> FlashSource {
         self.events.next_source()
     }
 
-    /// Whether die `die` does nothing.
+    /// True if die `die` is idle.
     #[inline]
     pub fn is_idle(&self, die: DieId) -> bool {
-        self.dies[die].phase == Phase::Idle
+        self.dies[die].phase == DiePhase::Idle
     }
 
-    /// Whether a read of `die` may have just ended.
+    /// True if a read of `die` may have just ended.
     fn is_free(&self, die: DieId) -> bool {
-        matches!(self.dies[die].phase, Phase::Idle | Phase::Reading)
+        matches!(self.dies[die].phase, DiePhase::Idle | DiePhase::Reading)
     }
 
-    /// Whether no die does anything.
+    /// True if all dies are idle.
     pub fn all_idle(&self) -> bool {
-        self.dies.iter().all(|die| die.phase == Phase::Idle)
+        self.dies.iter().all(|die| die.phase == DiePhase::Idle)
     }
 
     /// An operation that has been submitted and not handed back.
     #[inline]
-    pub fn op(&self, op: OpId) -> &Op<T> {
+    pub fn op(&self, op: FlashOpId) -> &FlashOp<T> {
         &self.ops[op.0]
     }
 
     /// The read whose units `die` is sensing.
     #[inline]
-    pub fn sensed(&self, die: DieId) -> OpId {
+    pub fn sensed(&self, die: DieId) -> FlashOpId {
         let state = &self.dies[die];
-        debug_assert!(matches!(state.phase, Phase::Sensing | Phase::Reading), "die {die} senses nothing");
-        OpId(state.current)
+        debug_assert!(
+            matches!(state.phase, DiePhase::Sensing | DiePhase::Reading),
+            "die {die} senses nothing"
+        );
+        FlashOpId(state.current)
     }
 
-    /// As [`Flash::op`], to change its tag.
+    /// Tag of an operation that has been submitted and not handed back, to be changed.
     #[inline]
-    pub fn tag_mut(&mut self, op: OpId) -> &mut T {
+    pub fn tag_mut(&mut self, op: FlashOpId) -> &mut T {
         &mut self.ops[op.0].tag
     }
 
-    /// Queues `op` on `die`, of whose core `demands` tells what it demands, and which takes it up at once if it is idle; a read may
-    /// interrupt what the die does. Reads of a command that is being gathered are queued only.
+    /// Queues `op` on `die`, which takes it up at once if it is idle; a read may suspend what the die does. `demands` gives the demands of a core.
+    /// Reads of a command that is being gathered are queued only.
     #[allow(
         clippy::inline_always,
         reason = "called with an operation in memory, its fields just written one by one, copying it waits until all stores before are in \
@@ -226,87 +229,87 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
-        queue: Queue,
-        op: Op<T>,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
+        queue: DieQueue,
+        op: FlashOp<T>,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
         let kind = op.kind;
         let op = self.ops.insert(op);
         self.dies[die].list(queue).push(&mut self.ops, op);
         if !self.plain {
-            return self.submitted_with_extras(now, die, (op, kind), queue, demands);
+            return self.begin_submitted_with_extras(now, die, (op, kind), queue, demands);
         }
-        self.submitted::<true>(now, die, op, queue, demands)
+        self.begin_submitted::<true>(now, die, op, queue, demands)
     }
 
     #[inline(never)]
-    fn submitted_with_extras(
+    fn begin_submitted_with_extras(
         &mut self,
         now: Nanos,
         die: DieId,
-        (op, kind): (u32, Kind),
-        queue: Queue,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
-        self.note(move |clocks| clocks.enters(now, die, op, kind, queue));
-        self.submitted::<false>(now, die, op, queue, demands)
+        (op, kind): (u32, FlashOpKind),
+        queue: DieQueue,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
+        self.begin_submitted::<false>(now, die, op, queue, demands)
     }
 
-    /// Operation `op` is in `queue`.
+    /// Makes `die` respond to operation `op`, which is in `queue`.
     #[allow(clippy::inline_always, reason = "as Flash::submit")]
     #[inline(always)]
-    fn submitted<const PLAIN: bool>(
+    fn begin_submitted<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
         op: u32,
-        queue: Queue,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
-        if queue != Queue::Reads {
+        queue: DieQueue,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        if queue != DieQueue::Reads {
             return self.wake_of::<PLAIN>(now, die, demands);
         }
         if !self.gathering {
-            return self.look_up_of::<PLAIN>(now, die, demands);
+            return self.start_or_suspend_of::<PLAIN>(now, die, demands);
         }
         let state = &mut self.dies[die];
         if state.gathered == NIL {
             state.gathered = op;
             self.gathered.push(die);
         }
-        Next::Nothing
+        DieStep::Nothing
     }
 
-    /// Queues `op`; the die does not look at it before it is next woken.
-    pub fn enqueue(&mut self, now: Nanos, die: DieId, queue: Queue, op: Op<T>) -> u32 {
+    /// Queues `op`; the die does not take it up before it is next woken.
+    pub fn enqueue(&mut self, now: Nanos, die: DieId, queue: DieQueue, op: FlashOp<T>) -> u32 {
         let kind = op.kind;
         let op = self.ops.insert(op);
-        self.note(move |clocks| clocks.enters(now, die, op, kind, queue));
+        self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
         self.dies[die].list(queue).push(&mut self.ops, op);
         op
     }
 
-    /// Has a read that waits on `die`, and of which `is_same` says that it is of the same program unit and for the same command, sense
-    /// `unit`, too; false where there is none. While a command is being gathered all of its reads are looked at, else the last of the
-    /// queue.
+    /// Adds `unit` to a read that waits on `die` and that `is_same` accepts as of the same program unit and command; false if there is none. While a
+    /// command is being gathered all of its reads are compared, else the last in the queue.
     #[inline]
-    pub fn join(&mut self, die: DieId, unit: u32, is_same: impl Fn(&T) -> bool) -> bool {
+    pub fn join_read(&mut self, die: DieId, unit: u32, is_same: impl Fn(&T) -> bool) -> bool {
         let state = &self.dies[die];
-        // What a command being gathered has queued on a die stands at the end of the queue.
+        // Reads of the command being gathered are at the end of the queue, so the first of them is where the search begins.
         let first = if self.gathering { state.gathered } else { state.reads.last() };
-        let fits = |op: &Op<T>| op.mask >> unit & 1 == 0 && is_same(&op.tag);
-        List::find_from(&mut self.ops, first, fits).map(|op| op.add_unit(unit)).is_some()
+        let fits = |op: &FlashOp<T>| op.mask >> unit & 1 == 0 && is_same(&op.tag);
+        OpList::find_from(&mut self.ops, first, fits).map(|op| op.add_unit(unit)).is_some()
     }
 
-    /// From now on reads are queued only, so that an idle die, too, senses a page once for all units that one command wants of it.
+    /// Begins to gather the reads of a command: they are queued only, so that an idle die, too, senses a page once for all units that the command
+    /// needs of it.
     #[inline]
     pub fn begin_gathering(&mut self) {
         debug_assert!(!self.gathering && self.gathered.is_empty(), "two commands gathered at once");
         self.gathering = true;
     }
 
-    /// All reads of a command have been queued. Returns the dies that have some, each of which is to [look](Flash::look_up) at its
-    /// queue, in this order; the list is to be given back with [`Flash::gathered`].
+    /// Ends the gathering of a command. Returns the dies that have reads of it, each of which is to [start or suspend](Flash::start_or_suspend), in
+    /// this order; the list is to be given back with [`Flash::return_gathered`].
     pub fn end_gathering(&mut self) -> Vec<DieId> {
         debug_assert!(self.gathering, "no command is being gathered");
         self.gathering = false;
@@ -317,142 +320,152 @@ impl<T: Copy> Flash<T> {
         dies
     }
 
-    /// Gives back what [`Flash::end_gathering`] returned, to be used again.
-    pub fn gathered(&mut self, mut dies: Vec<DieId>) {
+    /// Takes back the list that [`Flash::end_gathering`] returned, for its memory.
+    pub fn return_gathered(&mut self, mut dies: Vec<DieId>) {
         dies.clear();
         self.gathered = dies;
     }
 
-    /// A read waits: an idle die takes it up, a busy one may interrupt what it does.
+    /// Makes `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it.
     #[inline]
-    pub fn look_up(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
-        self.look_up_of::<false>(now, die, demands)
-    }
-
-    #[inline]
-    fn look_up_of<const PLAIN: bool>(
+    pub fn start_or_suspend(
         &mut self,
         now: Nanos,
         die: DieId,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
-        match self.dies[die].phase {
-            Phase::Idle => return self.turn::<PLAIN>(now, die, demands),
-            Phase::Array => self.maybe_suspend(now, die, demands),
-            Phase::Reading if !PLAIN => return self.another(now, die, demands),
-            _ => {}
-        }
-        Next::Nothing
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        self.start_or_suspend_of::<false>(now, die, demands)
     }
 
-    /// Has `die` take up what comes next, if it is idle; or one more read, if it works on reads and may begin another beside them.
     #[inline]
-    pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
+    fn start_or_suspend_of<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        match self.dies[die].phase {
+            DiePhase::Idle => return self.take_turn::<PLAIN>(now, die, demands),
+            DiePhase::Array => self.suspend_if_worthwhile(now, die, demands),
+            DiePhase::Reading if !PLAIN => return self.begin_another_read(now, die, demands),
+            _ => {}
+        }
+        DieStep::Nothing
+    }
+
+    /// Makes `die` take up its next operation, if it is idle; or one more read, if it works on reads and may begin another beside them.
+    #[inline]
+    pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> CoreDemand) -> DieStep {
         self.wake_of::<false>(now, die, demands)
     }
 
-    /// As [`Flash::wake`]; where `PLAIN`, in a room that [is](Flash::is_plain).
+    /// As [`Flash::wake`], with `PLAIN` in a room that [is plain](Flash::is_plain).
     #[inline]
     pub fn wake_of<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
         match self.dies[die].phase {
-            Phase::Idle => self.turn::<PLAIN>(now, die, demands),
-            Phase::Reading if !PLAIN => self.another(now, die, demands),
-            _ => Next::Nothing,
+            DiePhase::Idle => self.take_turn::<PLAIN>(now, die, demands),
+            DiePhase::Reading if !PLAIN => self.begin_another_read(now, die, demands),
+            _ => DieStep::Nothing,
         }
     }
 
-    /// Whether there are none of the extras that let reads go beside each other or first, that suspend for reads that were left waiting, or that
-    /// keep account.
+    /// True if there are none of the extras: reads beside each other, reads first on a channel, suspension for reads that were left waiting,
+    /// accounts.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// Does what is due on `die`.
-    pub fn event(&mut self, now: Nanos, die: DieId) -> Event<T> {
-        if self.dies[die].phase == Phase::Reading {
-            return self.pipe_event(now, die);
+    /// Handles the event that is due on `die`.
+    pub fn handle_event(&mut self, now: Nanos, die: DieId) -> DieEvent<T> {
+        if self.dies[die].phase == DiePhase::Reading {
+            return self.handle_pipe_event(now, die);
         }
         if !self.is_about_to_end(die) {
-            return Event::Goes(self.go_on_in_phase::<false>(now, die));
+            return DieEvent::Continues(self.advance_phase_of::<false>(now, die));
         }
         let current = self.dies[die].current;
         let op = self.take_ended(now, die);
-        self.note(move |clocks| clocks.ends(now, die, current, op.kind));
-        Event::Ended(op)
+        self.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind));
+        DieEvent::Ended(op)
     }
 
-    /// Whether what is due on `die`, which does not work on several reads at once, is the end of an operation.
+    /// True if the event due on `die`, which does not work on several reads at once, ends an operation.
     #[inline]
     pub fn is_about_to_end(&self, die: DieId) -> bool {
-        matches!(self.dies[die].phase, Phase::ReadTransfer | Phase::Array)
+        matches!(self.dies[die].phase, DiePhase::ReadTransfer | DiePhase::Array)
     }
 
-    /// As [`Flash::event`] in a room that [is plain](Flash::is_plain), where no operation is about to end.
+    /// Begins the next phase of the operation on `die`, in a room that [is plain](Flash::is_plain), where none is about to end. As
+    /// [`Flash::handle_event`], without its checks.
     #[inline]
-    pub fn go_on(&mut self, now: Nanos, die: DieId) -> Next {
-        self.go_on_in_phase::<true>(now, die)
+    pub fn advance_phase(&mut self, now: Nanos, die: DieId) -> DieStep {
+        self.advance_phase_of::<true>(now, die)
     }
 
-    /// The operation that [is about to end](Flash::is_about_to_end) on `die`, of a room that [is plain](Flash::is_plain): the die is free.
+    /// Takes the operation that [is about to end](Flash::is_about_to_end) on `die`, in a room that [is plain](Flash::is_plain): the die is free.
     #[inline]
-    pub fn take_ended(&mut self, now: Nanos, die: DieId) -> Op<T> {
+    pub fn take_ended(&mut self, now: Nanos, die: DieId) -> FlashOp<T> {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
         let op = self.ops[state.current];
         self.ops.remove(state.current);
-        state.credit(op.kind);
+        state.count_whole_work(op.kind);
         state.release(now);
         op
     }
 
     #[inline]
-    fn go_on_in_phase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> Next {
+    fn advance_phase_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
-        if state.phase == Phase::Suspending {
-            state.credit(self.ops[state.current].kind);
-            state.phase = Phase::Sensing;
-            return self.turn_while_suspended::<PLAIN>(now, die);
+        if state.phase == DiePhase::Suspending {
+            state.count_whole_work(self.ops[state.current].kind);
+            state.phase = DiePhase::Sensing;
+            return self.serve_reads_or_resume::<PLAIN>(now, die);
         }
-        debug_assert!(state.phase == Phase::Sensing, "die {die} has an event while it is {:?}", state.phase);
+        debug_assert!(
+            state.phase == DiePhase::Sensing,
+            "die {die} has an event while it is {:?}",
+            state.phase
+        );
         let transfer = self.timing.transfer(self.ops[state.current].units());
-        state.phase = Phase::ReadTransfer;
+        state.phase = DiePhase::ReadTransfer;
         let (op, channel) = (state.current, state.channel);
         let end = self.book_read::<PLAIN>(now, channel, transfer);
         if !PLAIN {
-            self.note(move |clocks| clocks.sends(now, die, op));
+            self.update_accounts(move |accounts| accounts.begin_transfer(now, die, op));
         }
         self.events.set_die(die, end);
-        Next::Nothing
+        DieStep::Nothing
     }
 
-    /// The data of read `op`, which has just ended, is not what was wanted: the die, still free, senses it again before anything else.
+    /// Senses read `op`, which has just ended with bad data, again, before the die, still free, does anything else.
     ///
     /// # Panics
     /// If the die has taken up something meanwhile.
-    pub fn sense_again(&mut self, now: Nanos, die: DieId, op: Op<T>) -> Next {
+    pub fn sense_again(&mut self, now: Nanos, die: DieId, op: FlashOp<T>) -> DieStep {
         assert!(self.is_free(die), "die {die} has taken up something else before a re-read");
         let op = self.ops.insert(op);
-        self.note(move |clocks| clocks.goes_on(op));
-        if !self.pipes.is_empty() && self.is_in_the_way(die, op) {
+        self.update_accounts(move |accounts| accounts.resume_read(op));
+        if !self.pipes.is_empty() && self.must_wait(die, op) {
             self.dies[die].reads.push_front(&mut self.ops, op);
-            return Next::Nothing;
+            return DieStep::Nothing;
         }
         self.start_read::<false>(now, die, op)
     }
 
-    /// The data of read `op`, which has just ended, is there, and its die, still free, does nothing before it is known at `until` what it is
-    /// worth; then the read ends again.
+    /// Holds the die of read `op`, which has just ended, until `until`, when its data has been decoded: the die, still free, does nothing before, and
+    /// then the read ends again.
     ///
     /// # Panics
     /// If the die has taken up something meanwhile.
-    pub fn hold(&mut self, now: Nanos, die: DieId, op: Op<T>, until: Nanos) {
+    pub fn hold_read(&mut self, now: Nanos, die: DieId, op: FlashOp<T>, until: Nanos) {
         assert!(self.is_free(die), "die {die} has taken up something else before its read was decoded");
         let op = self.ops.insert(op);
         if !self.pipes.is_empty() {
@@ -461,12 +474,12 @@ impl<T: Copy> Flash<T> {
         }
         let state = &mut self.dies[die];
         state.begin(now, op);
-        state.phase = Phase::ReadTransfer;
-        self.note(move |clocks| clocks.holds(now, die, op));
+        state.phase = DiePhase::ReadTransfer;
+        self.update_accounts(move |accounts| accounts.hold_read(now, die, op));
         self.events.set_die(die, until);
     }
 
-    /// Internal operations that are under way, or handed back and not done with, and those whose slot thinks.
+    /// Internal operations that are under way, or handed back and not yet [ended](Flash::end_internal), and slots that think.
     #[inline]
     pub fn internal_operations(&self) -> u32 {
         self.internal
@@ -478,18 +491,18 @@ impl<T: Copy> Flash<T> {
         self.waiting.len()
     }
 
-    /// The die that has waited longest to start an internal operation; it waits no more, and is to be [woken](Flash::wake).
+    /// Takes the die that has waited longest to start an internal operation; it is to be [woken](Flash::wake).
     #[inline]
-    pub fn next_waiting(&mut self) -> Option<DieId> {
+    pub fn take_waiting_die(&mut self) -> Option<DieId> {
         let die = self.waiting.pop_front()?;
         debug_assert!(self.dies[die].waiting, "die {die} is listed and does not wait");
         self.dies[die].waiting = false;
         Some(die)
     }
 
-    /// Task `task` wants to read from `die`: it is asked when its turn comes, until it answers that it wants nothing more.
+    /// Announces reads of `task` on `die`: the task is asked when its turn comes, until it [answers](crate::TaskReadAnswer::Nothing) that it has no more.
     #[inline]
-    pub fn want_reads(&mut self, die: DieId, task: Task) {
-        self.dies[die].wanted |= 1 << task as u8;
+    pub fn add_task_reads(&mut self, die: DieId, task: InternalTask) {
+        self.dies[die].tasks |= 1 << task as u8;
     }
 }

@@ -1,15 +1,14 @@
 //! Dies and channels in time. An operation is submitted with its place resolved; the room says when it ends.
 //!
-//! The room knows no mapping, no request and no policy. What an operation is for stands in its tag, which the room never looks at.
-//! It calls nobody: what a die comes to is the value [`Next`], by which the room also asks for the next read that an internal task wants
-//! of an idle die ([`Next::Asks`]: [`Flash::give`], or [`Flash::answer`]).
+//! The room knows no mapping, no request and no policy. The purpose of an operation is in its tag, which the room never looks at. It calls nobody
+//! (decision 0030): the result of a die's look for work is the value [`DieStep`], by which the room also asks for the next read of an internal task
+//! on an idle die ([`DieStep::Asks`]: [`Flash::give_read`], or [`Flash::answer`]).
 //!
-//! Order of calls: [`Flash::submit`] queues an operation, and the die may begin it at once. When [`Flash::next_event`] is due and its
-//! source is a die, [`Flash::event`] does what is due there; an operation that ends is handed back by value, and its die is free. The
-//! caller deals with it (or has it [sensed again](Flash::sense_again)), and then calls [`Flash::wake`], so that the die takes up what
-//! comes next.
+//! Order of calls: [`Flash::submit`] queues an operation, and the die may begin it at once. When [`Flash::next_event`] is due and its source is a
+//! die, [`Flash::handle_event`] handles it; an operation that ends is handed back by value, and its die is free. The caller handles it (or has it
+//! [sensed again](Flash::sense_again)), and then calls [`Flash::wake`], so that the die takes up its next operation.
 //!
-//! Each source of events (a die, a processor, the link, housekeeping) has at most one pending event, in a tournament tree of single words. Nothing is allocated
+//! Each source of events (a die, or the slots that think) has at most one pending event, in a tournament tree of single words. Nothing is allocated
 //! for an operation (decision 0030).
 //!
 //! A die takes its next operation by priority: host reads, host programs, garbage collection, background; if host writes wait for collection, collection goes
@@ -21,25 +20,25 @@
 //! 0019). A suspension is decided when the read comes (decision 0060). Only dies with several reads in progress (independent plane reads, a cache register)
 //! keep them in `pipe.rs` (decision 0061).
 
+mod accounts;
 mod channel;
-mod clock;
 mod die;
+mod die_step;
 mod events;
 mod figures;
 mod flash;
-mod line;
-mod next;
 mod op;
 mod pipe;
 mod think;
+mod transfer_queue;
 mod turn;
 mod under_way;
 mod work;
 
-pub use clock::{Activity, ByActivity, Way};
-pub use die::Worked;
+pub use accounts::{ActivityTimes, DieActivity, ReadAccount};
+pub use die::PerArrayWork;
+pub use die_step::{CoreDemand, DieStep, TaskReadAnswer, TaskReadQuery};
 pub use events::FlashSource;
-pub use flash::{Event, Flash, Setup};
-pub use next::{Answer, Ask, Demand, Next};
-pub use op::{Kind, Op, OpId, Place, Queue, Task};
-pub use under_way::Outstanding;
+pub use flash::{DieEvent, Flash, FlashSetup};
+pub use op::{BlockRow, DieQueue, FlashOp, FlashOpId, FlashOpKind, InternalTask};
+pub use under_way::OutstandingProgram;

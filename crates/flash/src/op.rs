@@ -3,9 +3,9 @@
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{BlockId, Row, count_few};
 
-/// What a die does for an operation.
+/// Kind of a flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Kind {
+pub enum FlashOpKind {
     /// Senses units and sends them over the channel.
     Read,
     /// Takes in a program unit over the channel and programs it.
@@ -16,7 +16,7 @@ pub enum Kind {
 
 /// The internal tasks, in the order in which an idle die asks for their reads; their numbers index tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Task {
+pub enum InternalTask {
     /// Garbage collection.
     Gc = 0,
     /// Static wear levelling.
@@ -25,28 +25,28 @@ pub enum Task {
     Scrub = 2,
 }
 
-impl Task {
+impl InternalTask {
     /// Number of tasks.
     pub const COUNT: usize = 3;
-    /// All of them.
+    /// All tasks, in order.
     pub const ALL: [Self; Self::COUNT] = [Self::Gc, Self::WearLeveling, Self::Scrub];
 }
 
-/// Where an operation waits for its die.
+/// Queue of a die in which an operation waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    /// Among the reads that somebody waits for.
+pub enum DieQueue {
+    /// Reads that the host, or a reconstruction for it, waits for.
     Reads,
-    /// Among the programs of host data.
+    /// Programs of host data.
     Programs,
-    /// Among what an internal task does; it counts as internal from its start until [`Flash::internal_ended`](crate::Flash::internal_ended).
-    Internal(Task),
+    /// Operations of an internal task; each counts as internal from its start until [`Flash::end_internal`](crate::Flash::end_internal).
+    Internal(InternalTask),
 }
 
-/// Where a program unit lies on its die.
+/// Place of a program unit on its die: a page row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The block, as the caller numbers those of a die: an erasure waits for the reads of its block.
+pub struct BlockRow {
+    /// The block, in the caller's numbering of a die's blocks: an erasure waits for the reads of its block.
     pub block: BlockId,
     /// The first page row of the program unit in its block.
     pub row: Row,
@@ -54,11 +54,11 @@ pub struct Place {
 
 /// An operation in the room, from its submission until it is handed back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub struct OpId(pub(crate) u32);
+pub struct FlashOpId(pub(crate) u32);
 
-/// A flash operation. `T` is the caller's: what it is for.
+/// A flash operation. `T`, the caller's tag, says what it is for.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub struct Op<T> {
+pub struct FlashOp<T> {
     /// Units of the program unit that a read senses and sends, one bit each.
     pub(crate) mask: u64,
     /// Next in the same queue.
@@ -68,51 +68,51 @@ pub struct Op<T> {
     row: u16,
     /// Units that carry data.
     units: u8,
-    pub(crate) kind: Kind,
-    /// What the caller calls it.
+    pub(crate) kind: FlashOpKind,
+    /// The caller's tag, which flash never looks at.
     pub tag: T,
 }
 
-impl<T> Op<T> {
+impl<T> FlashOp<T> {
     /// The read of the units in bit mask `mask` of the program unit at `place`.
     #[inline]
-    pub fn read(place: Place, mask: u64, tag: T) -> Self {
+    pub fn read(place: BlockRow, mask: u64, tag: T) -> Self {
         debug_assert!(mask != 0, "a read of nothing");
-        Self::new(Kind::Read, place, mask, count_few(mask), tag)
+        Self::new(FlashOpKind::Read, place, mask, count_few(mask), tag)
     }
 
     /// The program of the program unit at `place`, `units` of whose units carry data.
     #[inline]
-    pub fn program(place: Place, units: u32, tag: T) -> Self {
-        Self::new(Kind::Program, place, 0, units, tag)
+    pub fn program(place: BlockRow, units: u32, tag: T) -> Self {
+        Self::new(FlashOpKind::Program, place, 0, units, tag)
     }
 
     /// The erasure of block `block` of every plane of a lane.
     pub fn erase(block: BlockId, tag: T) -> Self {
-        Self::new(Kind::Erase, Place { block, row: Row(0) }, 0, 0, tag)
+        Self::new(FlashOpKind::Erase, BlockRow { block, row: Row(0) }, 0, 0, tag)
     }
 
     #[inline]
-    fn new(kind: Kind, place: Place, mask: u64, units: u32, tag: T) -> Self {
+    fn new(kind: FlashOpKind, place: BlockRow, mask: u64, units: u32, tag: T) -> Self {
         debug_assert!(units <= 64, "{units} units in a program unit");
         debug_assert!(place.row.0 < 1 << 16, "a block has no row {}", place.row);
         Self { mask, next: NIL, block: place.block, row: place.row.0 as u16, units: units as u8, kind, tag }
     }
 
-    /// The same operation, waiting nowhere, with another tag.
+    /// A copy with another tag, in no queue.
     #[must_use]
     pub fn with_tag(self, tag: T) -> Self {
         Self { next: NIL, tag, ..self }
     }
 
-    /// The operation that waits behind it.
+    /// Number of the next operation in its queue.
     pub(crate) fn next(&self) -> u32 {
         self.next
     }
 
-    /// What the die does.
+    /// Kind of the operation.
     #[inline]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FlashOpKind {
         self.kind
     }
 
@@ -128,10 +128,10 @@ impl<T> Op<T> {
         u32::from(self.units)
     }
 
-    /// Where its program unit lies.
+    /// Place of its program unit.
     #[inline]
-    pub fn place(&self) -> Place {
-        Place { block: self.block, row: self.row() }
+    pub fn place(&self) -> BlockRow {
+        BlockRow { block: self.block, row: self.row() }
     }
 
     #[inline]
@@ -139,10 +139,13 @@ impl<T> Op<T> {
         Row(u32::from(self.row))
     }
 
-    /// Has a read that waits sense one more unit.
+    /// Adds `unit` to the units that a waiting read senses.
     #[inline]
     pub(crate) fn add_unit(&mut self, unit: u32) {
-        debug_assert!(self.kind == Kind::Read && self.mask >> unit & 1 == 0, "unit {unit} is read already");
+        debug_assert!(
+            self.kind == FlashOpKind::Read && self.mask >> unit & 1 == 0,
+            "unit {unit} is read already"
+        );
         self.mask |= 1 << unit;
         self.units += 1;
     }
@@ -150,18 +153,18 @@ impl<T> Op<T> {
 
 /// An intrusive first-in-first-out list of operations.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct List {
+pub(crate) struct OpList {
     head: u32,
     tail: u32,
 }
 
-impl Default for List {
+impl Default for OpList {
     fn default() -> Self {
         Self { head: NIL, tail: NIL }
     }
 }
 
-impl List {
+impl OpList {
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.head == NIL
@@ -173,14 +176,14 @@ impl List {
         self.head
     }
 
-    /// The operation that came last; [`NIL`] where none waits.
+    /// The last operation; [`NIL`] if none waits.
     #[inline]
     pub(crate) fn last(self) -> u32 {
         if self.is_empty() { NIL } else { self.tail }
     }
 
     #[inline]
-    pub(crate) fn push<T>(&mut self, ops: &mut Slab<Op<T>>, op: u32) {
+    pub(crate) fn push<T>(&mut self, ops: &mut Slab<FlashOp<T>>, op: u32) {
         debug_assert!(ops[op].next == NIL, "operation {op} waits somewhere already");
         if self.head == NIL {
             self.head = op;
@@ -191,23 +194,23 @@ impl List {
     }
 
     #[inline]
-    pub(crate) fn pop<T>(&mut self, ops: &mut Slab<Op<T>>) -> u32 {
+    pub(crate) fn pop<T>(&mut self, ops: &mut Slab<FlashOp<T>>) -> u32 {
         let op = self.head;
         debug_assert!(op != NIL, "no operation waits");
         self.head = std::mem::replace(&mut ops[op].next, NIL);
         op
     }
 
-    /// As [`List::push`], before all that wait.
-    pub(crate) fn push_front<T>(&mut self, ops: &mut Slab<Op<T>>, op: u32) {
+    /// Puts `op` before all that wait.
+    pub(crate) fn push_front<T>(&mut self, ops: &mut Slab<FlashOp<T>>, op: u32) {
         ops[op].next = std::mem::replace(&mut self.head, op);
         if ops[op].next == NIL {
             self.tail = op;
         }
     }
 
-    /// Takes out `op`, which waits behind `before` ([`NIL`]: in front).
-    pub(crate) fn remove<T>(&mut self, ops: &mut Slab<Op<T>>, before: u32, op: u32) {
+    /// Removes `op`, which waits behind `before` ([`NIL`]: in front).
+    pub(crate) fn remove<T>(&mut self, ops: &mut Slab<FlashOp<T>>, before: u32, op: u32) {
         if before == NIL {
             self.pop(ops);
             return;
@@ -218,26 +221,31 @@ impl List {
         }
     }
 
-    /// Those that wait, first come first.
-    pub(crate) fn iter<T>(self, ops: &Slab<Op<T>>) -> impl Iterator<Item = u32> {
+    /// Operations that wait, first come first.
+    pub(crate) fn iter<T>(self, ops: &Slab<FlashOp<T>>) -> impl Iterator<Item = u32> {
         std::iter::successors((!self.is_empty()).then_some(self.head), |&op| {
             Some(ops[op].next).filter(|&next| next != NIL)
         })
     }
 
-    /// The first operation from `from` on, in order, for which `wanted` says so.
+    /// True if an operation of `block` is in the list.
+    pub(crate) fn has_block<T>(self, ops: &Slab<FlashOp<T>>, block: BlockId) -> bool {
+        self.iter(ops).any(|op| ops[op].block == block)
+    }
+
+    /// The first operation from `from` on, in order, that `matches`.
     #[inline]
     pub(crate) fn find_from<T>(
-        ops: &mut Slab<Op<T>>,
+        ops: &mut Slab<FlashOp<T>>,
         from: u32,
-        wanted: impl Fn(&Op<T>) -> bool,
-    ) -> Option<&mut Op<T>> {
+        matches: impl Fn(&FlashOp<T>) -> bool,
+    ) -> Option<&mut FlashOp<T>> {
         let mut at = from;
-        while let Some(own) = ops.slots().get(at as usize) {
-            if wanted(own) {
+        while let Some(op) = ops.slots().get(at as usize) {
+            if matches(op) {
                 return Some(&mut ops[at]);
             }
-            at = own.next;
+            at = op.next;
         }
         None
     }

@@ -1,81 +1,81 @@
 //! Reads that a die works on at once: on different planes, and leaving the die while the array senses others.
 //!
-//! Only where planes read by themselves or there is a cache register: else a die works on one read, and keeps nothing here. Reads begin
-//! beside others in the order in which they wait; one whose planes are not free lets others go first, but none that wants the same planes.
+//! Used only where planes read independently or there is a cache register: else a die works on one read, and keeps nothing here. Reads begin beside
+//! others in the order in which they wait; one whose planes are not free lets others go first, but none that needs the same planes (decision 0061).
 
-use crate::die::Phase;
-use crate::flash::{Event, Flash};
-use crate::next::{Demand, Next};
+use crate::die::DiePhase;
+use crate::die_step::{CoreDemand, DieStep};
+use crate::flash::{DieEvent, Flash};
 use crate::turn::HOST_IN_A_ROW;
 use outlast_media::{PlaneReads, Timing};
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, Nanos};
 
-/// Where a read stands.
+/// Stage of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-enum Stage {
+enum PipeStage {
     /// tR runs.
     Sensing,
-    /// It waits until the cache register is free.
+    /// Waits until the cache register is free.
     Sensed,
     /// tRCBSY runs.
     Caching,
     /// Data goes out over the channel.
     Sending,
-    /// It is to be known what its data is worth.
+    /// Data is out and being decoded.
     Held,
 }
 
 /// A read that a die works on.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-struct Slot {
+struct PipeSlot {
     op: u32,
-    stage: Stage,
+    stage: PipeStage,
     /// The planes on which its pages lie, one bit each.
     planes: u64,
-    /// When it goes on to the next stage; [`Nanos::MAX`] where that depends on another.
+    /// When its next stage begins; [`Nanos::MAX`] if that depends on another read.
     until: Nanos,
 }
 
 /// The reads that one die works on.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Pipe {
-    slots: Vec<Slot>,
+pub(crate) struct ReadPipe {
+    slots: Vec<PipeSlot>,
 }
 
-/// How the reads of a die go beside each other.
+/// Rules by which reads of a die overlap.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piping {
+pub(crate) struct PipeRules {
     by_plane: bool,
     cache: Option<Nanos>,
 }
 
-impl Piping {
+impl PipeRules {
     pub(crate) fn new(timing: &Timing) -> Self {
         Self { by_plane: timing.plane_reads == PlaneReads::Independent, cache: timing.cache_read }
     }
 
-    /// Whether a die may work on several reads at once.
+    /// True if a die may work on several reads at once.
     pub(crate) fn is_needed(self) -> bool {
         self.by_plane || self.cache.is_some()
     }
 }
 
-impl Pipe {
+impl ReadPipe {
     /// The reads under way.
     pub(crate) fn ops(&self) -> impl Iterator<Item = u32> {
         self.slots.iter().map(|slot| slot.op)
     }
 
-    /// When the next of them goes on.
+    /// When the next stage of any of them begins.
     fn next(&self) -> Nanos {
         self.slots.iter().map(|slot| slot.until).min().unwrap_or(Nanos::MAX)
     }
 
-    /// The planes of those in one of the stages.
-    fn planes_in(&self, stages: &[Stage]) -> u64 {
-        let own = self.slots.iter().filter(|slot| stages.contains(&slot.stage));
-        own.fold(0, |planes, slot| planes | slot.planes)
+    /// Planes of the reads in one of `stages`.
+    fn planes_in(&self, stages: &[PipeStage]) -> u64 {
+        let in_stages = self.slots.iter().filter(|slot| stages.contains(&slot.stage));
+        in_stages.fold(0, |planes, slot| planes | slot.planes)
     }
 }
 
@@ -85,22 +85,22 @@ impl<T: Copy> Flash<T> {
         if self.piping.by_plane { self.unit.planes_of(self.ops[op].mask) } else { 1 }
     }
 
-    /// The planes of `die` that cannot begin to sense.
+    /// Planes of `die` that cannot begin to sense. With a cache register a plane can once its data has left for the cache.
     fn planes_taken(&self, die: DieId) -> u64 {
         let pipe = &self.pipes[die.index()];
         if self.piping.cache.is_some() {
-            pipe.planes_in(&[Stage::Sensing, Stage::Sensed, Stage::Caching])
+            pipe.planes_in(&[PipeStage::Sensing, PipeStage::Sensed, PipeStage::Caching])
         } else {
             pipe.slots.iter().fold(0, |planes, slot| planes | slot.planes)
         }
     }
 
-    /// Whether read `op` would have to wait for another.
-    pub(crate) fn is_in_the_way(&self, die: DieId, op: u32) -> bool {
+    /// True if a plane that read `op` needs is taken.
+    pub(crate) fn must_wait(&self, die: DieId, op: u32) -> bool {
         self.planes_taken(die) & self.planes_of(op) != 0
     }
 
-    /// `die` begins to sense for read `op`, which takes `sense`, `pages` pages.
+    /// Begins to sense the `pages` pages of read `op` on `die`, which takes `sense`.
     #[inline(never)]
     pub(crate) fn begin_in_pipe(
         &mut self,
@@ -109,38 +109,42 @@ impl<T: Copy> Flash<T> {
         op: u32,
         sense: Nanos,
         pages: u32,
-    ) -> Next {
-        debug_assert!(!self.is_in_the_way(die, op), "a plane of die {die} senses two pages at once");
+    ) -> DieStep {
+        debug_assert!(!self.must_wait(die, op), "a plane of die {die} senses two pages at once");
         let start = self.channels[self.dies[die].channel].interleave(now, self.timing.command());
-        self.note(move |clocks| clocks.senses(now, die, op));
-        self.enter(now, die, op, Stage::Sensing, start + sense);
-        Next::SensingBeside(pages)
+        self.update_accounts(move |accounts| accounts.begin_sensing(now, die, op));
+        self.add_to_pipe(now, die, op, PipeStage::Sensing, start + sense);
+        DieStep::SensingBeside(pages)
     }
 
-    /// It is to be known at `until` what the data of read `op` of `die` is worth.
+    /// Holds read `op` of `die`, whose data is known to be good or not at `until`.
     pub(crate) fn hold_in_pipe(&mut self, now: Nanos, die: DieId, op: u32, until: Nanos) {
-        self.note(move |clocks| clocks.holds(now, die, op));
-        self.enter(now, die, op, Stage::Held, until);
+        self.update_accounts(move |accounts| accounts.hold_read(now, die, op));
+        self.add_to_pipe(now, die, op, PipeStage::Held, until);
     }
 
-    fn enter(&mut self, now: Nanos, die: DieId, op: u32, stage: Stage, until: Nanos) {
+    fn add_to_pipe(&mut self, now: Nanos, die: DieId, op: u32, stage: PipeStage, until: Nanos) {
         let planes = self.planes_of(op);
         let state = &mut self.dies[die];
         state.begin(now, op);
-        state.phase = Phase::Reading;
+        state.phase = DiePhase::Reading;
         let pipe = &mut self.pipes[die.index()];
-        pipe.slots.push(Slot { op, stage, planes, until });
+        pipe.slots.push(PipeSlot { op, stage, planes, until });
         self.events.set_die(die, pipe.next());
     }
 
-    /// One more read that `die` begins beside those that it works on, unless something else has waited for its turn: then it first ends
-    /// these.
-    pub(crate) fn another(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
-        let Some((before, op)) = self.first_beside(die) else { return Next::Nothing };
+    /// Begins one more read on `die` beside those that it works on, unless another operation has waited for its turn: then the die first ends these.
+    pub(crate) fn begin_another_read(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        let Some((before, op)) = self.first_startable(die) else { return DieStep::Nothing };
         let state = &mut self.dies[die];
         if let Some(suspended) = &mut state.suspended {
             if suspended.reads_left == 0 {
-                return Next::Nothing;
+                return DieStep::Nothing;
             }
             suspended.reads_left -= 1;
         } else {
@@ -151,7 +155,7 @@ impl<T: Copy> Flash<T> {
                 || collects && state.host_in_a_row >= HOST_IN_A_ROW
                 || !state.programs.is_empty() && state.reads_in_a_row >= self.program_every
             {
-                return Next::Nothing;
+                return DieStep::Nothing;
             }
             if background {
                 state.since_background = state.since_background.saturating_add(1);
@@ -163,8 +167,9 @@ impl<T: Copy> Flash<T> {
         self.start_read::<false>(now, die, op)
     }
 
-    /// The first read that waits for `die` and whose planes neither work nor are wanted by one before it; and the one before it.
-    fn first_beside(&self, die: DieId) -> Option<(u32, u32)> {
+    /// The first waiting read of `die` whose planes are neither taken nor needed by a read that waits before it; preceded by the operation before it
+    /// in the queue ([`NIL`]: none), from which it is unlinked.
+    fn first_startable(&self, die: DieId) -> Option<(u32, u32)> {
         let mut taken = self.planes_taken(die);
         let all = if self.piping.by_plane { u64::MAX >> (64 - self.unit.planes) } else { 1 };
         let mut before = NIL;
@@ -182,64 +187,71 @@ impl<T: Copy> Flash<T> {
         None
     }
 
-    /// Does what is due of the reads that `die` works on.
-    pub(crate) fn pipe_event(&mut self, now: Nanos, die: DieId) -> Event<T> {
+    /// Handles what is due of the reads that `die` works on.
+    pub(crate) fn handle_pipe_event(&mut self, now: Nanos, die: DieId) -> DieEvent<T> {
         let pipe = &self.pipes[die.index()];
         let due = pipe.slots.iter().position(|slot| slot.until <= now);
         let Some(index) = due else { unreachable!("no read of die {die} is due") };
-        let Slot { op, stage, planes, .. } = pipe.slots[index];
+        let PipeSlot { op, stage, planes, .. } = pipe.slots[index];
         match (stage, self.piping.cache) {
-            (Stage::Sensing, Some(cache)) => {
-                let is_free = pipe.planes_in(&[Stage::Caching, Stage::Sending]) & planes == 0;
+            (PipeStage::Sensing, Some(cache)) => {
+                // The page leaves for the cache register if that of its planes is free; else it stays in the page register, and the
+                // planes can sense nothing.
+                let is_free = pipe.planes_in(&[PipeStage::Caching, PipeStage::Sending]) & planes == 0;
                 let (stage, until) =
-                    if is_free { (Stage::Caching, now + cache) } else { (Stage::Sensed, Nanos::MAX) };
-                self.go_on_to(die, index, stage, until);
-                Event::Goes(Next::Nothing)
+                    if is_free { (PipeStage::Caching, now + cache) } else { (PipeStage::Sensed, Nanos::MAX) };
+                self.set_stage(die, index, stage, until);
+                DieEvent::Continues(DieStep::Nothing)
             }
-            (Stage::Sensing | Stage::Caching, _) => {
+            (PipeStage::Sensing | PipeStage::Caching, _) => {
                 let transfer = self.timing.transfer(self.ops[op].units());
                 let end = self.book_read::<false>(now, self.dies[die].channel, transfer);
-                self.note(move |clocks| {
-                    clocks.sends(now, die, op);
-                    clocks.reads_on(now, die);
+                self.update_accounts(move |accounts| {
+                    accounts.begin_transfer(now, die, op);
+                    accounts.continue_reads(now, die);
                 });
-                self.go_on_to(die, index, Stage::Sending, end);
-                Event::Goes(if stage == Stage::Caching { Next::Looks } else { Next::Nothing })
+                self.set_stage(die, index, PipeStage::Sending, end);
+                DieEvent::Continues(if stage == PipeStage::Caching {
+                    DieStep::PlaneFree
+                } else {
+                    DieStep::Nothing
+                })
             }
-            (Stage::Sending | Stage::Held, _) => self.leaves(now, die, index),
-            (Stage::Sensed, _) => unreachable!("a read that waits for the cache register is not due"),
+            (PipeStage::Sending | PipeStage::Held, _) => self.finish_read(now, die, index),
+            (PipeStage::Sensed, _) => unreachable!("a read that waits for the cache register is not due"),
         }
     }
 
-    fn go_on_to(&mut self, die: DieId, index: usize, stage: Stage, until: Nanos) {
+    fn set_stage(&mut self, die: DieId, index: usize, stage: PipeStage, until: Nanos) {
         let pipe = &mut self.pipes[die.index()];
         (pipe.slots[index].stage, pipe.slots[index].until) = (stage, until);
         self.events.set_die(die, pipe.next());
     }
 
-    /// The data of a read is out, and the cache register of its planes free for the next.
-    fn leaves(&mut self, now: Nanos, die: DieId, index: usize) -> Event<T> {
+    /// Ends the read in slot `index`, whose data is out: the cache register of its planes is free for the next.
+    fn finish_read(&mut self, now: Nanos, die: DieId, index: usize) -> DieEvent<T> {
         let slot = self.pipes[die.index()].slots.remove(index);
         if let Some(cache) = self.piping.cache {
             let pipe = &mut self.pipes[die.index()];
+            // Slots are in the order in which reads began: of several that need the cache register the first has it.
             for next in 0..pipe.slots.len() {
-                let taken = pipe.planes_in(&[Stage::Caching, Stage::Sending]);
+                let taken = pipe.planes_in(&[PipeStage::Caching, PipeStage::Sending]);
                 let waits = &mut pipe.slots[next];
-                if waits.stage == Stage::Sensed && waits.planes & taken == 0 {
-                    (waits.stage, waits.until) = (Stage::Caching, now + cache);
+                if waits.stage == PipeStage::Sensed && waits.planes & taken == 0 {
+                    (waits.stage, waits.until) = (PipeStage::Caching, now + cache);
                 }
             }
         }
         let op = self.ops[slot.op];
         self.ops.remove(slot.op);
-        self.note(move |clocks| clocks.ends(now, die, slot.op, op.kind));
+        self.update_accounts(move |accounts| accounts.end_op(now, die, slot.op, op.kind));
         let pipe = &self.pipes[die.index()];
         if pipe.slots.is_empty() {
             self.dies[die].release(now);
         } else {
             self.events.set_die(die, pipe.next());
-            self.note(move |clocks| clocks.reads_on(now, die));
+            self.update_accounts(move |accounts| accounts.continue_reads(now, die));
         }
-        Event::Ended(op)
+        DieEvent::Ended(op)
     }
 }

@@ -1,87 +1,95 @@
-//! What an idle die does next.
+//! The choice of an idle die: which operation it takes up next.
 
-use crate::die::Phase;
+use crate::die::DiePhase;
+use crate::die_step::{CoreDemand, DieStep, TaskReadAnswer, TaskReadQuery, TurnReason};
 use crate::flash::Flash;
-use crate::next::{Answer, Ask, Demand, Next, Point};
-use crate::op::{Kind, Op, Queue, Task};
+use crate::op::{DieQueue, FlashOp, FlashOpKind, InternalTask};
 use outlast_units::{CoreId, DieId, Nanos};
 
-/// While collection is urgent, so many host operations may go before one internal operation on a die.
+/// Host operations that may go before one internal operation on a die while collection is urgent: enough that reads hardly wait, few enough that
+/// space is collected (decision 0020).
 pub(crate) const HOST_IN_A_ROW: u8 = 8;
 
 impl<T: Copy> Flash<T> {
-    /// Picks what idle die `die` does next: by priority, see [`Flash`].
+    /// Starts the next operation of idle die `die` by priority, see [`Flash`].
     #[inline(never)]
-    pub(crate) fn turn<const PLAIN: bool>(
+    pub(crate) fn take_turn<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
         if PLAIN {
-            return self.pick::<true>(now, die, demands);
+            return self.pick_next::<true>(now, die, demands);
         }
-        let next = self.pick::<false>(now, die, &demands);
+        let next = self.pick_next::<false>(now, die, &demands);
         if self.suspends_for_waiting {
-            self.suspend_for_waiting(now, die, demands);
+            self.suspend_for_waiting_reads(now, die, demands);
         }
         next
     }
 
     #[inline]
-    fn pick<const PLAIN: bool>(
+    fn pick_next<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
         let state = &mut self.dies[die];
+        // Before all else: an operation that is suspended is never suspended again by another, and must end some time.
         if state.suspended.is_some() {
-            return self.turn_while_suspended::<PLAIN>(now, die);
+            return self.serve_reads_or_resume::<PLAIN>(now, die);
         }
         let demand = demands(state.core);
         if demand.background || !state.background.is_empty() {
             if state.since_background >= self.background_every {
-                return self.attempt::<PLAIN>(now, die, Point::Overdue(demand.urgent), Task::WearLeveling);
+                return self.start_or_ask_task::<PLAIN>(
+                    now,
+                    die,
+                    TurnReason::Overdue(demand.urgent),
+                    InternalTask::WearLeveling,
+                );
             }
+            // Counted only while a background task is under way: operations before it began give it no turn.
             state.since_background = state.since_background.saturating_add(1);
         }
-        self.turn_to_host::<PLAIN>(now, die, demand.urgent, false)
+        self.serve_host::<PLAIN>(now, die, demand.urgent, false)
     }
 
-    /// What a die does that has been interrupted in a program or erase: reads, a bounded number of them, then the rest of that.
-    pub(crate) fn turn_while_suspended<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> Next {
+    /// Starts the next read on a die with a suspended operation, or resumes that operation if no read waits or its bound of reads is reached.
+    pub(crate) fn serve_reads_or_resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
         let state = &mut self.dies[die];
         let Some(suspended) = &mut state.suspended else { unreachable!("die {die} has suspended nothing") };
         if state.reads.is_empty() || suspended.reads_left == 0 {
             self.resume::<PLAIN>(now, die);
-            return Next::Nothing;
+            return DieStep::Nothing;
         }
         suspended.reads_left -= 1;
         let op = state.reads.pop(&mut self.ops);
         self.start_read::<PLAIN>(now, die, op)
     }
 
-    /// What a die does that is neither interrupted nor owes a background task its turn. `urgent` says whether collection goes before host
-    /// programs, and every so often before reads; and `passed`, that it has been looked at for that reason and has nothing to do.
-    fn turn_to_host<const PLAIN: bool>(
+    /// Starts an operation on a die that has none suspended and owes no background task its turn. `urgent`: collection goes before host programs, and
+    /// once in [`HOST_IN_A_ROW`] + 1 operations before reads; `passed`: collection was asked for that reason and has nothing to do.
+    fn serve_host<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
         urgent: bool,
         passed: bool,
-    ) -> Next {
+    ) -> DieStep {
         let state = &mut self.dies[die];
         let collects = urgent && !passed && state.has_internal_work();
         if !state.reads.is_empty() {
             if collects && state.host_in_a_row >= HOST_IN_A_ROW {
-                return self.attempt::<PLAIN>(now, die, Point::Urgent, Task::Gc);
+                return self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Urgent, InternalTask::Gc);
             }
             if state.programs.is_empty() {
                 state.reads_in_a_row = 0;
             } else if state.reads_in_a_row >= self.program_every {
                 self.start_host_program::<PLAIN>(now, die);
-                return Next::Nothing;
+                return DieStep::Nothing;
             } else {
                 state.reads_in_a_row += 1;
             }
@@ -90,58 +98,70 @@ impl<T: Copy> Flash<T> {
             return self.start_read::<PLAIN>(now, die, op);
         }
         if collects {
-            return self.attempt::<PLAIN>(now, die, Point::Urgent, Task::Gc);
+            return self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Urgent, InternalTask::Gc);
         }
         if !state.programs.is_empty() {
             self.start_host_program::<PLAIN>(now, die);
-            return Next::Nothing;
+            return DieStep::Nothing;
         }
         if !state.has_internal_work() {
-            self.rest(die);
-            return Next::Nothing;
+            self.clear_stale_event(die);
+            return DieStep::Nothing;
         }
+        // Reached with `urgent` only if collection has been asked (`passed`): it is not asked twice.
         if urgent {
-            return self.attempt::<PLAIN>(now, die, Point::Background, Task::WearLeveling);
+            return self.start_or_ask_task::<PLAIN>(
+                now,
+                die,
+                TurnReason::Background,
+                InternalTask::WearLeveling,
+            );
         }
-        self.attempt::<PLAIN>(now, die, Point::Collection, Task::Gc)
+        self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Collection, InternalTask::Gc)
     }
 
-    #[inline]
-    fn start_host_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
-        let state = &mut self.dies[die];
-        state.reads_in_a_row = 0;
-        let op = state.programs.pop(&mut self.ops);
-        self.start_program::<PLAIN>(now, die, op);
-    }
-
-    /// Starts what waits in the queue of `task`, or asks for a read.
-    fn attempt<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
-        let Some(op) = self.take_queued(die, task) else { return self.ask::<PLAIN>(now, die, point, task) };
-        self.note_begun(die, point);
+    /// Starts the first operation in the queue of `task`, or asks the task for a read.
+    fn start_or_ask_task<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        reason: TurnReason,
+        task: InternalTask,
+    ) -> DieStep {
+        let Some(op) = self.take_queued(die, task) else {
+            return self.ask_task::<PLAIN>(now, die, reason, task);
+        };
+        self.dies[die].reset_passed_over(reason);
         self.start::<PLAIN>(now, die, op)
     }
 
     #[inline]
-    fn ask<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
-        if self.dies[die].wanted >> task as u8 & 1 == 1 {
-            return Next::Asks(Ask::new(task, self.internal < self.internal_max, point));
+    fn ask_task<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        reason: TurnReason,
+        task: InternalTask,
+    ) -> DieStep {
+        if self.dies[die].tasks >> task as u8 & 1 == 1 {
+            return DieStep::Asks(TaskReadQuery::new(task, self.internal < self.internal_max, reason));
         }
-        self.pass::<PLAIN>(now, die, point, task)
+        self.pass_over_task::<PLAIN>(now, die, reason, task)
     }
 
-    /// The answer to what die `die`, which has not been woken since, asked.
+    /// Takes the answer to `ask` of die `die`, which has not been woken since.
     pub fn answer(
         &mut self,
         now: Nanos,
         die: DieId,
-        ask: Ask,
-        answer: Answer,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
+        ask: TaskReadQuery,
+        answer: TaskReadAnswer,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
         if !self.plain {
             return self.answer_with_extras(now, die, ask, answer, demands);
         }
-        self.go_on_after::<true>(now, die, ask, answer, demands)
+        self.continue_after_answer::<true>(now, die, ask, answer, demands)
     }
 
     #[inline(never)]
@@ -149,96 +169,100 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
-        ask: Ask,
-        answer: Answer,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
-        let next = self.go_on_after::<false>(now, die, ask, answer, &demands);
+        ask: TaskReadQuery,
+        answer: TaskReadAnswer,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        let next = self.continue_after_answer::<false>(now, die, ask, answer, &demands);
         if self.suspends_for_waiting {
-            self.suspend_for_waiting(now, die, demands);
+            self.suspend_for_waiting_reads(now, die, demands);
         }
         next
     }
 
     #[inline]
-    fn go_on_after<const PLAIN: bool>(
+    fn continue_after_answer<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
-        ask: Ask,
-        answer: Answer,
-        demands: impl Fn(CoreId) -> Demand,
-    ) -> Next {
-        let (task, point) = (ask.task(), ask.point(demands(self.dies[die].core)));
+        ask: TaskReadQuery,
+        answer: TaskReadAnswer,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        let (task, reason) = (ask.task(), ask.reason(demands(self.dies[die].core)));
         match answer {
-            Answer::Nothing => self.dies[die].wanted &= !(1 << task as u8),
-            Answer::Later => self.wait(die),
-            Answer::Again => {
-                if self.dies[die].phase == Phase::Idle {
-                    return self.attempt::<PLAIN>(now, die, point, task);
+            TaskReadAnswer::Nothing => self.dies[die].tasks &= !(1 << task as u8),
+            TaskReadAnswer::Later => self.wait_for_slot(die),
+            TaskReadAnswer::Again => {
+                if self.dies[die].phase == DiePhase::Idle {
+                    return self.start_or_ask_task::<PLAIN>(now, die, reason, task);
                 }
-                // What was queued has woken it.
-                self.note_begun(die, point);
-                return Next::Nothing;
+                // An operation that was queued meanwhile has woken it.
+                self.dies[die].reset_passed_over(reason);
+                return DieStep::Nothing;
             }
         }
-        self.pass::<PLAIN>(now, die, point, task)
+        self.pass_over_task::<PLAIN>(now, die, reason, task)
     }
 
-    /// Gives die `die`, which has not been woken since, the read that it asked for.
+    /// Gives die `die`, which has not been woken since, the read that it asked for in `ask`.
     #[allow(clippy::inline_always, reason = "as Flash::submit")]
     #[inline(always)]
-    pub fn give(&mut self, now: Nanos, die: DieId, ask: Ask, read: Op<T>) -> Next {
+    pub fn give_read(&mut self, now: Nanos, die: DieId, ask: TaskReadQuery, read: FlashOp<T>) -> DieStep {
         debug_assert!(ask.may_start(), "more internal operations than there may be");
-        debug_assert!(self.dies[die].phase == Phase::Idle, "die {die} has not waited for the answer");
+        debug_assert!(self.dies[die].phase == DiePhase::Idle, "die {die} has not waited for the answer");
         let op = self.ops.insert(read);
         self.internal += 1;
-        self.note_begun(die, ask.point(Demand::default()));
-        if self.plain { self.start_read::<true>(now, die, op) } else { self.given(now, die, op, ask.task()) }
+        self.dies[die].reset_passed_over(ask.reason(CoreDemand::default()));
+        if self.plain {
+            self.start_read::<true>(now, die, op)
+        } else {
+            self.start_given_read(now, die, op, ask.task())
+        }
     }
 
-    /// Read `op` of `task` begins, where there are extras.
+    /// Starts read `op` of `task` where there are extras.
     #[inline(never)]
-    fn given(&mut self, now: Nanos, die: DieId, op: u32, task: Task) -> Next {
-        self.note(move |clocks| clocks.enters(now, die, op, Kind::Read, Queue::Internal(task)));
+    fn start_given_read(&mut self, now: Nanos, die: DieId, op: u32, task: InternalTask) -> DieStep {
+        self.update_accounts(move |accounts| {
+            accounts.add_op(now, die, op, FlashOpKind::Read, DieQueue::Internal(task));
+        });
         self.start_read::<false>(now, die, op)
     }
 
-    /// Internal work has begun.
-    #[inline]
-    fn note_begun(&mut self, die: DieId, point: Point) {
-        let state = &mut self.dies[die];
-        match point {
-            Point::Overdue(_) => state.since_background = 0,
-            Point::Urgent | Point::Collection => state.host_in_a_row = 0,
-            Point::Background => {}
-        }
-    }
-
-    /// Task `task` has nothing for the die now: what comes after it.
-    fn pass<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
-        match (point, task) {
-            (Point::Overdue(_) | Point::Background, Task::WearLeveling) => {
-                self.ask::<PLAIN>(now, die, point, Task::Scrub)
+    /// Continues the choice after task `task`, which has nothing for the die now.
+    fn pass_over_task<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        reason: TurnReason,
+        task: InternalTask,
+    ) -> DieStep {
+        match (reason, task) {
+            (TurnReason::Overdue(_) | TurnReason::Background, InternalTask::WearLeveling) => {
+                self.ask_task::<PLAIN>(now, die, reason, InternalTask::Scrub)
             }
-            (Point::Overdue(urgent), _) => {
+            (TurnReason::Overdue(urgent), _) => {
+                // Nothing for a background task: the die does something else, and owes the turn still.
                 let state = &mut self.dies[die];
                 state.since_background = state.since_background.saturating_add(1);
-                self.turn_to_host::<PLAIN>(now, die, urgent, false)
+                self.serve_host::<PLAIN>(now, die, urgent, false)
             }
-            (Point::Urgent, _) => self.turn_to_host::<PLAIN>(now, die, true, true),
-            (Point::Collection, _) => self.attempt::<PLAIN>(now, die, Point::Background, Task::WearLeveling),
-            (Point::Background, _) => {
-                self.rest(die);
-                Next::Nothing
+            (TurnReason::Urgent, _) => self.serve_host::<PLAIN>(now, die, true, true),
+            (TurnReason::Collection, _) => {
+                self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Background, InternalTask::WearLeveling)
+            }
+            (TurnReason::Background, _) => {
+                self.clear_stale_event(die);
+                DieStep::Nothing
             }
         }
     }
 
     #[inline]
-    fn rest(&mut self, die: DieId) {
+    fn clear_stale_event(&mut self, die: DieId) {
         let state = &mut self.dies[die];
-        debug_assert!(state.phase == Phase::Idle, "die {die} is at work");
+        debug_assert!(state.phase == DiePhase::Idle, "die {die} is at work");
         if std::mem::take(&mut state.stale_event) {
             self.events.set_die(die, Nanos::MAX);
         }
@@ -246,32 +270,27 @@ impl<T: Copy> Flash<T> {
 
     /// Takes the first operation from the queue of `task`, if there is one and it may start now.
     #[inline]
-    fn take_queued(&mut self, die: DieId, task: Task) -> Option<u32> {
-        let list = *self.dies[die].list(Queue::Internal(task));
+    fn take_queued(&mut self, die: DieId, task: InternalTask) -> Option<u32> {
+        let list = *self.dies[die].list(DieQueue::Internal(task));
         if list.is_empty() {
             return None;
         }
+        // A read that was translated before its data moved must still find it: the erasure waits for reads of its block.
         let first = &self.ops[list.head()];
-        if first.kind == Kind::Erase && self.is_read_from(die, first) {
+        if first.kind == FlashOpKind::Erase && self.dies[die].reads.has_block(&self.ops, first.block) {
             return None;
         }
         if self.internal >= self.internal_max {
-            self.wait(die);
+            self.wait_for_slot(die);
             return None;
         }
-        let op = self.dies[die].list(Queue::Internal(task)).pop(&mut self.ops);
+        let op = self.dies[die].list(DieQueue::Internal(task)).pop(&mut self.ops);
         self.internal += 1;
         Some(op)
     }
 
-    /// Whether a read waits for data of the block that `erase` is about to erase: translated before its data moved, it must still find
-    /// it.
-    fn is_read_from(&self, die: DieId, erase: &Op<T>) -> bool {
-        self.dies[die].reads.iter(&self.ops).any(|read| self.ops[read].block == erase.block)
-    }
-
-    /// The die waits until one more internal operation may start.
-    fn wait(&mut self, die: DieId) {
+    /// Lists the die among those that wait until one more internal operation may start.
+    fn wait_for_slot(&mut self, die: DieId) {
         let state = &mut self.dies[die];
         if !state.waiting {
             state.waiting = true;

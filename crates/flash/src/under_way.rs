@@ -1,28 +1,28 @@
-//! What is under way, and what of it a loss of power leaves.
+//! Operations under way, the end of all of them by a loss of power, and checks of the room.
 
-use crate::die::{Die, Phase};
+use crate::die::{DiePhase, FlashDie};
 use crate::flash::Flash;
-use crate::line::Line;
-use crate::op::{Kind, Op};
-use crate::pipe::Pipe;
+use crate::op::{FlashOp, FlashOpKind};
+use crate::pipe::ReadPipe;
+use crate::transfer_queue::TransferQueue;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{DieId, Nanos};
 
-/// A program that a loss of power found waiting or under way.
+/// A program that waited or was under way when power failed.
 #[derive(Clone, Copy, Debug)]
-pub struct Outstanding<T> {
+pub struct OutstandingProgram<T> {
     /// The die.
     pub die: DieId,
     /// The operation.
-    pub op: Op<T>,
-    /// Whether the die had begun it.
+    pub op: FlashOp<T>,
+    /// True if the die had begun it.
     pub started: bool,
 }
 
 impl<T: Copy> Flash<T> {
     /// The reads under way, by die.
-    pub fn reads_under_way(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
-        let reading = |die: &Die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
+    pub fn reads_under_way(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
+        let reading = |die: &FlashDie| matches!(die.phase, DiePhase::Sensing | DiePhase::ReadTransfer);
         let alone = self.dies.iter_indexed().filter(move |(_, die)| reading(die));
         let beside = self.dies.indices().zip(&self.pipes);
         let beside = beside.flat_map(|(id, pipe)| pipe.ops().map(move |op| (id, op)));
@@ -30,71 +30,74 @@ impl<T: Copy> Flash<T> {
     }
 
     /// The reads that wait or are under way, by die.
-    pub fn reads(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
+    pub fn reads(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
         let waiting = move |(id, die): (DieId, _)| {
-            let lists = self.queued(die).chain(die.reads.iter(&self.ops));
-            lists.map(move |op| (id, &self.ops[op])).filter(|(_, op)| op.kind == Kind::Read)
+            let lists = self.queued_ops(die).chain(die.reads.iter(&self.ops));
+            lists.map(move |op| (id, &self.ops[op])).filter(|(_, op)| op.kind == FlashOpKind::Read)
         };
         self.reads_under_way().chain(self.dies.iter_indexed().flat_map(waiting))
     }
 
     /// The programs that wait or are under way, by die.
-    pub fn programs(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
-        let of = move |(id, die)| begun(die).chain(self.queued(die)).map(move |op| (id, &self.ops[op]));
-        self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind == Kind::Program)
+    pub fn programs(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
+        let of =
+            move |(id, die)| begun_ops(die).chain(self.queued_ops(die)).map(move |op| (id, &self.ops[op]));
+        self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind == FlashOpKind::Program)
     }
 
-    fn queued(&self, die: &Die) -> impl Iterator<Item = u32> {
+    fn queued_ops(&self, die: &FlashDie) -> impl Iterator<Item = u32> {
         [die.programs, die.collection, die.background].into_iter().flat_map(|list| list.iter(&self.ops))
     }
 
-    /// Power fails: no die does anything any more, nothing waits, and nothing but housekeeping is due. Returns the programs that this
-    /// concerns, those of each die in the order in which it had or would have begun them.
-    pub fn cut(&mut self, now: Nanos) -> Vec<Outstanding<T>> {
+    /// Cuts power: no die works, no operation waits, no event is due. Returns the programs that are lost thereby, those of each die in the order in
+    /// which it had or would have begun them.
+    pub fn cut_power(&mut self, now: Nanos) -> Vec<OutstandingProgram<T>> {
         let mut outstanding = Vec::new();
         for (die, state) in self.dies.iter_indexed() {
-            let begun = begun(state).map(|op| (op, true));
-            for (op, started) in begun.chain(self.queued(state).map(|op| (op, false))) {
+            let begun = begun_ops(state).map(|op| (op, true));
+            for (op, started) in begun.chain(self.queued_ops(state).map(|op| (op, false))) {
                 let op = self.ops[op];
-                if op.kind == Kind::Program {
-                    outstanding.push(Outstanding { die, op, started });
+                if op.kind == FlashOpKind::Program {
+                    outstanding.push(OutstandingProgram { die, op, started });
                 }
             }
         }
         for die in self.dies.indices() {
             self.dies[die].worked = self.worked_until(die, now);
-            self.dies[die].cut(now);
+            self.dies[die].cut_power(now);
         }
         for channel in &mut self.channels {
-            channel.cut(now);
+            channel.cut_power(now);
         }
-        self.pipes.fill(Pipe::default());
-        self.lines.fill(Line::default());
-        if let Some(clocks) = &mut self.clocks {
-            self.dies.indices().for_each(|die| clocks.rests(now, die));
+        self.pipes.fill(ReadPipe::default());
+        self.transfer_queues.fill(TransferQueue::default());
+        if let Some(accounts) = &mut self.accounts {
+            self.dies.indices().for_each(|die| accounts.rest_die(now, die));
         }
         self.ops = Slab::default();
         self.events.clear();
         self.internal = 0;
-        self.thinking.cut();
+        self.thinking.cut_power();
         self.waiting.clear();
         outstanding
     }
 
-    /// Whether what was read leads from each die to operations that are there, each once, and of a kind that it may be at work on; and all times in
-    /// the tree are those of sources that there are. To be asked before anything else is.
+    /// Checks a room that was read from a snapshot: each operation is reached from one die, once, and is of a kind that the die may work on there;
+    /// the event tree has only sources that exist. To be called before any other method.
     ///
     /// # Errors
-    /// What does not fit, in one line.
+    /// The first contradiction, in one line.
     pub fn check_restored(&self) -> Result<(), String> {
         let mut seen = vec![false; self.ops.slots().len()];
         self.ops.free().iter().for_each(|&op| seen[op as usize] = true);
         let mut take = |die: DieId, op: u32, is_read: Option<bool>| -> Result<u32, String> {
             let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-            let own = self.ops.slots().get(op as usize).filter(|_| is_new);
-            let own = own.filter(|own| is_read.is_none_or(|is_read| is_read == (own.kind == Kind::Read)));
-            let own = own.filter(|own| own.kind != Kind::Read || self.unit.has(own.mask));
-            own.map(Op::next)
+            let reached = self.ops.slots().get(op as usize).filter(|_| is_new);
+            let reached =
+                reached.filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind == FlashOpKind::Read)));
+            let reached = reached.filter(|op| op.kind != FlashOpKind::Read || self.unit.contains(op.mask));
+            reached
+                .map(FlashOp::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
         };
         if !self.pipes.is_empty() && self.pipes.len() != self.dies.len()
@@ -104,17 +107,19 @@ impl<T: Copy> Flash<T> {
             return Err("reads of a command are being queued, or beside each other on no die".to_owned());
         }
         for (id, die) in self.dies.iter_indexed() {
-            let reading = matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
+            let reading = matches!(die.phase, DiePhase::Sensing | DiePhase::ReadTransfer);
             if reading {
                 take(id, die.current, Some(true))?;
             }
-            for op in begun(die) {
+            for op in begun_ops(die) {
                 take(id, op, Some(false))?;
             }
-            if die.phase == Phase::Suspending && die.suspended.is_none_or(|own| own.op != die.current) {
+            if die.phase == DiePhase::Suspending
+                && die.suspended.is_none_or(|suspended| suspended.op != die.current)
+            {
                 return Err(format!("die {id} waits for an operation that is not suspended"));
             }
-            for op in self.pipes.get(id.index()).into_iter().flat_map(Pipe::ops) {
+            for op in self.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
                 take(id, op, Some(true))?;
             }
             let lists = [
@@ -151,14 +156,14 @@ impl<T: Copy> Flash<T> {
     pub fn self_check(&self) -> Result<(), String> {
         let mut seen = 0;
         for (id, die) in self.dies.iter_indexed() {
-            let reading = matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
+            let reading = matches!(die.phase, DiePhase::Sensing | DiePhase::ReadTransfer);
             let beside = self.pipes.get(id.index()).map_or(0, |pipe| pipe.ops().count());
-            if (die.phase == Phase::Reading) != (beside != 0) {
+            if (die.phase == DiePhase::Reading) != (beside != 0) {
                 return Err(format!("die {id} is {:?} with {beside} reads beside each other", die.phase));
             }
-            let at_work = begun(die).count() + usize::from(reading) + beside;
-            seen += at_work + die.reads.iter(&self.ops).count() + self.queued(die).count();
-            if (die.phase == Phase::Idle) != (at_work == 0) && die.suspended.is_none() {
+            let at_work = begun_ops(die).count() + usize::from(reading) + beside;
+            seen += at_work + die.reads.iter(&self.ops).count() + self.queued_ops(die).count();
+            if (die.phase == DiePhase::Idle) != (at_work == 0) && die.suspended.is_none() {
                 return Err(format!("die {id} is {:?} with {at_work} operations under way", die.phase));
             }
             if die.waiting != self.waiting.contains(&id) {
@@ -179,9 +184,9 @@ impl<T: Copy> Flash<T> {
     }
 }
 
-/// What the array of a die does, and what it has been interrupted in. While an operation waits to be suspended it is both current
-/// and suspended; it counts once, as suspended.
-fn begun(die: &Die) -> impl Iterator<Item = u32> + use<> {
-    let current = (die.phase == Phase::Array).then_some(die.current);
+/// Operations that the array of a die has begun: the one it works on, and the suspended one. While an operation is about to be suspended it is both
+/// current and suspended; it counts once, as suspended.
+fn begun_ops(die: &FlashDie) -> impl Iterator<Item = u32> + use<> {
+    let current = (die.phase == DiePhase::Array).then_some(die.current);
     current.into_iter().chain(die.suspended.map(|suspended| suspended.op))
 }

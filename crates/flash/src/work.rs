@@ -1,21 +1,26 @@
-//! What a die does for an operation, and when it is interrupted.
+//! Starting operations, and suspending and resuming them.
 
-use crate::clock::Activity;
-use crate::die::{Phase, Suspended};
+use crate::accounts::DieActivity;
+use crate::die::{DiePhase, SuspendedOp};
+use crate::die_step::{CoreDemand, DieStep};
 use crate::flash::Flash;
-use crate::next::{Demand, Next};
-use crate::op::{Kind, Op};
+use crate::op::{FlashOp, FlashOpKind};
 use outlast_media::ArrayWork;
 use outlast_units::{CoreId, DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
-    /// A read waits for a die whose array works: that is interrupted, if it may be, as soon as it may be. The die has to do with nothing
-    /// else until then, and reads that wait are not taken back, so that this is settled now.
-    pub(crate) fn maybe_suspend(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) {
+    /// Plans the suspension of the program or erase on `die`, for which a read waits, at the earliest moment allowed, if it is allowed and gains
+    /// time. The plan is made once: until that moment nothing else happens on the die, and a read that waits is never withdrawn (decision 0060).
+    pub(crate) fn suspend_if_worthwhile(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) {
         let Some(suspend) = self.suspend else { return };
         let state = &mut self.dies[die];
         let work = match self.ops[state.current].kind {
-            Kind::Erase => ArrayWork::Erase,
+            FlashOpKind::Erase => ArrayWork::Erase,
             _ => ArrayWork::Program,
         };
         let from = now.max(state.array_start + suspend.least_progress.unwrap_or(Nanos::ZERO));
@@ -23,62 +28,71 @@ impl<T: Copy> Flash<T> {
         if work == ArrayWork::Program && !suspend.while_writes_wait && demands(state.core).writes_wait {
             return;
         }
-        // Not worth it when the operation ends before the die could read.
+        // No gain if the operation ends before the die could read.
         if state.suspensions >= suspend.limit_of(work) || can_read >= state.array_end {
             return;
         }
         let remaining = state.array_end - from;
         let times = state.suspensions + 1;
-        state.suspended = Some(Suspended { op: state.current, remaining, times, reads_left: suspend.reads });
-        state.phase = Phase::Suspending;
-        // The array works until then.
+        state.suspended =
+            Some(SuspendedOp { op: state.current, remaining, times, reads_left: suspend.reads });
+        state.phase = DiePhase::Suspending;
+        // The array works until then; its event below is when the die can read.
         state.array_end = from;
         self.suspends += 1;
-        self.note(move |clocks| clocks.suspends(die, from));
+        self.update_accounts(move |accounts| accounts.begin_suspend(die, from));
         self.events.set_die(die, can_read);
     }
 
-    /// A die has taken up what comes next. Where a program or erase has to make progress before it may be suspended, reads that were left
-    /// waiting suspend it then; else only a read that comes does.
+    /// Suspends the operation that `die` has just begun or resumed for reads that were left waiting. Only where a program or erase must make progress
+    /// before it may be suspended: without that rule such reads would have gone first, and only a read that arrives later suspends.
     #[inline(never)]
-    pub(crate) fn suspend_for_waiting(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) {
+    pub(crate) fn suspend_for_waiting_reads(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) {
         let state = &self.dies[die];
-        if state.phase == Phase::Array && !state.reads.is_empty() {
-            self.maybe_suspend(now, die, demands);
+        if state.phase == DiePhase::Array && !state.reads.is_empty() {
+            self.suspend_if_worthwhile(now, die, demands);
         }
     }
 
-    /// A suspended operation goes on.
+    /// Resumes the suspended operation of `die`.
     pub(crate) fn resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
         let resume = self.suspend.map_or(Nanos::ZERO, |suspend| suspend.resume_time());
         let state = &mut self.dies[die];
         let Some(suspended) = state.suspended.take() else { return };
-        // Where a read before it has ended, so has a span of work, and another begins.
+        // The reads before it ended the span in which the die was busy; this begins another.
         state.begin(now, suspended.op);
         state.suspensions = suspended.times;
         let start = now + resume;
         let end = start + suspended.remaining;
         state.run_array(start, end);
         if !PLAIN {
-            self.note(move |clocks| clocks.works(now, die, suspended.op, Activity::Suspend, start));
+            self.update_accounts(move |accounts| {
+                accounts.begin_array_work(now, die, suspended.op, DieActivity::Suspend, start);
+            });
         }
         self.events.set_die(die, end);
     }
 
     #[inline]
-    pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
+    pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
         match self.ops[op].kind {
-            Kind::Read => return self.start_read::<PLAIN>(now, die, op),
-            Kind::Program => self.start_program::<PLAIN>(now, die, op),
-            Kind::Erase => self.start_erase::<PLAIN>(now, die, op),
+            FlashOpKind::Read => return self.start_read::<PLAIN>(now, die, op),
+            FlashOpKind::Program => self.start_program::<PLAIN>(now, die, op),
+            FlashOpKind::Erase => self.start_erase::<PLAIN>(now, die, op),
         }
-        Next::Nothing
+        DieStep::Nothing
     }
 
-    pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
-        let Op { mask, .. } = self.ops[op];
+    pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
+        let FlashOp { mask, .. } = self.ops[op];
         let first_row = self.ops[op].row().0;
         let (pages, mut rows) = self.unit.sensed(mask);
+        // One bit in `rows` for each page row of the program unit that holds a unit of the mask: rows are sensed one after another.
         let mut sense = self.timing.read(first_row + rows.trailing_zeros());
         rows &= rows - 1;
         while rows != 0 {
@@ -90,14 +104,23 @@ impl<T: Copy> Flash<T> {
         }
         let state = &mut self.dies[die];
         state.begin(now, op);
-        state.phase = Phase::Sensing;
+        state.phase = DiePhase::Sensing;
         let channel = state.channel;
         if !PLAIN {
-            self.note(move |clocks| clocks.senses(now, die, op));
+            self.update_accounts(move |accounts| accounts.begin_sensing(now, die, op));
         }
         let start = self.channels[channel].interleave(now, self.timing.command());
         self.events.set_die(die, start + sense);
-        Next::Sensing(pages as u32)
+        DieStep::Sensing(pages as u32)
+    }
+
+    /// Starts the first program of host data that waits.
+    #[inline]
+    pub(crate) fn start_host_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+        let state = &mut self.dies[die];
+        state.reads_in_a_row = 0;
+        let op = state.programs.pop(&mut self.ops);
+        self.start_program::<PLAIN>(now, die, op);
     }
 
     pub(crate) fn start_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
@@ -110,7 +133,9 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         state.begin_array(now, op, data_in, data_in + program);
         if !PLAIN {
-            self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, data_in));
+            self.update_accounts(move |accounts| {
+                accounts.begin_array_work(now, die, op, DieActivity::Channel, data_in);
+            });
         }
         self.events.set_die(die, data_in + program);
     }
@@ -121,7 +146,9 @@ impl<T: Copy> Flash<T> {
         let end = start + self.timing.erase();
         state.begin_array(now, op, start, end);
         if !PLAIN {
-            self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, start));
+            self.update_accounts(move |accounts| {
+                accounts.begin_array_work(now, die, op, DieActivity::Channel, start);
+            });
         }
         self.events.set_die(die, end);
     }

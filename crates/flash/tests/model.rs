@@ -5,8 +5,8 @@
 
 use crate::support;
 
-use outlast_flash::{Demand, Op, Queue, Task};
-use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, Suspend};
+use outlast_flash::{CoreDemand, DieQueue, FlashOp, InternalTask};
+use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, SuspendConfig};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -16,7 +16,7 @@ use support::{COMMAND, Caller, ERASE, Ended, OVERHEAD, PROGRAM, READ, Shape, Tag
 const READS_BEFORE_COLLECTION: u8 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PlainOpKind {
     Read { mask: u64 },
     Program,
     Erase,
@@ -25,7 +25,7 @@ enum Kind {
 #[derive(Clone, Copy, Debug)]
 struct Plain {
     number: u32,
-    kind: Kind,
+    kind: PlainOpKind,
     block: u32,
     row: u32,
     internal: bool,
@@ -66,7 +66,7 @@ struct PlainRoom {
     shape: Shape,
     dies: Vec<PlainDie>,
     free_at: Vec<u64>,
-    demands: Vec<Demand>,
+    demands: Vec<CoreDemand>,
     internal: u32,
     /// When the slots that think are free again.
     thinking: VecDeque<u64>,
@@ -77,8 +77,8 @@ struct PlainRoom {
     pages: u64,
 }
 
-fn index(queue: Queue) -> usize {
-    usize::from(queue != Queue::Internal(Task::Gc))
+fn index(queue: DieQueue) -> usize {
+    usize::from(queue != DieQueue::Internal(InternalTask::Gc))
 }
 
 impl PlainRoom {
@@ -103,7 +103,7 @@ impl PlainRoom {
             shape: *shape,
             dies: vec![die; usize::from(shape.dies())],
             free_at: vec![0; usize::from(shape.channels)],
-            demands: vec![Demand::default(); usize::from(shape.cores)],
+            demands: vec![CoreDemand::default(); usize::from(shape.cores)],
             internal: 0,
             thinking: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -114,13 +114,13 @@ impl PlainRoom {
         }
     }
 
-    fn submit(&mut self, die: usize, queue: Queue, op: Plain) {
+    fn submit(&mut self, die: usize, queue: DieQueue, op: Plain) {
         match queue {
-            Queue::Reads => self.dies[die].reads.push_back(op),
-            Queue::Programs => self.dies[die].programs.push_back(op),
-            Queue::Internal(_) => self.dies[die].internal[index(queue)].push_back(op),
+            DieQueue::Reads => self.dies[die].reads.push_back(op),
+            DieQueue::Programs => self.dies[die].programs.push_back(op),
+            DieQueue::Internal(_) => self.dies[die].internal[index(queue)].push_back(op),
         }
-        if queue == Queue::Reads {
+        if queue == DieQueue::Reads {
             self.try_to_suspend(die, false);
         }
         self.wake(die);
@@ -131,7 +131,7 @@ impl PlainRoom {
         let Some(suspend) = self.shape.suspend else { return };
         let state = &mut self.dies[die];
         let (Doing::Array(start, end, look), Some(op)) = (&mut state.doing, state.current) else { return };
-        let (allowed, latency) = if op.kind == Kind::Erase {
+        let (allowed, latency) = if op.kind == PlainOpKind::Erase {
             (suspend.erase, suspend.erase_latency)
         } else {
             (suspend.program, None)
@@ -141,7 +141,7 @@ impl PlainRoom {
             return;
         }
         let writes_wait = self.demands[die % self.demands.len()].writes_wait;
-        if op.kind == Kind::Program && !suspend.while_writes_wait && writes_wait && !again {
+        if op.kind == PlainOpKind::Program && !suspend.while_writes_wait && writes_wait && !again {
             return;
         }
         if self.now < least {
@@ -198,7 +198,7 @@ impl PlainRoom {
         match state.doing {
             Doing::Nothing => panic!("nothing is due"),
             Doing::Sensing => {
-                let Some(Plain { kind: Kind::Read { mask }, .. }) = state.current else {
+                let Some(Plain { kind: PlainOpKind::Read { mask }, .. }) = state.current else {
                     panic!("a read senses")
                 };
                 state.doing = Doing::Sending;
@@ -336,7 +336,7 @@ impl PlainRoom {
     fn start_queued(&mut self, die: usize, queue: usize) -> bool {
         let Some(&op) = self.dies[die].internal[queue].front() else { return false };
         let is_read = |read: &Plain| read.block == op.block;
-        if op.kind == Kind::Erase && self.dies[die].reads.iter().any(is_read) {
+        if op.kind == PlainOpKind::Erase && self.dies[die].reads.iter().any(is_read) {
             return false;
         }
         if !self.may_start(die) {
@@ -369,7 +369,7 @@ impl PlainRoom {
         let free_at = &mut self.free_at[channel];
         let command = self.now + COMMAND;
         match op.kind {
-            Kind::Read { mask } => {
+            PlainOpKind::Read { mask } => {
                 *free_at = (*free_at).max(self.now) + COMMAND;
                 // Several units to a page, or several pages to a unit.
                 let unit = self.shape.program_unit;
@@ -382,7 +382,7 @@ impl PlainRoom {
                 self.pages += sensed.len() as u64;
                 (state.doing, state.until) = (Doing::Sensing, command + time);
             }
-            Kind::Program => {
+            PlainOpKind::Program => {
                 let unit = self.shape.program_unit;
                 let start = (*free_at).max(self.now) + COMMAND + u64::from(unit.units()) * UNIT;
                 *free_at = start;
@@ -390,7 +390,7 @@ impl PlainRoom {
                 state.suspensions = 0;
                 self.array(die, start, start + time);
             }
-            Kind::Erase => {
+            PlainOpKind::Erase => {
                 *free_at = (*free_at).max(self.now) + COMMAND;
                 state.suspensions = 0;
                 self.array(die, command, command + ERASE);
@@ -408,64 +408,64 @@ impl PlainRoom {
 
 #[derive(Clone, Debug)]
 enum Action {
-    Submit { die: u16, what: What, block: u32, row: u32, mask: u64 },
+    Submit { die: u16, submission: Submission, block: u32, row: u32, mask: u64 },
     Pass(u64),
-    Demand { core: u16, demand: Demand },
+    Demand { core: u16, demand: CoreDemand },
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum Submission {
     Read,
     HostProgram,
-    Program(Task),
-    Erase(Task),
+    Program(InternalTask),
+    Erase(InternalTask),
     Patrol,
-    Wanted(Task),
+    Wanted(InternalTask),
 }
 
-fn task() -> impl Strategy<Value = Task> {
-    prop_oneof![Just(Task::Gc), Just(Task::WearLeveling), Just(Task::Scrub)]
+fn task() -> impl Strategy<Value = InternalTask> {
+    prop_oneof![Just(InternalTask::Gc), Just(InternalTask::WearLeveling), Just(InternalTask::Scrub)]
 }
 
-fn what() -> impl Strategy<Value = What> {
+fn submission() -> impl Strategy<Value = Submission> {
     prop_oneof![
-        8 => Just(What::Read),
-        2 => Just(What::HostProgram),
-        2 => task().prop_map(What::Program),
-        1 => task().prop_map(What::Erase),
-        1 => Just(What::Patrol),
-        3 => task().prop_map(What::Wanted),
+        8 => Just(Submission::Read),
+        2 => Just(Submission::HostProgram),
+        2 => task().prop_map(Submission::Program),
+        1 => task().prop_map(Submission::Erase),
+        1 => Just(Submission::Patrol),
+        3 => task().prop_map(Submission::Wanted),
     ]
 }
 
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        6 => (0u16..6, what(), 0u32..3, 0u32..8, 1u64..256)
-            .prop_map(|(die, what, block, row, mask)| Action::Submit { die, what, block, row, mask }),
+        6 => (0u16..6, submission(), 0u32..3, 0u32..8, 1u64..256)
+            .prop_map(|(die, submission, block, row, mask)| Action::Submit { die, submission, block, row, mask }),
         3 => prop_oneof![1u64..1000, 1000u64..100_000, 100_000u64..4_000_000].prop_map(Action::Pass),
         1 => (0u16..2, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
             |(core, urgent, background, writes_wait)| {
-                Action::Demand { core, demand: Demand { urgent, background, writes_wait } }
+                Action::Demand { core, demand: CoreDemand { urgent, background, writes_wait } }
             }
         ),
     ]
 }
 
 /// Every setting of suspension, each of the optional ones given or not.
-fn suspend() -> impl Strategy<Value = Suspend> {
+fn suspend() -> impl Strategy<Value = SuspendConfig> {
     let time = |most| proptest::option::of((0..most).prop_map(Nanos));
     let progress = time(400_000u64);
     let times = (progress, time(90_000u64), time(20_000u64));
     (any::<(bool, bool, bool)>(), 1u8..4, times, 0u8..6).prop_map(
         |((program, erase, while_writes_wait), reads, (least_progress, erase_latency, resume), limit)| {
-            Suspend {
+            SuspendConfig {
                 program,
                 erase,
                 least_progress,
                 erase_latency,
                 resume,
                 while_writes_wait,
-                ..Suspend::both(Nanos(OVERHEAD), limit, reads)
+                ..SuspendConfig::both(Nanos(OVERHEAD), limit, reads)
             }
         },
     )
@@ -514,27 +514,29 @@ fn shape() -> impl Strategy<Value = Shape> {
 
 /// Submits the same to both.
 fn submit(caller: &mut Caller, plain: &mut PlainRoom, number: u32, action: &Action) {
-    let &Action::Submit { die, what, block, row, mask } = action else { unreachable!("asked before") };
+    let &Action::Submit { die, submission, block, row, mask } = action else { unreachable!("asked before") };
     let unit = plain.shape.program_unit;
     let die = die % plain.shape.dies();
     let all = u64::MAX >> (64 - unit.units());
     let mask = if mask & all == 0 { 1 } else { mask & all };
     let row = row * unit.rows;
-    let internal = !matches!(what, What::Read | What::HostProgram);
+    let internal = !matches!(submission, Submission::Read | Submission::HostProgram);
     let tag = Tag { number, internal };
-    let read = (Op::read(place(block, row), mask, tag), Kind::Read { mask });
-    let program = (Op::program(place(block, row), unit.units(), tag), Kind::Program);
-    let (queue, (op, kind)) = match what {
-        What::Read => (Queue::Reads, read),
-        What::HostProgram => (Queue::Programs, program),
-        What::Program(task) => (Queue::Internal(task), program),
-        What::Erase(task) => (Queue::Internal(task), (Op::erase(place(block, 0).block, tag), Kind::Erase)),
-        What::Patrol => (Queue::Internal(Task::Scrub), read),
-        What::Wanted(task) => {
-            let wanted = Plain { number, kind: Kind::Read { mask }, block, row, internal };
+    let read = (FlashOp::read(place(block, row), mask, tag), PlainOpKind::Read { mask });
+    let program = (FlashOp::program(place(block, row), unit.units(), tag), PlainOpKind::Program);
+    let (queue, (op, kind)) = match submission {
+        Submission::Read => (DieQueue::Reads, read),
+        Submission::HostProgram => (DieQueue::Programs, program),
+        Submission::Program(task) => (DieQueue::Internal(task), program),
+        Submission::Erase(task) => {
+            (DieQueue::Internal(task), (FlashOp::erase(place(block, 0).block, tag), PlainOpKind::Erase))
+        }
+        Submission::Patrol => (DieQueue::Internal(InternalTask::Scrub), read),
+        Submission::Wanted(task) => {
+            let wanted = Plain { number, kind: PlainOpKind::Read { mask }, block, row, internal };
             plain.dies[usize::from(die)].wanted[task as usize].push_back(wanted);
             plain.wake(usize::from(die));
-            caller.want(die, task, [read.0]);
+            caller.announce_reads(die, task, [read.0]);
             return;
         }
     };

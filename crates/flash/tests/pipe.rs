@@ -1,11 +1,11 @@
-//! What do reads gain that a die works on side by side? Closed forms of rates, and a plain model of dies that only read.
+//! Reads that a die works on side by side: closed forms of rates, and a plain model of dies that only read.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::support;
 
-use outlast_flash::{Demand, Queue, Task};
-use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, Suspend};
+use outlast_flash::{CoreDemand, DieQueue, InternalTask};
+use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, SuspendConfig};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use support::{
@@ -28,7 +28,7 @@ fn independent(planes: u32, units: u32) -> Shape {
 fn ends(shape: &Shape, masks: &[u64]) -> Vec<u64> {
     let mut caller = Caller::new(shape);
     for (number, &mask) in (0..).zip(masks) {
-        caller.submit(0, Queue::Reads, read_of(number, 0, 0, mask));
+        caller.submit(0, DieQueue::Reads, read_of(number, 0, 0, mask));
         assert_eq!(caller.room.self_check(), Ok(()));
     }
     caller.run();
@@ -78,9 +78,9 @@ fn who_goes_beside_whom() {
     let masks = [0b0001, 0b0011, 0b0010, 0b0100];
     let mut caller = Caller::new(&independent(4, 1));
     for (number, mask) in (0..).zip(masks) {
-        caller.submit(0, Queue::Reads, read_of(number, 0, 0, mask));
+        caller.submit(0, DieQueue::Reads, read_of(number, 0, 0, mask));
     }
-    caller.submit(0, Queue::Programs, program(4));
+    caller.submit(0, DieQueue::Programs, program(4));
     caller.run();
     // 1 waits for 0, 2 for 1; 3 goes at once.
     assert_eq!(caller.order(), [0, 3, 1, 2, 4]);
@@ -96,10 +96,10 @@ fn who_goes_beside_whom() {
 #[test]
 fn reads_beside_each_other_starve_nobody() {
     let mut caller = Caller::new(&Shape { program_every: 6, ..independent(2, 1) });
-    caller.submit(0, Queue::Reads, read_of(0, 0, 0, 0b01));
-    caller.submit(0, Queue::Programs, program(1));
+    caller.submit(0, DieQueue::Reads, read_of(0, 0, 0, 0b01));
+    caller.submit(0, DieQueue::Programs, program(1));
     for number in 2..60 {
-        caller.submit(0, Queue::Reads, read_of(number, 0, 0, 1 << (number % 2)));
+        caller.submit(0, DieQueue::Reads, read_of(number, 0, 0, 1 << (number % 2)));
     }
     caller.run();
     assert_eq!(caller.order().iter().position(|&number| number == 1), Some(7));
@@ -108,11 +108,11 @@ fn reads_beside_each_other_starve_nobody() {
 /// While an operation is suspended, as many reads as may go beside each other, and then it goes on.
 #[test]
 fn a_suspension_serves_reads_beside_each_other() {
-    let shape = Shape { suspend: Some(Suspend::both(Nanos(OVERHEAD), 1, 4)), ..independent(4, 1) };
+    let shape = Shape { suspend: Some(SuspendConfig::both(Nanos(OVERHEAD), 1, 4)), ..independent(4, 1) };
     let mut caller = Caller::new(&shape);
-    caller.submit(0, Queue::Internal(Task::Gc), erase(0, 9));
+    caller.submit(0, DieQueue::Internal(InternalTask::Gc), erase(0, 9));
     for number in 1..9 {
-        caller.submit_at(100_000, 0, Queue::Reads, read_of(number, 0, 0, 1 << (number % 4)));
+        caller.submit_at(100_000, 0, DieQueue::Reads, read_of(number, 0, 0, 1 << (number % 4)));
     }
     caller.run();
     let reads = 100_000 + OVERHEAD + read_time(1);
@@ -250,7 +250,7 @@ proptest! {
             }
             plain.waiting[usize::from(die)].push(PlainRead { number, row, mask, stage: 0, until: 0 });
             plain.begin(now, usize::from(die));
-            caller.submit_at(now, die, Queue::Reads, read_of(number, 0, row, mask));
+            caller.submit_at(now, die, DieQueue::Reads, read_of(number, 0, row, mask));
             prop_assert_eq!(caller.room.self_check(), Ok(()));
             prop_assert_eq!(&caller.ended, &plain.ended);
         }
@@ -268,10 +268,10 @@ proptest! {
         progress in proptest::option::of(0u64..200_000),
         actions in proptest::collection::vec((0u16..4, 0u8..6, 1u64..256, 0u64..400_000, any::<[bool; 3]>()), 1..80),
     ) {
-        let suspend = Suspend {
+        let suspend = SuspendConfig {
             least_progress: progress.map(Nanos),
             while_writes_wait: false,
-            ..Suspend::both(Nanos(OVERHEAD), 2, 3)
+            ..SuspendConfig::both(Nanos(OVERHEAD), 2, 3)
         };
         let shape =
             Shape { suspend: Some(suspend), program_every: 3, background_every: 5, internal: Some(2), ..shape };
@@ -279,17 +279,17 @@ proptest! {
         let units = shape.program_unit.units();
         for (number, &(die, what, mask, pause, demand)) in (0..).zip(&actions) {
             let [urgent, background, writes_wait] = demand;
-            caller.demands[0] = Demand { urgent, background, writes_wait };
+            caller.demands[0] = CoreDemand { urgent, background, writes_wait };
             let now = caller.now.0 + pause;
             caller.run_until(now);
             let die = die % shape.dies();
             let mask = mask & (u64::MAX >> (64 - units));
             let read = read_of(number, number, 0, if mask == 0 { 1 } else { mask });
             match what {
-                0 => caller.submit(die, Queue::Programs, program(number)),
-                1 => caller.submit(die, Queue::Internal(Task::Gc), erase(number, number)),
-                2 => caller.want(die, Task::Gc, [internal(read)]),
-                _ => caller.submit(die, Queue::Reads, read),
+                0 => caller.submit(die, DieQueue::Programs, program(number)),
+                1 => caller.submit(die, DieQueue::Internal(InternalTask::Gc), erase(number, number)),
+                2 => caller.announce_reads(die, InternalTask::Gc, [internal(read)]),
+                _ => caller.submit(die, DieQueue::Reads, read),
             }
             prop_assert_eq!(caller.room.self_check(), Ok(()));
         }

@@ -1,9 +1,9 @@
-//! How long does a read wait for a program that it meets at any time, and how long does the program take?
+//! Wait of a read for a program that it meets at any time, and time of the program.
 
 use crate::support;
 
-use outlast_flash::Queue;
-use outlast_media::Suspend;
+use outlast_flash::DieQueue;
+use outlast_media::SuspendConfig;
 use outlast_units::Nanos;
 use support::{
     COMMAND, Caller, ERASE, OVERHEAD, PROGRAM, Shape, UNIT, erase, program, program_time, read, read_time,
@@ -16,19 +16,19 @@ const DATA_IN: u64 = COMMAND + 2 * UNIT;
 
 /// Suspension with a least progress of `least`.
 fn shape(least: u64, limit: u8, reads: u8) -> Shape {
-    let suspend = Suspend {
+    let suspend = SuspendConfig {
         least_progress: Some(Nanos(least)),
         resume: Some(Nanos(RESUME)),
-        ..Suspend::both(Nanos(LATENCY), limit, reads)
+        ..SuspendConfig::both(Nanos(LATENCY), limit, reads)
     };
     Shape { suspend: Some(suspend), ..Shape::default() }
 }
 
-/// How long a read waits that comes `phase` after the array of a program has begun, and when the program ends.
+/// Wait of a read that comes `phase` after the array of a program has begun, and the end of the program.
 fn wait(shape: &Shape, phase: u64) -> (u64, u64) {
     let mut caller = Caller::new(shape);
-    caller.submit(0, Queue::Programs, program(1));
-    caller.submit_at(DATA_IN + phase, 0, Queue::Reads, read(2));
+    caller.submit(0, DieQueue::Programs, program(1));
+    caller.submit_at(DATA_IN + phase, 0, DieQueue::Reads, read(2));
     caller.run();
     (caller.end_of(2) - (DATA_IN + phase) - read_time(1), caller.end_of(1))
 }
@@ -48,10 +48,10 @@ fn a_read_that_meets_a_program_waits_as_integrated_over_its_phase() {
         let expected = (progress * progress / 2.0 + latency * time - latency * latency / 2.0) / time;
         assert!((mean - expected).abs() < 1e-6 * expected, "{least}: {mean}, expected {expected}");
         for longer in [LATENCY / 2, LATENCY, LATENCY + least / 3, LATENCY + least] {
-            let found = waits.iter().filter(|&&wait| wait > longer).count() as u64 * STEP;
+            let counted = waits.iter().filter(|&&wait| wait > longer).count() as u64 * STEP;
             // Beyond the latency only a phase in the first p - (w - L) waits so long; below it, all but the last w do.
             let expected = if longer < LATENCY { PROGRAM[0] - longer } else { least - (longer - LATENCY) };
-            assert!(found.abs_diff(expected) <= STEP, "{least}, P(> {longer}): {found} of {expected}");
+            assert!(counted.abs_diff(expected) <= STEP, "{least}, P(> {longer}): {counted} of {expected}");
         }
         // Nobody waits longer than the bound, and the program loses latency, resumption and the read.
         assert!(waits.iter().all(|&wait| wait <= least + LATENCY));
@@ -60,7 +60,7 @@ fn a_read_that_meets_a_program_waits_as_integrated_over_its_phase() {
     }
 }
 
-/// Where the operation would end before the die could read, the read waits for its end.
+/// The read waits for the end of an operation that would end before the die could read.
 #[test]
 fn a_least_progress_too_near_the_end_suspends_nothing() {
     let least = PROGRAM[0] - LATENCY;
@@ -74,9 +74,9 @@ fn a_least_progress_too_near_the_end_suspends_nothing() {
 fn a_program_among_reads_without_end_keeps_its_bound() {
     for (least, limit, reads) in [(100_000, 255, 1), (60_000, 3, 2), (0, 5, 1), (50_000, 255, 16)] {
         let mut caller = Caller::new(&shape(least, limit, reads));
-        caller.submit(0, Queue::Programs, program(0));
+        caller.submit(0, DieQueue::Programs, program(0));
         for number in 1..400 {
-            caller.submit(0, Queue::Reads, read(number));
+            caller.submit(0, DieQueue::Reads, read(number));
         }
         caller.run();
         let by_progress = if least == 0 { u64::MAX } else { (PROGRAM[0] - LATENCY).div_ceil(least) - 1 };
@@ -91,12 +91,12 @@ fn a_program_among_reads_without_end_keeps_its_bound() {
 #[test]
 fn reads_left_waiting_suspend_where_progress_is_asked_for() {
     for (least, waited) in [(Some(Nanos(100_000)), 100_000 + OVERHEAD), (None, PROGRAM[0])] {
-        let suspend = Suspend { least_progress: least, ..Suspend::both(Nanos(OVERHEAD), 9, 16) };
+        let suspend = SuspendConfig { least_progress: least, ..SuspendConfig::both(Nanos(OVERHEAD), 9, 16) };
         let mut caller = Caller::new(&Shape { suspend: Some(suspend), program_every: 1, ..Shape::default() });
         for number in [1, 2, 3] {
-            caller.submit(0, Queue::Reads, read(number));
+            caller.submit(0, DieQueue::Reads, read(number));
         }
-        caller.submit(0, Queue::Programs, program(4));
+        caller.submit(0, DieQueue::Programs, program(4));
         caller.run();
         // One was under way, one went before the program; the third is left.
         let start = 2 * read_time(1) + DATA_IN;
@@ -107,22 +107,22 @@ fn reads_left_waiting_suspend_where_progress_is_asked_for() {
 /// Erases have a latency of their own, and each kind may be exempt.
 #[test]
 fn programs_and_erases_differ() {
-    let suspend = Suspend {
+    let suspend = SuspendConfig {
         program: false,
         erase_latency: Some(Nanos(90_000)),
         resume: Some(Nanos(11_000)),
-        ..Suspend::both(Nanos(7_000), 2, 1)
+        ..SuspendConfig::both(Nanos(7_000), 2, 1)
     };
     let shape = |suspend| Shape { suspend: Some(suspend), ..Shape::default() };
-    let run = |suspend: Suspend, erases: bool| {
+    let run = |suspend: SuspendConfig, erases: bool| {
         let mut caller = Caller::new(&shape(suspend));
         if erases {
-            caller.submit(0, Queue::Internal(outlast_flash::Task::Gc), erase(1, 9));
+            caller.submit(0, DieQueue::Internal(outlast_flash::InternalTask::Gc), erase(1, 9));
         } else {
-            caller.submit(0, Queue::Programs, program(1));
+            caller.submit(0, DieQueue::Programs, program(1));
         }
         for number in 2..6 {
-            caller.submit_at(u64::from(number - 1) * 100_000, 0, Queue::Reads, read(number));
+            caller.submit_at(u64::from(number - 1) * 100_000, 0, DieQueue::Reads, read(number));
         }
         caller.run();
         (caller.room.suspends(), caller.end_of(1), caller.end_of(2))
@@ -132,7 +132,7 @@ fn programs_and_erases_differ() {
     assert_eq!(suspends, 2);
     assert_eq!(first, 100_000 + 90_000 + read_time(1));
     assert_eq!(end, COMMAND + ERASE + 2 * (90_000 + 11_000 + read_time(1)));
-    let (suspends, end, first) = run(Suspend { program: true, limit: 1, ..suspend }, false);
+    let (suspends, end, first) = run(SuspendConfig { program: true, limit: 1, ..suspend }, false);
     assert_eq!(suspends, 1);
     assert_eq!(first, 100_000 + 7_000 + read_time(1));
     assert_eq!(end, program_time() + 7_000 + 11_000 + read_time(1));
@@ -144,15 +144,15 @@ fn while_writes_wait_programs_are_not_suspended() {
     for (while_writes_wait, writes_wait, erases, suspends) in
         [(true, true, false, 1), (false, false, false, 1), (false, true, false, 0), (false, true, true, 1)]
     {
-        let suspend = Suspend { while_writes_wait, ..Suspend::both(Nanos(OVERHEAD), 1, 1) };
+        let suspend = SuspendConfig { while_writes_wait, ..SuspendConfig::both(Nanos(OVERHEAD), 1, 1) };
         let mut caller = Caller::new(&Shape { suspend: Some(suspend), ..Shape::default() });
         caller.demands[0].writes_wait = writes_wait;
         if erases {
-            caller.submit(0, Queue::Internal(outlast_flash::Task::Gc), erase(1, 9));
+            caller.submit(0, DieQueue::Internal(outlast_flash::InternalTask::Gc), erase(1, 9));
         } else {
-            caller.submit(0, Queue::Programs, program(1));
+            caller.submit(0, DieQueue::Programs, program(1));
         }
-        caller.submit_at(100_000, 0, Queue::Reads, read(2));
+        caller.submit_at(100_000, 0, DieQueue::Reads, read(2));
         caller.run();
         assert_eq!(caller.room.suspends(), suspends, "{while_writes_wait} {writes_wait} {erases}");
     }

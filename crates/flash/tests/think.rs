@@ -1,12 +1,12 @@
 //! Think time: after an internal operation its slot stays taken, and nothing else does.
 
 use crate::support::{self, Caller, ERASE, Shape, erase, internal, program, program_time, read, read_time};
-use outlast_flash::{Queue, Task};
+use outlast_flash::{DieQueue, InternalTask};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 
-const GC: Queue = Queue::Internal(Task::Gc);
-const SCRUB: Queue = Queue::Internal(Task::Scrub);
+const GC: DieQueue = DieQueue::Internal(InternalTask::Gc);
+const SCRUB: DieQueue = DieQueue::Internal(InternalTask::Scrub);
 const EACH: u64 = support::COMMAND + ERASE;
 const THINK: u64 = 300_000;
 
@@ -20,13 +20,13 @@ fn a_slot_thinks_after_each_operation() {
     let mut caller = thinking(3, 1, THINK);
     caller.submit(0, GC, erase(0, 9));
     caller.submit(1, SCRUB, erase(1, 9));
-    caller.want(2, Task::Gc, [internal(read(2)), internal(read(3))]);
+    caller.announce_reads(2, InternalTask::Gc, [internal(read(2)), internal(read(3))]);
     caller.run();
     let ends = [EACH, 2 * EACH + THINK, 2 * EACH + 2 * THINK + read_time(1)];
     assert_eq!([0, 1, 2].map(|number| caller.end_of(number)), ends);
     assert_eq!(caller.end_of(3), ends[2] + THINK + read_time(1));
     assert_eq!(caller.now.0, caller.end_of(3) + THINK, "the last slot thinks, too");
-    assert_eq!((caller.room.internal_operations(), caller.room.any_thinks()), (0, false));
+    assert_eq!((caller.room.internal_operations(), caller.room.has_thinking_slots()), (0, false));
 }
 
 /// While slots think the host has dies and channels to itself, as if there were no internal work.
@@ -35,8 +35,8 @@ fn thought_keeps_nothing_busy() {
     let mut caller = thinking(1, 1, 10 * EACH);
     caller.submit(0, GC, erase(0, 9));
     caller.submit(0, GC, erase(1, 8));
-    caller.submit_at(EACH + 1, 0, Queue::Reads, read(2));
-    caller.submit(0, Queue::Programs, program(3));
+    caller.submit_at(EACH + 1, 0, DieQueue::Reads, read(2));
+    caller.submit(0, DieQueue::Programs, program(3));
     caller.run();
     assert_eq!(caller.end_of(2), EACH + 1 + read_time(1));
     assert_eq!(caller.end_of(3), caller.end_of(2) + program_time());
@@ -53,9 +53,9 @@ fn a_cut_ends_all_thought() {
     caller.submit(1, GC, erase(1, 9));
     caller.submit(1, GC, erase(2, 8));
     caller.run_until(EACH + THINK / 2);
-    assert_eq!((caller.room.internal_operations(), caller.room.any_thinks()), (2, true));
-    let _ = caller.room.cut(caller.now);
-    assert_eq!((caller.room.internal_operations(), caller.room.any_thinks()), (0, false));
+    assert_eq!((caller.room.internal_operations(), caller.room.has_thinking_slots()), (2, true));
+    let _ = caller.room.cut_power(caller.now);
+    assert_eq!((caller.room.internal_operations(), caller.room.has_thinking_slots()), (0, false));
     assert_eq!(caller.room.next_event(), Nanos::MAX);
     let start = caller.now.0;
     caller.submit(0, GC, erase(3, 9));

@@ -1,8 +1,8 @@
-//! How long does an operation take, alone and beside others? Every expectation is a sum of the times that were set.
+//! Times of operations, alone and beside others: every expectation is a sum of the times that were set.
 
 use crate::support;
 
-use outlast_flash::{Op, Queue, Task};
+use outlast_flash::{DieQueue, FlashOp, InternalTask};
 use outlast_media::ProgramUnit;
 use outlast_units::{DieId, Nanos};
 use support::{
@@ -10,7 +10,7 @@ use support::{
     program_time, read, read_of, read_time,
 };
 
-const GC: Queue = Queue::Internal(Task::Gc);
+const GC: DieQueue = DieQueue::Internal(InternalTask::Gc);
 
 /// Runs to one nanosecond before `at`, when operation `number` must not have ended, and then to its end.
 fn ends_at(caller: &mut Caller, number: u32, at: u64) {
@@ -27,7 +27,7 @@ fn a_read_takes_its_command_its_sensing_and_its_units() {
         [(0, 0b01, 1, READ[0]), (0, 0b11, 2, READ[0]), (1, 0b10, 1, READ[1]), (6, 0b11, 2, READ[0])]
     {
         let mut caller = Caller::new(&Shape::default());
-        caller.submit(0, Queue::Reads, read_of(1, 0, row, mask));
+        caller.submit(0, DieQueue::Reads, read_of(1, 0, row, mask));
         ends_at(&mut caller, 1, COMMAND + sense + units * UNIT);
         assert_eq!(caller.pages, units, "pages of mask {mask:b}");
     }
@@ -39,18 +39,18 @@ fn rows_of_one_operation_follow_each_other() {
     let program_unit = ProgramUnit { planes: 1, rows: 4, pages_per_unit: 2, units_per_page: 1 };
     let mut caller = Caller::new(&Shape { program_unit, ..Shape::default() });
     // Rows 4, 5, 6, 7: units 0 and 1 have two of them each.
-    caller.submit(0, Queue::Reads, read_of(1, 0, 4, 0b01));
+    caller.submit(0, DieQueue::Reads, read_of(1, 0, 4, 0b01));
     ends_at(&mut caller, 1, COMMAND + READ[0] + READ[1] + UNIT);
     let mut caller = Caller::new(&Shape { program_unit, ..Shape::default() });
-    let rows = Op::program(place(0, 4), 2, Tag { number: 1, internal: false });
-    caller.submit(0, Queue::Programs, rows);
+    let rows = FlashOp::program(place(0, 4), 2, Tag { number: 1, internal: false });
+    caller.submit(0, DieQueue::Programs, rows);
     ends_at(&mut caller, 1, COMMAND + 2 * UNIT + 2 * (PROGRAM[0] + PROGRAM[1]));
 }
 
 #[test]
 fn a_program_takes_its_data_in_and_an_erasure_none() {
     let mut caller = Caller::new(&Shape::default());
-    caller.submit(0, Queue::Programs, program(1));
+    caller.submit(0, DieQueue::Programs, program(1));
     ends_at(&mut caller, 1, program_time());
     let mut caller = Caller::new(&Shape::default());
     caller.submit(0, GC, erase(1, 0));
@@ -62,15 +62,15 @@ fn a_program_takes_its_data_in_and_an_erasure_none() {
 #[test]
 fn transfers_of_a_channel_follow_each_other() {
     let mut caller = Caller::new(&Shape { dies_per_channel: 2, ..Shape::default() });
-    caller.submit(0, Queue::Reads, read_of(1, 0, 0, 0b11));
-    caller.submit(1, Queue::Reads, read_of(2, 0, 0, 0b11));
+    caller.submit(0, DieQueue::Reads, read_of(1, 0, 0, 0b11));
+    caller.submit(1, DieQueue::Reads, read_of(2, 0, 0, 0b11));
     caller.run();
     assert_eq!(caller.end_of(1), read_time(2));
     assert_eq!(caller.end_of(2), read_time(2) + 2 * UNIT);
     // Two channels: nobody waits.
     let mut caller = Caller::new(&Shape { channels: 2, ..Shape::default() });
-    caller.submit(0, Queue::Reads, read_of(1, 0, 0, 0b11));
-    caller.submit(1, Queue::Reads, read_of(2, 0, 0, 0b11));
+    caller.submit(0, DieQueue::Reads, read_of(1, 0, 0, 0b11));
+    caller.submit(1, DieQueue::Reads, read_of(2, 0, 0, 0b11));
     caller.run();
     assert_eq!((caller.end_of(1), caller.end_of(2)), (read_time(2), read_time(2)));
 }
@@ -81,8 +81,8 @@ fn a_suspended_program_loses_what_the_read_took() {
     let data_in = COMMAND + 2 * UNIT;
     for at in [data_in, data_in + 1, data_in + 123_456, program_time() - OVERHEAD - 1] {
         let mut caller = Caller::new(&Shape::suspending(1, 1));
-        caller.submit(0, Queue::Programs, program(1));
-        caller.submit_at(at, 0, Queue::Reads, read(2));
+        caller.submit(0, DieQueue::Programs, program(1));
+        caller.submit_at(at, 0, DieQueue::Reads, read(2));
         caller.run();
         assert_eq!(caller.end_of(2), at + OVERHEAD + read_time(1), "the read at {at}");
         assert_eq!(
@@ -94,8 +94,8 @@ fn a_suspended_program_loses_what_the_read_took() {
     }
     // While its data comes in, it is suspended as soon as that is there.
     let mut caller = Caller::new(&Shape::suspending(1, 1));
-    caller.submit(0, Queue::Programs, program(1));
-    caller.submit_at(1, 0, Queue::Reads, read(2));
+    caller.submit(0, DieQueue::Programs, program(1));
+    caller.submit_at(1, 0, DieQueue::Reads, read(2));
     caller.run();
     assert_eq!(caller.end_of(2), data_in + OVERHEAD + read_time(1));
 }
@@ -106,8 +106,8 @@ fn an_operation_about_to_end_is_not_suspended() {
     for (early, suspends) in [(1, 1), (0, 0)] {
         let at = program_time() - OVERHEAD - early;
         let mut caller = Caller::new(&Shape::suspending(4, 16));
-        caller.submit(0, Queue::Programs, program(1));
-        caller.submit_at(at, 0, Queue::Reads, read(2));
+        caller.submit(0, DieQueue::Programs, program(1));
+        caller.submit_at(at, 0, DieQueue::Reads, read(2));
         caller.run();
         assert_eq!(caller.room.suspends(), suspends, "{early} ns early");
         let waits_until = if suspends == 1 { at + OVERHEAD } else { program_time() };
@@ -123,13 +123,13 @@ fn only_what_may_be_suspended_is() {
             (suspend.program, suspend.erase) = (programs, erases);
         }
         let mut caller = Caller::new(&shape);
-        caller.submit(0, Queue::Programs, program(1));
-        caller.submit_at(100_000, 0, Queue::Reads, read(2));
+        caller.submit(0, DieQueue::Programs, program(1));
+        caller.submit_at(100_000, 0, DieQueue::Reads, read(2));
         caller.run();
         assert_eq!(caller.room.suspends(), u64::from(programs));
         let mut caller = Caller::new(&shape);
         caller.submit(0, GC, erase(1, 9));
-        caller.submit_at(100_000, 0, Queue::Reads, read(2));
+        caller.submit_at(100_000, 0, DieQueue::Reads, read(2));
         caller.run();
         assert_eq!(caller.room.suspends(), u64::from(erases));
     }
@@ -140,14 +140,14 @@ fn only_what_may_be_suspended_is() {
 fn suspensions_cost_what_their_bound_says() {
     for (limit, reads) in [(1, 1), (1, 16), (3, 2), (2, 255)] {
         let mut caller = Caller::new(&Shape::suspending(limit, reads));
-        caller.submit(0, Queue::Programs, program(0));
+        caller.submit(0, DieQueue::Programs, program(0));
         let data_in = COMMAND + 2 * UNIT;
         caller.run_until(data_in);
         let mut number = 1;
         while !caller.order().contains(&0) {
             // Two wait at any time, so that no suspension ends for want of reads.
             for _ in 0..2 {
-                caller.submit(0, Queue::Reads, read(number));
+                caller.submit(0, DieQueue::Reads, read(number));
                 number += 1;
             }
             let ended = caller.ended.len();
@@ -164,15 +164,15 @@ fn suspensions_cost_what_their_bound_says() {
 /// A warm-up that ends in the middle of a transfer: its rest belongs to what is counted from then on, and its beginning does not.
 #[test]
 fn a_transfer_that_is_under_way_when_counts_begin_anew_counts_for_its_rest() {
-    for rest in [1, UNIT / 4, UNIT / 2, UNIT] {
+    for remaining in [1, UNIT / 4, UNIT / 2, UNIT] {
         let mut caller = Caller::new(&Shape::suspending(2, 4));
-        caller.submit(0, Queue::Reads, read(1));
+        caller.submit(0, DieQueue::Reads, read(1));
         let end = read_time(1);
-        caller.run_until(end - rest);
+        caller.run_until(end - remaining);
         caller.room.reset_figures(caller.now);
-        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(0)], "{rest} ns before its end");
+        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(0)], "{remaining} ns before its end");
         assert_eq!(caller.run(), end);
-        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(rest)], "{rest} ns before its end");
+        assert_eq!(caller.room.channel_busy(caller.now), [Nanos(remaining)], "{remaining} ns before its end");
     }
 }
 
@@ -180,9 +180,9 @@ fn a_transfer_that_is_under_way_when_counts_begin_anew_counts_for_its_rest() {
 #[test]
 fn a_die_is_busy_once() {
     let mut caller = Caller::new(&Shape::suspending(2, 4));
-    caller.submit(0, Queue::Programs, program(1));
+    caller.submit(0, DieQueue::Programs, program(1));
     for (number, at) in [(2, 50_000), (3, 60_000), (4, 300_000)] {
-        caller.submit_at(at, 0, Queue::Reads, read(number));
+        caller.submit_at(at, 0, DieQueue::Reads, read(number));
     }
     // In the middle of it, too.
     caller.run_until(310_000);
@@ -195,26 +195,26 @@ fn a_die_is_busy_once() {
     assert_eq!(bus, [(4 * COMMAND + 5 * UNIT) as f64 / end as f64]);
     // Counted anew in the middle of a read, only the rest of it counts.
     let start = caller.now.0;
-    caller.submit(0, Queue::Reads, read(5));
+    caller.submit(0, DieQueue::Reads, read(5));
     caller.run_until(start + read_time(1) / 2);
     caller.room.reset_figures(caller.now);
     caller.run();
-    let rest = read_time(1) - read_time(1) / 2;
-    assert_eq!(caller.room.die_utilisation(caller.now, Nanos(2 * rest)), [0.5]);
+    let remaining = read_time(1) - read_time(1) / 2;
+    assert_eq!(caller.room.die_utilisation(caller.now, Nanos(2 * remaining)), [0.5]);
 }
 
-/// What was sensed is not what was wanted: the die senses again at once, whatever waits, and only what is still wanted travels.
+/// A read with bad data is sensed again at once, whatever waits, and only the units that are still missing travel.
 #[test]
 fn a_read_again_goes_before_everything_else() {
     let mut caller = Caller::new(&Shape::default());
-    caller.submit(0, Queue::Reads, read_of(1, 0, 0, 0b11));
-    caller.submit(0, Queue::Reads, read(2));
+    caller.submit(0, DieQueue::Reads, read_of(1, 0, 0, 0b11));
+    caller.submit(0, DieQueue::Reads, read(2));
     caller.run_until(read_time(2));
-    let outlast_flash::Event::Ended(op) = caller.room.event(Nanos(read_time(2)), DieId(0)) else {
+    let outlast_flash::DieEvent::Ended(op) = caller.room.handle_event(Nanos(read_time(2)), DieId(0)) else {
         panic!("the read ends at {}", read_time(2));
     };
     caller.now = Nanos(read_time(2));
-    let again = Op::read(op.place(), 0b10, op.tag);
+    let again = FlashOp::read(op.place(), 0b10, op.tag);
     let _ = caller.room.sense_again(caller.now, DieId(0), again);
     caller.run();
     assert_eq!(caller.order(), [1, 2]);
@@ -228,8 +228,8 @@ fn a_die_takes_up_what_waits_without_a_pause() {
     let mut caller = Caller::new(&Shape::default());
     caller.submit(0, GC, internal(program(2)));
     caller.submit(0, GC, internal(program(3)));
-    caller.submit(0, Queue::Programs, program(1));
-    caller.submit(0, Queue::Reads, read(4));
+    caller.submit(0, DieQueue::Programs, program(1));
+    caller.submit(0, DieQueue::Reads, read(4));
     assert_eq!(caller.run(), 3 * program_time() + read_time(1));
     // The first was under way when the others came; then reads, then the host's programs.
     assert_eq!(caller.order(), [2, 4, 1, 3]);

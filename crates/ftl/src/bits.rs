@@ -1,6 +1,6 @@
 //! Bits in words: sets of slots and of program units.
 
-/// So many bits, all set.
+/// A word with its lowest `count` bits set.
 #[inline]
 pub(crate) const fn ones(count: u32) -> u64 {
     debug_assert!(count <= 64, "a word has 64 bits");
@@ -13,15 +13,15 @@ pub(crate) fn lowest(mask: u64, count: u32) -> u64 {
     if mask.count_ones() <= count {
         return mask;
     }
-    let above = (0..count).fold(mask, |rest, _| rest & (rest - 1));
+    let above = (0..count).fold(mask, |bits, _| bits & (bits - 1));
     mask ^ above
 }
 
-/// One bit for each of some things that are numbered from zero.
+/// A set of numbers below a bound: one bit each.
 #[derive(Clone, Debug, Default, outlast_persist::Restore)]
-pub(crate) struct Bits(#[persist(grow)] Vec<u64>);
+pub(crate) struct BitSet(#[persist(grow)] Vec<u64>);
 
-impl Bits {
+impl BitSet {
     /// `count` bits, all clear.
     pub(crate) fn new(count: usize) -> Self {
         Self(outlast_tables::filled(0, count.div_ceil(64)))
@@ -93,7 +93,7 @@ impl Bits {
         }
     }
 
-    /// How many of the `count` bits from `first` on are set.
+    /// Number of set bits among the `count` bits from `first` on.
     pub(crate) fn count(&self, first: u32, count: u32) -> u32 {
         let end = first + count;
         (first..end).step_by(64).map(|bit| self.mask(bit, (end - bit).min(64)).count_ones()).sum()
@@ -107,14 +107,14 @@ impl Bits {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bits, lowest, ones};
+    use super::{BitSet, lowest, ones};
     use std::collections::BTreeSet;
 
     proptest::proptest! {
         #[test]
         fn does_what_a_set_of_numbers_does(steps in proptest::collection::vec((0u8..5, 0u32..130, 0u32..=64, proptest::num::u64::ANY), 1..60)) {
             const COUNT: u32 = 200;
-            let (mut bits, mut set) = (Bits::new(COUNT as usize), BTreeSet::new());
+            let (mut bits, mut set) = (BitSet::new(COUNT as usize), BTreeSet::new());
             for (step, first, count, mask) in steps {
                 match step {
                     0 => {

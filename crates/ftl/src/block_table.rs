@@ -1,6 +1,6 @@
-//! Which physical block of each plane stands in for each superblock, and the spare blocks that replace bad ones.
+//! Table of the physical blocks that make up each superblock, one of each plane, and the spare blocks that replace bad ones.
 
-use outlast_media::{BlockAddress, Blocks, ConfigError, Geometry};
+use outlast_media::{BlockAddress, ConfigError, Geometry, PhysicalBlocks};
 use outlast_units::{BlockId, LocalDie, SuperblockId};
 
 /// Superblock `s` consists of block `s` of every plane, except where a spare block replaces a bad one.
@@ -19,7 +19,7 @@ pub(crate) struct BlockTable {
 }
 
 impl BlockTable {
-    /// Whether all `superblocks` superblocks can be formed, given which blocks are bad, plane by plane. Needs no memory.
+    /// Checks that all `superblocks` superblocks can be formed; `bad`: true for each bad block, plane by plane. Needs no memory.
     ///
     /// # Errors
     /// A plane with more bad blocks than spare ones.
@@ -44,7 +44,7 @@ impl BlockTable {
         Ok(())
     }
 
-    /// A table without superblocks: of a translation layer that is checked and not used.
+    /// A table without superblocks, for a translation layer that is checked and not used.
     pub(crate) fn none() -> Self {
         Self { planes_per_die: 1, planes: 1, blocks: Vec::new(), spares: Vec::new() }
     }
@@ -57,7 +57,7 @@ impl BlockTable {
         geometry: &Geometry,
         dies: u16,
         superblocks: u32,
-        blocks: &Blocks,
+        blocks: &PhysicalBlocks,
     ) -> Result<Self, ConfigError> {
         let planes_per_die = geometry.planes_per_die;
         let planes = usize::from(dies) * usize::from(planes_per_die);
@@ -68,6 +68,7 @@ impl BlockTable {
         };
         let mut spares: Vec<Vec<BlockId>> = (0..planes)
             .map(|plane| {
+                // Reversed, so that `pop` gives the first spare block first.
                 let all = (superblocks..geometry.blocks_per_plane).rev();
                 all.filter(|&block| !blocks.is_bad(at(plane, block))).map(BlockId).collect()
             })
@@ -75,8 +76,9 @@ impl BlockTable {
         let mut members = Vec::with_capacity(planes * superblocks as usize);
         for superblock in 0..superblocks {
             for (plane, spares) in spares.iter_mut().enumerate() {
-                let own = at(plane, superblock);
-                let member = if blocks.is_bad(own) { spares.pop() } else { Some(own.block) };
+                let first_choice = at(plane, superblock);
+                let member =
+                    if blocks.is_bad(first_choice) { spares.pop() } else { Some(first_choice.block) };
                 members.push(member.ok_or_else(|| {
                     let bad = (0..geometry.blocks_per_plane).filter(|&block| blocks.is_bad(at(plane, block)));
                     too_few_spares(geometry, bad.count(), superblocks)
@@ -118,7 +120,7 @@ impl BlockTable {
         Some(spare)
     }
 
-    /// Spare block `block` of that plane takes the place of the one that `superblock` has there.
+    /// Puts spare block `block` of that plane in the place of the block that `superblock` has there.
     ///
     /// # Panics
     /// If it is not a spare one.
@@ -132,15 +134,15 @@ impl BlockTable {
         self.blocks[superblock.index() * self.planes + column] = block;
     }
 
-    /// The first place where `other` differs, in words.
+    /// The first difference from `other`, in words.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
-        let place = self.blocks.iter().zip(&other.blocks).position(|(own, other)| own != other);
-        let spares = || self.spares.iter().zip(&other.spares).position(|(own, other)| own != other);
+        let place = self.blocks.iter().zip(&other.blocks).position(|(here, there)| here != there);
+        let spares = || self.spares.iter().zip(&other.spares).position(|(here, there)| here != there);
         if let Some(place) = place {
             let (superblock, plane) = (place / self.planes, place % self.planes);
-            let (own, other) = (self.blocks[place], other.blocks[place]);
+            let (here, there) = (self.blocks[place], other.blocks[place]);
             return Some(format!(
-                "superblock {superblock} has block {own} in plane {plane}, or block {other}"
+                "superblock {superblock} has block {here} in plane {plane}, or block {there}"
             ));
         }
         spares().map(|plane| {

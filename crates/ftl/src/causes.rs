@@ -1,11 +1,11 @@
-//! Why pages are programmed and read: the one list of causes. Results, time series, charts and the reference of figures take
-//! their names from here, so that a new cause is one new line (and the place that counts it).
+//! Causes of programs and reads: the one list of each. Results, time series, charts and the reference of figures take their names from here, so that
+//! a new cause is one new line (and the code that counts it).
 
 outlast_units::causes! {
-    /// Why mapping units are programmed.
+    /// Cause of programming a mapping unit.
     pub enum ProgramCause;
     /// A value for each cause of programs.
-    pub struct Programs;
+    pub struct ByProgramCause;
     Host = "host", "data of the host", label: "host data";
     Gc = "gc", "data moved by garbage collection", label: "garbage collection";
     Padding = "padding", "empty units programmed to complete a page for a flush, FUA or a flush of the mapping table";
@@ -25,10 +25,10 @@ outlast_units::causes! {
 }
 
 outlast_units::causes! {
-    /// Why pages are read.
+    /// Cause of reading a page.
     pub enum ReadCause;
     /// A value for each cause of reads.
-    pub struct Reads;
+    pub struct ByReadCause;
     Host = "host_reads", "for reads of the host";
     Rmw = "rmw_reads", "for the rest of partially written units";
     Gc = "gc_reads", "for garbage collection";
@@ -43,10 +43,10 @@ outlast_units::causes! {
 }
 
 /// Mapping units programmed. Their sum is what the flash programmed, or still will from the buffer.
-pub type UnitsWritten = Programs<u64>;
+pub type UnitsWritten = ByProgramCause<u64>;
 
 /// Pages read.
-pub type PagesRead = Reads<u64>;
+pub type PagesRead = ByReadCause<u64>;
 
 impl UnitsWritten {
     /// All parity of full stripes.

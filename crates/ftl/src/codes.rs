@@ -1,45 +1,45 @@
-//! Which code each class, stream and superblock has.
+//! Codes of classes, streams and superblocks.
 //!
 //! A class of data is a code with streams of its own. With a code within blocks, each lane of a superblock is a line of its own, beside the stripes across
 //! lanes. Codes and dies change while data is live, by relocation of the superblocks whose code is outdated (decision 0016).
 //!
 //! `ssd/src/placement/` chooses the class of a write, and `ssd/src/health/changes.rs` decides when a code or the dies change.
 
-use crate::layout::Layout;
-use crate::streams::{Cause, Streams};
-use crate::stripes::{LaneSet, Role, Stripes};
+use crate::layout::SlotLayout;
+use crate::streams::{StreamCause, StreamTable};
+use crate::stripes::{LaneSet, PuRole, StripeLayout};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{CodeConfig, ProtectedStreams};
 use outlast_units::{IndexVec, Stream, SuperblockId};
 
-/// In place of the number of a code: no parity.
+/// Number of a code that stands for no parity.
 const NO_CODE: u8 = u8::MAX;
-/// What no parity is called.
+/// Code that stands for no parity.
 const NO_PARITY: CodeConfig = CodeConfig { data: 1, parity: 0, block: None };
 
-/// The codes of a flash core, each with the way in which it divides superblocks.
+/// Codes of a flash core, each with its division of a superblock into stripes.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Codes {
-    /// Every code that there has been since the beginning.
-    known: Vec<(CodeConfig, Stripes)>,
+pub(crate) struct CodeTable {
+    /// Every code that has been used since the beginning.
+    codes: Vec<(CodeConfig, StripeLayout)>,
     of_class: Vec<CodeConfig>,
-    /// Which streams are protected.
+    /// Setting that says which streams get parity.
     #[persist(fixed)]
     protected: ProtectedStreams,
-    /// What each stream writes from now on: a number in `known`, or [`NO_CODE`].
+    /// Code of superblocks that each stream opens from now on: a number in `codes`, or [`NO_CODE`].
     #[persist(fixed)]
     of_stream: IndexVec<Stream, u8>,
-    /// What each superblock has had since it was opened.
+    /// Code of each superblock since it was opened.
     of: IndexVec<SuperblockId, u8>,
     /// Data slots of a superblock that each stream opens.
     data_units: IndexVec<Stream, u32>,
 }
 
-impl Codes {
-    /// No parity on any of `superblocks` superblocks, and no data slots: [`Codes::assign`] comes first.
+impl CodeTable {
+    /// No parity on any of `superblocks` superblocks, and no data slots: [`CodeTable::assign`] comes first.
     pub(crate) fn new(protected: ProtectedStreams, streams: usize, superblocks: usize) -> Self {
         Self {
-            known: Vec::new(),
+            codes: Vec::new(),
             of_class: Vec::new(),
             protected,
             of_stream: IndexVec::filled(NO_CODE, streams),
@@ -48,15 +48,15 @@ impl Codes {
         }
     }
 
-    /// From now on superblocks of each class get the code in `classes`.
+    /// Gives superblocks of each class that are opened from now on the code in `classes`.
     ///
     /// # Errors
     /// A code that does not suit the dies: then nothing has changed.
     pub(crate) fn assign(
         &mut self,
         classes: &[CodeConfig],
-        layout: &Layout,
-        streams: &Streams,
+        layout: &SlotLayout,
+        streams: &StreamTable,
         dead: Option<&LaneSet>,
     ) -> Result<(), ConfigError> {
         let numbers = classes.iter().map(|&code| self.number_of(code, layout));
@@ -66,10 +66,10 @@ impl Codes {
         let gathered = self.protected == ProtectedStreams::Gathered;
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
             *number = match streams.cause(stream) {
-                Cause::Partial => NO_CODE,
-                Cause::Host | Cause::Map if gathered => NO_CODE,
-                // What is rebuilt after a failure has had parity.
-                Cause::Scrub if gathered && !streams.scrub_on_failure() => NO_CODE,
+                StreamCause::Partial => NO_CODE,
+                StreamCause::Host | StreamCause::Map if gathered => NO_CODE,
+                // Data that is rebuilt after a failure had parity, and keeps it.
+                StreamCause::Scrub if gathered && !streams.scrub_on_failure() => NO_CODE,
                 _ => numbers[usize::from(streams.class(stream))],
             };
         }
@@ -77,22 +77,22 @@ impl Codes {
         Ok(())
     }
 
-    /// The number under which code `code` is kept.
-    fn number_of(&mut self, code: CodeConfig, layout: &Layout) -> Result<u8, ConfigError> {
-        if let Some(number) = self.known.iter().position(|&(known, _)| known == code) {
+    /// Number of code `code`, which is added if it is new.
+    fn number_of(&mut self, code: CodeConfig, layout: &SlotLayout) -> Result<u8, ConfigError> {
+        if let Some(number) = self.codes.iter().position(|&(config, _)| config == code) {
             return Ok(number as u8);
         }
-        let Some(stripes) = Stripes::new(code, layout)? else { return Ok(NO_CODE) };
-        if self.known.len() == usize::from(NO_CODE) {
+        let Some(stripes) = StripeLayout::new(code, layout)? else { return Ok(NO_CODE) };
+        if self.codes.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
         debug_assert!(code.parity != 0 || code.block.is_some(), "a code without parity is kept as one");
-        self.known.push((code, stripes));
-        Ok((self.known.len() - 1) as u8)
+        self.codes.push((code, stripes));
+        Ok((self.codes.len() - 1) as u8)
     }
 
-    /// Counts data slots anew, after lanes have come or gone: without those in `dead`.
-    pub(crate) fn count_data_units(&mut self, layout: &Layout, dead: Option<&LaneSet>) {
+    /// Counts data slots anew, without the lanes in `dead`. To be called after lanes have come or gone.
+    pub(crate) fn count_data_units(&mut self, layout: &SlotLayout, dead: Option<&LaneSet>) {
         let counted = self.of_stream.indices().map(|stream| data_units(layout, self.of_stream(stream), dead));
         self.data_units = counted.collect();
     }
@@ -108,10 +108,10 @@ impl Codes {
         self.data_units.iter().copied().max().unwrap_or(0)
     }
 
-    /// How many codes there have been.
+    /// Number of codes that have been used.
     #[inline]
     pub(crate) fn count(&self) -> usize {
-        self.known.len()
+        self.codes.len()
     }
 
     /// The code of each class.
@@ -119,45 +119,45 @@ impl Codes {
         &self.of_class
     }
 
-    /// How the code of what `stream` writes divides superblocks; `None` without parity.
-    pub(crate) fn of_stream(&self, stream: Stream) -> Option<&Stripes> {
+    /// Stripes of superblocks that `stream` opens now; `None` without parity.
+    pub(crate) fn of_stream(&self, stream: Stream) -> Option<&StripeLayout> {
         self.stripes(self.of_stream[stream])
     }
 
-    /// How the code of `superblock` divides it.
+    /// Stripes of `superblock`; `None` without parity.
     #[inline]
-    pub(crate) fn of(&self, superblock: SuperblockId) -> Option<&Stripes> {
+    pub(crate) fn of(&self, superblock: SuperblockId) -> Option<&StripeLayout> {
         self.stripes(self.of[superblock])
     }
 
     #[inline]
-    fn stripes(&self, number: u8) -> Option<&Stripes> {
-        self.known.get(usize::from(number)).map(|(_, stripes)| stripes)
+    fn stripes(&self, number: u8) -> Option<&StripeLayout> {
+        self.codes.get(usize::from(number)).map(|(_, stripes)| stripes)
     }
 
     /// The code that `superblock` was opened with.
     pub(crate) fn config_of(&self, superblock: SuperblockId) -> CodeConfig {
-        self.known.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _)| config)
+        self.codes.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _)| config)
     }
 
-    /// Whether `superblock` has parity.
+    /// True if `superblock` has parity.
     #[inline]
     pub(crate) fn has_parity(&self, superblock: SuperblockId) -> bool {
         self.of[superblock] != NO_CODE
     }
 
-    /// Whether what `stream` writes gets parity.
+    /// True if superblocks that `stream` opens now get parity.
     pub(crate) fn is_protected(&self, stream: Stream) -> bool {
         self.of_stream[stream] != NO_CODE
     }
 
-    /// Whether `superblock`, opened by `stream`, has the code that the stream would open it with now.
+    /// True if `superblock`, opened by `stream`, has the code that the stream would open it with now.
     pub(crate) fn is_current(&self, superblock: SuperblockId, stream: Stream) -> bool {
         self.of[superblock] == self.of_stream[stream]
     }
 
-    /// `superblock` is opened by `stream`.
-    pub(crate) fn opened(&mut self, superblock: SuperblockId, stream: Stream) {
+    /// Gives `superblock`, opened by `stream`, the code of the stream.
+    pub(crate) fn assign_to(&mut self, superblock: SuperblockId, stream: Stream) {
         debug_assert!(
             self.of[superblock] == NO_CODE,
             "superblock {superblock} has a code before it is opened"
@@ -172,41 +172,41 @@ impl Codes {
     pub(crate) fn room_of(
         &self,
         code: CodeConfig,
-        layout: &Layout,
+        layout: &SlotLayout,
         dead: Option<&LaneSet>,
     ) -> Result<u32, ConfigError> {
-        if let Some((_, stripes)) = self.known.iter().find(|&&(known, _)| known == code) {
+        if let Some((_, stripes)) = self.codes.iter().find(|&&(config, _)| config == code) {
             return Ok(data_units(layout, Some(stripes), dead));
         }
-        if self.known.len() == usize::from(NO_CODE) {
+        if self.codes.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
-        Ok(data_units(layout, Stripes::new(code, layout)?.as_ref(), dead))
+        Ok(data_units(layout, StripeLayout::new(code, layout)?.as_ref(), dead))
     }
 
-    /// `superblock`, just opened, gets code `code` in the place of its stream's.
+    /// Gives `superblock`, just opened, code `code` instead of its stream's.
     ///
     /// # Errors
-    /// As [`Codes::room_of`].
-    pub(crate) fn choose(
+    /// As [`CodeTable::room_of`].
+    pub(crate) fn choose_for(
         &mut self,
         superblock: SuperblockId,
         code: CodeConfig,
-        layout: &Layout,
+        layout: &SlotLayout,
     ) -> Result<(), ConfigError> {
         self.of[superblock] = self.number_of(code, layout)?;
         Ok(())
     }
 
-    /// `superblock` has been erased.
-    pub(crate) fn erased(&mut self, superblock: SuperblockId) {
+    /// Forgets the code of `superblock`, which has been erased.
+    pub(crate) fn forget(&mut self, superblock: SuperblockId) {
         self.of[superblock] = NO_CODE;
     }
 
     /// Bytes for each superblock.
     pub(crate) const BYTES_EACH: usize = size_of::<u8>();
 
-    /// Checks that only what is in use has a code.
+    /// Checks that no erased superblock has a code.
     ///
     /// # Errors
     /// The first superblock that has one and is erased.
@@ -224,13 +224,13 @@ fn too_many(code: CodeConfig) -> ConfigError {
 }
 
 /// Data slots of a superblock with code `code`, without the lanes in `gaps`.
-pub(crate) fn data_units(layout: &Layout, code: Option<&Stripes>, gaps: Option<&LaneSet>) -> u32 {
+pub(crate) fn data_units(layout: &SlotLayout, code: Option<&StripeLayout>, gaps: Option<&LaneSet>) -> u32 {
     let pus = layout.data_pus();
     let data = match (code, gaps) {
         (None, None) => pus,
         (None, Some(gaps)) => pus.saturating_sub(gaps.len() * layout.data_superpages()),
         (Some(code), gaps) => {
-            layout.pus_within().filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32
+            layout.pus_within().filter(|&pu| code.role(pu, gaps) == PuRole::Data).count() as u32
         }
     };
     debug_assert!(data <= pus, "more program units hold data than there are");

@@ -1,14 +1,14 @@
-//! What a translation layer counts.
+//! Counters of a translation layer.
 
 use crate::causes::{PagesRead, ProgramCause, ReadCause, UnitsWritten};
 
 /// Counters since the beginning.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Counts {
+pub(crate) struct FtlCounts {
     /// Units that the host has written: the clock by which superblocks age.
     clock: u64,
     written: UnitsWritten,
-    /// Units that the host has written in place of older ones that were not programmed yet; beside those in `written`.
+    /// Units that the host has written in place of older ones that were not programmed yet; not in `written`.
     coalesced: u64,
     programmed: u64,
     failed: u64,
@@ -16,49 +16,49 @@ pub(crate) struct Counts {
     reads: PagesRead,
 }
 
-impl Counts {
-    /// The host has written a unit.
+impl FtlCounts {
+    /// Counts a unit that the host has written.
     #[inline]
-    pub(crate) fn host_unit(&mut self) {
+    pub(crate) fn count_host_unit(&mut self) {
         self.clock += 1;
         self.written[ProgramCause::Host] += 1;
     }
 
-    /// The host has written a unit in place of an older one.
-    pub(crate) fn coalesced(&mut self) {
+    /// Counts a unit that the host has written in place of an older one.
+    pub(crate) fn count_coalesced(&mut self) {
         self.coalesced += 1;
     }
 
-    pub(crate) fn all_coalesced(&self) -> u64 {
+    pub(crate) fn coalesced(&self) -> u64 {
         self.coalesced
     }
 
-    /// The unit written last was not the host's: another core has handed it over.
-    pub(crate) fn host_unit_was_migrated(&mut self) {
+    /// Counts the unit written last as handed over by another core, not as the host's.
+    pub(crate) fn count_as_migrated(&mut self) {
         debug_assert!(self.written[ProgramCause::Host] != 0, "no unit was written");
         self.written[ProgramCause::Host] -= 1;
         self.written[ProgramCause::Migrated] += 1;
     }
 
-    /// `units` units have been written for `cause`.
+    /// Counts `units` units written for `cause`.
     #[inline]
-    pub(crate) fn add(&mut self, cause: ProgramCause, units: u32) {
+    pub(crate) fn count_units(&mut self, cause: ProgramCause, units: u32) {
         self.written[cause] += u64::from(units);
     }
 
-    /// `count` program units have been programmed.
+    /// Counts `count` program units that have been programmed.
     #[inline]
-    pub(crate) fn programmed(&mut self, count: u32) {
+    pub(crate) fn count_programmed(&mut self, count: u32) {
         self.programmed += u64::from(count);
     }
 
-    /// A program unit will never be programmed, though units were put there.
-    pub(crate) fn failed(&mut self) {
+    /// Counts a program unit that will never be programmed, though units were put there.
+    pub(crate) fn count_failed(&mut self) {
         self.failed += 1;
     }
 
-    /// `pages` pages have been read without time.
-    pub(crate) fn read(&mut self, cause: ReadCause, pages: u64) {
+    /// Counts `pages` pages read without time.
+    pub(crate) fn count_read(&mut self, cause: ReadCause, pages: u64) {
         self.reads[cause] += pages;
     }
 
@@ -80,7 +80,7 @@ impl Counts {
         self.reads
     }
 
-    /// Units written that are neither on flash nor spoilt on the way there, with `units` in a program unit.
+    /// Units written that are still in the buffer: neither programmed nor of program units that failed. `units`: units of a program unit.
     pub(crate) fn buffered(&self, units: u32) -> u64 {
         debug_assert!(
             self.written.total() >= (self.programmed + self.failed) * u64::from(units),
@@ -96,13 +96,13 @@ mod tests {
 
     #[test]
     fn what_is_neither_programmed_nor_spoilt_is_buffered() {
-        let mut counts = Counts::default();
-        (0..6).for_each(|_| counts.host_unit());
-        counts.add(ProgramCause::Gc, 4);
-        counts.programmed(1);
-        counts.failed();
+        let mut counts = FtlCounts::default();
+        (0..6).for_each(|_| counts.count_host_unit());
+        counts.count_units(ProgramCause::Gc, 4);
+        counts.count_programmed(1);
+        counts.count_failed();
         assert_eq!((counts.buffered(4), counts.clock()), (2, 6));
-        counts.host_unit_was_migrated();
+        counts.count_as_migrated();
         assert_eq!((counts.written()[ProgramCause::Host], counts.written()[ProgramCause::Migrated]), (5, 1));
         assert_eq!(counts.buffered(4), 2);
     }

@@ -1,114 +1,55 @@
-//! Credit: how much the host may write while collection runs. It is the bound of space, the same with time and without.
+//! Credit of the host: units that it may write while collection runs. It is the bound of space, the same with time and without.
 //!
-//! Collection grants credit with each unit that it deals with. Below its high mark, where the host could open a further superblock, and where it takes room from
-//! the host's streams itself, that is the host's share of the slots that the victim gains; else the room that host streams have left, such that it ends when the
-//! next superblock has been gained.
+//! Collection grants credit with each unit that it handles. Below its high mark, where the host could open a further superblock, and where it takes
+//! room from the host's streams itself, the grant is the host's share of the slots that the victim gains; else a part of the room that host streams
+//! have left, such that the room ends when the next superblock has been gained.
 
 mod shares;
+mod work;
+
+pub use work::VictimWork;
 
 use crate::ftl::Ftl;
 use outlast_settings::ftl::{GcConfig, Pacing};
 use outlast_units::{Nanos, SuperblockId};
 use shares::{host_room, kept_back, share_of};
+use work::VictimProgress;
 
 /// Credit is counted in 2^-16 units.
-pub const ONE: u64 = 1 << 16;
+pub const CREDIT_PER_UNIT: u64 = 1 << 16;
 
-/// How much the host may write while collection runs.
+/// Credit of the host, and the rules by which collection grants it.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
-pub struct Credit {
+pub struct HostCredit {
     #[persist(fixed)]
     paces: bool,
-    /// Whether the next victim is read while the last one is erased.
+    /// True if the next victim is read while the last one is erased.
     #[persist(fixed)]
     overlaps: bool,
-    /// Whether what collection moves goes among the host's data.
+    /// True if collection moves data to the host's streams.
     #[persist(fixed)]
     is_mixed: bool,
-    /// Whether the room of the host's open superblocks is all that is shared out: neither marks nor room in superblocks that are still to come.
+    /// True if only the room of the host's open superblocks is granted: no marks, and no superblocks that are still to come.
     #[persist(fixed)]
     is_smooth: bool,
-    /// The same, whether or not a policy of the user's cuts it.
+    /// As `is_smooth`, but true even if a policy of the user's cuts the grant.
     #[persist(fixed)]
     is_plain: bool,
-    /// Of what collection gains on its way to the high mark, the share of the host, in 2^-16; absent without such a mark.
+    /// The host's share of what collection gains on its way to the high mark, in 2^-16; absent without such a mark.
     #[persist(fixed)]
     share: Option<u64>,
     /// Host units that may be written while collection runs, in 2^-16 units.
     amount: u64,
-    /// The part of what collection grants that the user's policy keeps from the host, in 2^-16.
+    /// Part of each grant that the user's policy keeps from the host, in 2^-16.
     withheld: u64,
 }
 
-/// The work of collection on its victim, and what comes of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Work {
-    /// Valid units to be moved until a superblock is gained for the host: of this victim, and of those after it if the gain of this one goes into the stream's own
-    /// next superblock. An estimate: later victims are taken to hold what this one held.
-    until_gain: u32,
-    /// Slots that the erasure of the victim gains, in 2^-16 units, less those accounted for.
-    gain: u64,
-    /// Valid units not yet dealt with.
-    to_move: u32,
-}
-
-/// What collection has done, and what it has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Progress {
-    /// Units dealt with, and, these included, those to be dealt with until a superblock is gained.
-    units: u32,
-    work: u32,
-}
-
-impl Work {
-    /// On a victim with `valid` units, which go to a stream whose open superblock has `room` and whose next one has `units` slots.
-    pub fn new(valid: u32, room: u32, units: u32) -> Self {
-        let gain = u64::from(units.saturating_sub(valid)) * ONE;
-        Self { until_gain: work_until_gain(valid, room, units), gain, to_move: valid }
-    }
-
-    /// `units` units have been dealt with.
-    #[inline]
-    fn advance(&mut self, units: u32) -> Progress {
-        let work = self.until_gain.max(units);
-        self.until_gain = work - units;
-        Progress { units, work }
-    }
-
-    /// What is gained of slots as `units` units have been dealt with, in 2^-16 units.
-    fn take_gain(&mut self, units: u32) -> u64 {
-        let to_move = self.to_move.max(units).max(1);
-        let gain = self.gain * u64::from(units) / u64::from(to_move);
-        self.to_move = to_move - units;
-        self.gain -= gain;
-        gain
-    }
-
-    /// What is gained that did not come with units moved, once all have been.
-    fn take_rest(&mut self) -> u64 {
-        std::mem::take(&mut self.gain)
-    }
-}
-
-/// Valid units to be moved until a victim's erasure leaves one superblock more than before: its own `valid` ones when they fit
-/// into the `room` of the stream's open superblock; otherwise a new one of `units` slots is opened for the rest, and the next
-/// victim counts too.
-fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
-    let (mut work, mut room) = (valid, room);
-    // Each victim adds what it has stale; one without any adds nothing, and there is no end to be estimated.
-    while room < valid && valid < units {
-        room += units - valid;
-        work = work.saturating_add(valid);
-    }
-    work
-}
-
-impl Credit {
-    /// That of a core with translation layer `ftl`.
+impl HostCredit {
+    /// No credit yet, on a core with translation layer `ftl`.
     pub fn new(ftl: &Ftl, gc: &GcConfig) -> Self {
         let plain = !ftl.has_marks() && !gc.overlap && !ftl.streams().are_mixed();
-        let share = (gc.host_share.unwrap_or(1.0) * ONE as f64) as u64;
+        let share = (gc.host_share.unwrap_or(1.0) * CREDIT_PER_UNIT as f64) as u64;
         Self {
             paces: gc.pacing != Pacing::None,
             overlaps: gc.overlap,
@@ -121,16 +62,16 @@ impl Credit {
         }
     }
 
-    /// Whether a host write may enter though collection runs. `has_room` says whether it leaves enough for what is being moved.
+    /// True if a host write may enter though collection runs. `has_room`: enough room is left for the units that are being moved.
     #[inline]
     pub fn lets_in(&self, has_room: impl FnOnce() -> bool) -> bool {
         (!self.paces || self.has_one()) && (self.is_plain || has_room())
     }
 
-    /// Whether there is credit for a host write.
+    /// True if there is credit for a host write.
     #[inline]
     pub fn has_one(&self) -> bool {
-        self.amount >= ONE
+        self.amount >= CREDIT_PER_UNIT
     }
 
     /// Credit, in 2^-16 units.
@@ -139,108 +80,115 @@ impl Credit {
         self.amount
     }
 
-    /// Whether no write enters without credit.
+    /// True if no write enters without credit.
     #[inline]
     pub fn paces(&self) -> bool {
         self.paces
     }
 
-    /// Whether the room of the host's open superblocks is all that is shared out.
+    /// True if only the room of the host's open superblocks is granted.
     #[inline]
     pub fn is_smooth(&self) -> bool {
         self.is_smooth
     }
 
-    /// The same, whether or not a policy of the user's cuts it.
+    /// As [`HostCredit::is_smooth`], but true even if a policy of the user's cuts the grant.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Whether what collection moves goes among the host's data.
+    /// True if collection moves data to the host's streams.
     #[inline]
     pub fn is_mixed(&self) -> bool {
         self.is_mixed
     }
 
-    /// Whether collection shares out what its victims gain: below a high mark, and where it takes room from the host's streams itself.
+    /// True if grants are shares of the slots that victims gain: below a high mark, and where collection takes room from the host's streams.
     #[inline]
     pub fn shares_gain(&self) -> bool {
         self.is_mixed || self.share.is_some()
     }
 
-    /// A host write enters while collection runs.
+    /// Spends the credit of a host write, which enters while collection runs.
     #[inline]
     pub fn spend(&mut self) {
-        self.amount = self.amount.saturating_sub(ONE);
+        self.amount = self.amount.saturating_sub(CREDIT_PER_UNIT);
     }
 
-    /// As many writes as there is credit for are to enter: it is spent. Returns how many.
-    pub(crate) fn take_ahead(&mut self) -> u32 {
+    /// Spends the credit of as many writes as it allows; returns their number.
+    pub(crate) fn take_writes(&mut self) -> u32 {
         if !self.paces {
             return u32::MAX;
         }
-        let writes = u32::try_from(self.amount / ONE).unwrap_or(u32::MAX);
-        self.amount -= u64::from(writes) * ONE;
+        let writes = u32::try_from(self.amount / CREDIT_PER_UNIT).unwrap_or(u32::MAX);
+        self.amount -= u64::from(writes) * CREDIT_PER_UNIT;
         writes
     }
 
-    /// Of those so many have not entered.
-    pub(crate) fn give_back(&mut self, writes: u32) {
+    /// Returns the credit of `writes` writes that were [taken](HostCredit::take_writes) and have not entered.
+    pub(crate) fn return_writes(&mut self, writes: u32) {
         if self.paces {
-            self.amount += u64::from(writes) * ONE;
+            self.amount += u64::from(writes) * CREDIT_PER_UNIT;
         }
     }
 
-    /// Power has failed.
+    /// Drops all credit: power has failed.
     pub fn forget(&mut self) {
         self.amount = 0;
     }
 
-    /// Collection takes `victim` at `now`, and `waiting` writes of the host wait.
-    pub fn collection_takes(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
-        if ftl.collection_begins() {
-            self.burst_begins();
+    /// Begins collection of `victim` at `now`, while `waiting` writes of the host wait.
+    pub fn begin_victim(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
+        if ftl.begin_collection() {
+            self.begin_burst();
         }
         if ftl.is_paced_by_policy() {
             let room = host_room(ftl);
-            self.withhold(1.0 - ftl.choose_pace(now, victim, room, waiting));
+            self.withhold(1.0 - ftl.choose_host_share(now, victim, room, waiting));
         }
     }
 
-    /// Collection begins at the low mark: what was saved before is not of this burst.
-    fn burst_begins(&mut self) {
+    /// Begins a burst of collection at the low mark: credit left over from before is not of this burst.
+    fn begin_burst(&mut self) {
         if self.share.is_some() {
             self.amount = 0;
         }
     }
 
-    /// Of what collection grants from now on, `part` is kept from the host.
+    /// Keeps `part` of each grant from now on from the host.
     fn withhold(&mut self, part: f64) {
-        self.withheld = (part * ONE as f64) as u64;
+        self.withheld = (part * CREDIT_PER_UNIT as f64) as u64;
     }
 
-    /// Collection has dealt with `units` units of its victim: the host may write its share. Where victims overlap, `coming` superblocks come back without a gain
-    /// having been waited for. Returns what is granted where it is not smooth, in 2^-16 units.
+    /// Grants the host its share after collection has handled `units` units of its victim. Where victims overlap, `coming` superblocks will be free
+    /// that no grant has counted. Returns the grant, in 2^-16 units; 0 where grants are smooth, as no tokens follow from them.
     #[inline]
-    pub fn collected(&mut self, ftl: &Ftl, work: &mut Work, units: u32, coming: impl FnOnce() -> u32) -> u64 {
-        let progress = work.advance(units);
-        if self.is_smooth {
-            // Of all streams together: one that is full waits for itself.
-            let room = host_room(ftl);
-            self.amount = (self.amount + share_of(room, kept_back(ftl), progress)).min(u64::from(room) * ONE);
-            return 0;
-        }
-        self.collected_with_extras(ftl, work, progress, coming)
-    }
-
-    /// As [`Credit::collected`], where there are marks or tokens, or victims overlap.
-    #[inline(never)]
-    fn collected_with_extras(
+    pub fn grant_for_units(
         &mut self,
         ftl: &Ftl,
-        work: &mut Work,
-        progress: Progress,
+        work: &mut VictimWork,
+        units: u32,
+        coming: impl FnOnce() -> u32,
+    ) -> u64 {
+        let progress = work.advance(units);
+        if self.is_smooth {
+            // The room of all streams together: a stream that is full waits by itself.
+            let room = host_room(ftl);
+            self.amount = (self.amount + share_of(room, kept_back(ftl), progress))
+                .min(u64::from(room) * CREDIT_PER_UNIT);
+            return 0;
+        }
+        self.grant_with_extras(ftl, work, progress, coming)
+    }
+
+    /// As [`HostCredit::grant_for_units`], where there are marks or tokens, or victims overlap.
+    #[inline(never)]
+    fn grant_with_extras(
+        &mut self,
+        ftl: &Ftl,
+        work: &mut VictimWork,
+        progress: VictimProgress,
         coming: impl FnOnce() -> u32,
     ) -> u64 {
         if self.shares_gain() {
@@ -249,7 +197,7 @@ impl Credit {
                 return self.grant_gain(ftl.layout().units_per_superblock(), gain);
             }
         }
-        // Nothing is kept back where erasures do not stop collection.
+        // Room is kept back for the time of an erasure, which stops collection unless victims overlap.
         let (room, kept_back) = if self.overlaps {
             (ftl.space().room_for_host(coming()), 0)
         } else {
@@ -258,28 +206,36 @@ impl Credit {
         self.grant_room(room, kept_back, progress)
     }
 
-    /// All of the victim has been moved: the host has its share of what it gains that did not come with units. Returns what is granted.
-    pub fn victim_moved(&mut self, ftl: &Ftl, work: &mut Work) -> u64 {
+    /// Grants the host its share of the gain that did not come with units, once all of the victim has been moved. Returns the grant.
+    pub fn grant_rest(&mut self, ftl: &Ftl, work: &mut VictimWork) -> u64 {
         if !self.shares_gain() {
             return 0;
         }
-        self.grant_gain(ftl.layout().units_per_superblock(), work.take_rest())
+        self.grant_gain(ftl.layout().units_per_superblock(), work.take_remaining_gain())
     }
 
-    /// Grants what [`share_of`] says, of which the host has its share, if there is such.
-    fn grant_room(&mut self, room: u32, kept_back: u32, progress: Progress) -> u64 {
+    /// Grants the part of `room` that [`share_of`] gives, cut to the host's share if there is a high mark.
+    fn grant_room(&mut self, room: u32, kept_back: u32, progress: VictimProgress) -> u64 {
         let share = share_of(room, kept_back, progress);
-        self.add(self.share.map_or(share, |own| share * own / ONE), u64::from(room) * ONE)
+        self.add(
+            self.share.map_or(share, |part| share * part / CREDIT_PER_UNIT),
+            u64::from(room) * CREDIT_PER_UNIT,
+        )
     }
 
     /// Grants the host's share of `gain`, in 2^-16 units; no more than `most` units are saved.
     fn grant_gain(&mut self, most: u32, gain: u64) -> u64 {
-        let own = self.share.unwrap_or(ONE);
-        self.add((u128::from(gain) * u128::from(own) / u128::from(ONE)) as u64, u64::from(most) * ONE)
+        let host_share = self.share.unwrap_or(CREDIT_PER_UNIT);
+        self.add(
+            (u128::from(gain) * u128::from(host_share) / u128::from(CREDIT_PER_UNIT)) as u64,
+            u64::from(most) * CREDIT_PER_UNIT,
+        )
     }
 
     fn add(&mut self, share: u64, most: u64) -> u64 {
-        let withheld = (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(ONE)) as u64;
+        let withheld =
+            (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(CREDIT_PER_UNIT)) as u64;
+        // Rounded up above: rounding never grants more than the policy allows.
         let share = share - withheld;
         self.amount = (self.amount + share).min(most);
         share

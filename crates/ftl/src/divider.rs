@@ -1,14 +1,14 @@
-//! Division by a number known only at run time, without the division.
+//! Division by a number known only at run time, by one multiplication.
 
 /// Divides 32-bit numbers by a fixed divisor with one multiplication: `x / d = ⌊x · ⌈2^64 / d⌉ / 2^64⌋`, exact for all 32-bit
 /// `x` and `d ≥ 2` (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Divider {
+pub(crate) struct FastDivider {
     divisor: u32,
     magic: u64,
 }
 
-impl Divider {
+impl FastDivider {
     /// # Panics
     /// If `divisor` is zero.
     pub(crate) const fn new(divisor: u32) -> Self {
@@ -32,12 +32,12 @@ impl Divider {
 
 #[cfg(test)]
 mod tests {
-    use super::Divider;
+    use super::FastDivider;
 
     proptest::proptest! {
         #[test]
         fn agrees_with_division(x: u32, d in 1u32..) {
-            proptest::prop_assert_eq!(Divider::new(d).divide(x), (x / d, x % d));
+            proptest::prop_assert_eq!(FastDivider::new(d).divide(x), (x / d, x % d));
         }
     }
 
@@ -45,7 +45,7 @@ mod tests {
     fn agrees_at_the_edges() {
         for d in [1, 2, 3, 7, 16_384, 65_535, u32::MAX - 1, u32::MAX] {
             for x in [0, 1, d - 1, d, d.wrapping_add(1), u32::MAX - 1, u32::MAX] {
-                assert_eq!(Divider::new(d).divide(x), (x / d, x % d), "{x} / {d}");
+                assert_eq!(FastDivider::new(d).divide(x), (x / d, x % d), "{x} / {d}");
             }
         }
     }

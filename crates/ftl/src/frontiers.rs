@@ -1,9 +1,9 @@
-//! Write frontiers: where the next unit of each stream goes.
+//! Write frontiers: the slot to which the next unit of each stream goes.
 
 use outlast_units::{IndexVec, Ppn, Stream, SuperblockId};
 use std::ops::{Index, IndexMut};
 
-/// Parity that is to be written: of stripes that are complete.
+/// Parity that is due: of stripes whose data is complete.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct DueParity {
     /// The first stripe whose parity has not all been handed out.
@@ -14,18 +14,18 @@ pub(crate) struct DueParity {
     pub(crate) handed_out: u32,
 }
 
-/// How data follows the program unit under way.
+/// Positions of data after the program unit under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-enum Way {
+enum FrontierPath {
     /// Every slot up to the end holds data.
     Straight,
-    /// Some program units hold none: parity, or lanes that are gone. So many slots after the program unit under way do.
+    /// Some program units hold no data: parity, or lanes that are gone. Holds the number of data slots after the program unit under way.
     Broken(u32),
 }
 
 /// The write frontier of one stream.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct Frontier {
+pub(crate) struct WriteFrontier {
     superblock: SuperblockId,
     /// Next slot.
     next: Ppn,
@@ -33,15 +33,15 @@ pub(crate) struct Frontier {
     pu_end: u32,
     /// First slot beyond those of data; equal to `next` when no superblock is open.
     end: Ppn,
-    way: Way,
+    path: FrontierPath,
     due: DueParity,
-    /// Program units of lists that have been looked at, in allocation order.
+    /// Program units of lists that have been considered, in allocation order.
     lists: u32,
-    /// A relocation under way may have to open a superblock more for this stream: one that is free is promised to it.
+    /// True if a relocation under way may have to open a superblock more for this stream: a free one is promised to it.
     promised: bool,
 }
 
-impl Default for Frontier {
+impl Default for WriteFrontier {
     /// No superblock is open, and none ever was.
     fn default() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Default for Frontier {
             next: Ppn(0),
             pu_end: 0,
             end: Ppn(0),
-            way: Way::Straight,
+            path: FrontierPath::Straight,
             due: DueParity::default(),
             lists: 0,
             promised: false,
@@ -57,7 +57,7 @@ impl Default for Frontier {
     }
 }
 
-impl Frontier {
+impl WriteFrontier {
     /// At slot `first`, the first of `superblock`, of which the `data` slots up to the lists hold data, `units` in a program unit.
     pub(crate) fn at_start(superblock: SuperblockId, first: Ppn, data: u32, units: u32) -> Self {
         debug_assert!(
@@ -79,21 +79,21 @@ impl Frontier {
         self.next
     }
 
-    /// Whether no slot is left: the next unit opens a superblock.
+    /// True if no slot is left: the next unit opens a superblock.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.next == self.end
     }
 
-    /// Whether a superblock was ever opened, and all its data slots are taken.
+    /// True if a superblock was ever opened, and all its data slots are taken.
     pub(crate) fn has_filled(&self) -> bool {
         self.is_full() && self.end != Ppn(0)
     }
 
-    /// Whether data follows the program unit under way only here and there.
+    /// True if not all slots after the program unit under way hold data.
     #[inline]
     pub(crate) fn is_broken(&self) -> bool {
-        self.way != Way::Straight
+        self.path != FrontierPath::Straight
     }
 
     /// Slots left in the program unit under way.
@@ -112,14 +112,14 @@ impl Frontier {
     /// Data slots left.
     #[inline]
     pub(crate) fn room(&self) -> u32 {
-        match self.way {
-            Way::Straight => self.end - self.next,
-            Way::Broken(_) if self.is_full() => 0,
-            Way::Broken(later) => later + self.left_in_pu(),
+        match self.path {
+            FrontierPath::Straight => self.end - self.next,
+            FrontierPath::Broken(_) if self.is_full() => 0,
+            FrontierPath::Broken(later) => later + self.left_in_pu(),
         }
     }
 
-    /// Units in the program unit that is begun and not full, of `units`.
+    /// Units in the program unit, of `units` slots, that is begun and not full.
     #[inline]
     pub(crate) fn begun(&self, units: u32) -> u32 {
         if self.is_full() { 0 } else { units - self.left_in_pu() }
@@ -149,32 +149,32 @@ impl Frontier {
         debug_assert!(self.next.0 < self.pu_end, "no slot is left of the program unit under way");
     }
 
-    /// From now on data follows only here and there: `later` slots after the program unit under way.
+    /// Makes the frontier broken: `later` slots after the program unit under way hold data.
     pub(crate) fn break_off(&mut self, later: u32) {
         debug_assert!(later <= self.end.0, "{later} slots come, of {}", self.end);
-        self.way = Way::Broken(later);
+        self.path = FrontierPath::Broken(later);
     }
 
-    /// As [`Frontier::break_off`], where all slots that follow hold data as yet.
+    /// Makes a straight frontier broken, with all slots that follow still for data.
     pub(crate) fn break_straight(&mut self) {
-        if self.way == Way::Straight {
-            self.way = Way::Broken(self.end.0 - self.pu_end);
+        if self.path == FrontierPath::Straight {
+            self.path = FrontierPath::Broken(self.end.0 - self.pu_end);
         }
     }
 
-    /// Of the slots after the program unit under way `count` more hold no data.
+    /// Takes `count` slots after the program unit under way from those that hold data.
     ///
     /// # Panics
     /// If there are not so many.
     pub(crate) fn lose_later(&mut self, count: u32) {
-        let Way::Broken(later) = &mut self.way else {
+        let FrontierPath::Broken(later) = &mut self.path else {
             panic!("slots are lost of a superblock in which all hold data");
         };
         assert!(*later >= count, "{count} slots hold no data, of {later} that come");
         *later -= count;
     }
 
-    /// On to the program unit that begins with slot `first`, which holds data, or to the end.
+    /// Moves on to the program unit that begins with slot `first`, which holds data, or to the end.
     pub(crate) fn move_to(&mut self, first: Ppn, units: u32) {
         self.next = first;
         self.pu_end = first.0 + units;
@@ -184,7 +184,7 @@ impl Frontier {
         assert!(self.next <= self.end, "a frontier at slot {first}, beyond the data of its superblock");
     }
 
-    /// Nothing more goes into the superblock.
+    /// Closes the superblock: no slot is left.
     pub(crate) fn close(&mut self) {
         debug_assert!(self.next <= self.end, "a frontier beyond the data of its superblock");
         self.next = self.end;
@@ -199,7 +199,7 @@ impl Frontier {
         &mut self.due
     }
 
-    /// Program units of lists looked at so far.
+    /// Program units of lists considered so far.
     pub(crate) fn lists(&self) -> u32 {
         self.lists
     }
@@ -210,17 +210,17 @@ impl Frontier {
         self.lists - 1
     }
 
-    /// Lists are looked at from the first one on again.
+    /// Considers lists from the first one on again.
     pub(crate) fn restart_lists(&mut self) {
         self.lists = 0;
     }
 
-    /// Whether a relocation under way may have to open a superblock more for the stream.
+    /// True if a relocation under way may have to open a superblock more for the stream.
     pub(crate) fn is_promised(&self) -> bool {
         self.promised
     }
 
-    /// Whether a relocation under way may have to open a superblock more for the stream: then one that is free is promised to it.
+    /// Promises a free superblock to the stream, for a relocation under way that may have to open one more, or takes the promise back.
     pub(crate) fn promise(&mut self, promised: bool) {
         self.promised = promised;
     }
@@ -228,12 +228,12 @@ impl Frontier {
 
 /// The frontiers of all streams.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Frontiers(IndexVec<Stream, Frontier>);
+pub(crate) struct StreamFrontiers(IndexVec<Stream, WriteFrontier>);
 
-impl Frontiers {
-    /// None has a superblock open.
+impl StreamFrontiers {
+    /// Frontiers of `streams` streams without an open superblock.
     pub(crate) fn new(streams: usize) -> Self {
-        Self(IndexVec::filled(Frontier::default(), streams))
+        Self(IndexVec::filled(WriteFrontier::default(), streams))
     }
 
     /// Number of streams.
@@ -256,13 +256,12 @@ impl Frontiers {
         others.map(|(_, frontier)| u32::from(frontier.promised)).sum()
     }
 
-    /// No superblock is promised to any stream.
+    /// Takes back all promises.
     pub(crate) fn forget_promises(&mut self) {
         self.0.iter_mut().for_each(|frontier| frontier.promised = false);
     }
 
-    /// Checks that frontiers lie within their superblocks, of `slots` slots, and that `room` holds of each: data slots counted one by
-    /// one.
+    /// Checks that frontiers lie within their superblocks, of `slots` slots, and that the room of each is `room`: its data slots counted one by one.
     ///
     /// # Errors
     /// The first frontier that does not.
@@ -291,18 +290,18 @@ impl Frontiers {
     }
 }
 
-impl Index<Stream> for Frontiers {
-    type Output = Frontier;
+impl Index<Stream> for StreamFrontiers {
+    type Output = WriteFrontier;
 
     #[inline]
-    fn index(&self, stream: Stream) -> &Frontier {
+    fn index(&self, stream: Stream) -> &WriteFrontier {
         &self.0[stream]
     }
 }
 
-impl IndexMut<Stream> for Frontiers {
+impl IndexMut<Stream> for StreamFrontiers {
     #[inline]
-    fn index_mut(&mut self, stream: Stream) -> &mut Frontier {
+    fn index_mut(&mut self, stream: Stream) -> &mut WriteFrontier {
         &mut self.0[stream]
     }
 }
@@ -312,8 +311,8 @@ mod tests {
     use super::*;
 
     /// Superblock 3 of 24 slots, the last four for lists; four units to a program unit.
-    fn frontier() -> Frontier {
-        Frontier::at_start(SuperblockId(3), Ppn(72), 20, 4)
+    fn frontier() -> WriteFrontier {
+        WriteFrontier::at_start(SuperblockId(3), Ppn(72), 20, 4)
     }
 
     #[test]
@@ -327,7 +326,7 @@ mod tests {
         frontier.take_over(16, Ppn(96));
         assert!(frontier.is_full() && frontier.has_filled());
         assert_eq!((frontier.room(), frontier.begun(4)), (0, 0));
-        assert!(!Frontier::default().has_filled() && Frontier::default().is_full());
+        assert!(!WriteFrontier::default().has_filled() && WriteFrontier::default().is_full());
     }
 
     #[test]
@@ -358,7 +357,7 @@ mod tests {
 
     #[test]
     fn promises_count_for_the_others() {
-        let mut frontiers = Frontiers::new(3);
+        let mut frontiers = StreamFrontiers::new(3);
         frontiers[Stream(1)].promise(true);
         assert_eq!([0, 1, 2].map(|stream| frontiers.promised_beside(Stream(stream))), [1, 0, 1]);
         frontiers.forget_promises();
@@ -367,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_room_that_is_off_is_found() {
-        let mut frontiers = Frontiers::new(4);
+        let mut frontiers = StreamFrontiers::new(4);
         frontiers[Stream(2)] = frontier();
         assert_eq!(frontiers.check(24, 4, |_| 20), Ok(()));
         assert!(

@@ -1,33 +1,33 @@
-//! Program units that are full and held back, so that a unit in them that the host writes again takes the place that it has.
+//! Program units that are full and held back, so that a unit in them that the host writes again is replaced in its slot.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_units::Pu;
 use std::collections::VecDeque;
 
 /// The program units held back, first in, first out.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Held {
+pub(crate) struct HeldPus {
     /// In the order in which they were filled.
     queue: VecDeque<Pu>,
-    /// Which program units of the core are in the queue.
-    marked: Bits,
-    /// How many are held back at most.
+    /// Program units of the core that are in the queue.
+    marked: BitSet,
+    /// Most program units that are held back.
     #[persist(skip)]
     most: u32,
 }
 
-impl Held {
-    /// At most `units` units are held back, `each` in one of the core's `pus` program units; nothing, where that is left open.
+impl HeldPus {
+    /// A queue that holds back at most `units` units, `each` to a program unit, of a core with `pus` program units; `None` without coalescing.
     pub(crate) fn of(units: Option<u32>, each: u32, pus: usize) -> Option<Box<Self>> {
         units.map(|units| Box::new(Self::new(units / each, pus)))
     }
 
-    /// At most `most` of the core's `pus` program units are held back.
+    /// A queue that holds back at most `most` of the core's `pus` program units.
     fn new(most: u32, pus: usize) -> Self {
-        Self { queue: VecDeque::new(), marked: Bits::new(pus), most }
+        Self { queue: VecDeque::new(), marked: BitSet::new(pus), most }
     }
 
-    /// Program unit `pu` has been filled; returns the one that is to be programmed in its place.
+    /// Holds back program unit `pu`, which has been filled; returns the one that is to be programmed in its place.
     pub(crate) fn push(&mut self, pu: Pu) -> Option<Pu> {
         debug_assert!(!self.has(pu), "program unit {pu} is held back twice");
         self.queue.push_back(pu);
@@ -35,20 +35,20 @@ impl Held {
         if self.queue.len() as u32 > self.most { self.pop() } else { None }
     }
 
-    /// The one that has been held back longest is to be programmed.
+    /// Takes the program unit that has been held back longest, to be programmed.
     pub(crate) fn pop(&mut self) -> Option<Pu> {
         let pu = self.queue.pop_front()?;
         self.marked.clear(pu.0);
         Some(pu)
     }
 
-    /// Whether program unit `pu` is held back.
+    /// True if program unit `pu` is held back.
     #[inline]
     pub(crate) fn has(&self, pu: Pu) -> bool {
         self.marked.get(pu.0)
     }
 
-    /// How many are held back.
+    /// Program units that are held back.
     pub(crate) fn len(&self) -> u32 {
         self.queue.len() as u32
     }
@@ -58,12 +58,12 @@ impl Held {
         self.marked.bytes()
     }
 
-    /// What [`Held::bytes`] is over `pus` program units.
+    /// Value of [`HeldPus::bytes`] over `pus` program units.
     pub(crate) fn bytes_when_built(pus: u64) -> u64 {
         pus.div_ceil(64) * size_of::<u64>() as u64
     }
 
-    /// Checks that the program units held back are different ones, and each of them is one of which `is_open` holds.
+    /// Checks that the program units held back differ, and that each is `is_open`.
     pub(crate) fn check(&self, is_open: impl Fn(Pu) -> bool) -> Result<(), String> {
         let marked = self.marked.count(0, (self.marked.bytes() * 8) as u32);
         if marked as usize != self.queue.len() {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_first_in_is_the_first_out() {
-        let mut held = Held::new(2, 10);
+        let mut held = HeldPus::new(2, 10);
         assert_eq!([held.push(Pu(7)), held.push(Pu(3)), held.push(Pu(9))], [None, None, Some(Pu(7))]);
         assert_eq!([7, 3, 9].map(|pu| held.has(Pu(pu))), [false, true, true]);
         assert!(held.check(|_| true).is_ok() && held.check(|pu| pu != Pu(3)).is_err());
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn with_no_room_a_program_unit_goes_at_once() {
-        let mut held = Held::new(0, 10);
+        let mut held = HeldPus::new(0, 10);
         assert_eq!((held.push(Pu(4)), held.len()), (Some(Pu(4)), 0));
     }
 }

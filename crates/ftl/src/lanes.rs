@@ -1,44 +1,44 @@
-//! Lanes that are gone: dies that have failed or are not there yet, bad blocks that nothing replaces, program operations that failed.
+//! Health of lanes: dies that have failed or are absent, bad blocks that nothing replaces, program operations that failed.
 
 use crate::stripes::LaneSet;
 use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, SuperblockId};
 use std::collections::BTreeSet;
 
-/// Lanes of a superblock that hold nothing, or nothing more.
+/// Lanes of a superblock that hold no data, or take no more.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Gaps {
+struct LaneGaps {
     /// Gone when the superblock was opened: its stripes are laid around them.
     opened: LaneSet,
     /// Given up since: nothing more is programmed there.
     since: LaneSet,
-    /// Whether no data is put into the superblock any more, though it is not full.
+    /// True if the superblock takes no more data, though it is not full.
     closed: bool,
-    /// Whether a loss of power took members of stripes that will not be programmed again.
+    /// True if a loss of power took members of stripes that will not be programmed again.
     cut: bool,
 }
 
-/// What is damaged on a flash core.
+/// Damage of a flash core, lane by lane.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Lanes {
+pub(crate) struct LaneHealth {
     /// Number of lanes.
     #[persist(fixed)]
     count: u32,
-    /// Lanes that are gone for good, their die or plane having failed, or are not there yet.
+    /// Lanes whose die or plane has failed, or is absent.
     dead: LaneSet,
-    /// Those of them that are not there yet, and have not failed.
+    /// Lanes among `dead` that are absent and have not failed.
     absent: LaneSet,
-    /// Lanes of superblocks that have a bad block which nothing replaces.
+    /// Lanes of each superblock that have a bad block which nothing replaces.
     missing: ListMap<SuperblockId, LaneSet>,
-    /// Gaps of superblocks that have such, and of those in which each program unit's own bit says what is on flash.
-    gaps: IndexVec<SuperblockId, Option<Box<Gaps>>>,
+    /// Gaps of superblocks that have some, or in which each program unit has a bit that says if it is on flash.
+    gaps: IndexVec<SuperblockId, Option<Box<LaneGaps>>>,
     /// Program units whose program operation failed after their stripe's parity was computed.
     failed: BTreeSet<Pu>,
-    /// Whether a program operation has ever failed, or power has.
-    shaken: bool,
+    /// True if a program operation, or power, has ever failed.
+    had_failures: bool,
 }
 
-impl Lanes {
-    /// `count` lanes of `superblocks` superblocks, all of them whole.
+impl LaneHealth {
+    /// `count` lanes of `superblocks` superblocks, none damaged.
     pub(crate) fn new(count: u32, superblocks: usize) -> Self {
         Self {
             count,
@@ -47,11 +47,11 @@ impl Lanes {
             missing: ListMap::default(),
             gaps: IndexVec::filled(None, superblocks),
             failed: BTreeSet::new(),
-            shaken: false,
+            had_failures: false,
         }
     }
 
-    /// Whether a lane is gone in all superblocks.
+    /// True if a lane is gone in all superblocks.
     #[inline]
     pub(crate) fn is_dead(&self, lane: LaneIndex) -> bool {
         self.dead.contains(lane)
@@ -62,12 +62,12 @@ impl Lanes {
         Some(&self.dead).filter(|dead| !dead.is_empty())
     }
 
-    /// How many lanes are gone in all superblocks.
+    /// Number of lanes that are gone in all superblocks.
     pub(crate) fn dead_count(&self) -> u32 {
         self.dead.len()
     }
 
-    /// All lanes, be they there or gone.
+    /// All lanes, live or gone.
     fn all(&self) -> impl Iterator<Item = LaneIndex> + use<> {
         LaneIndex::each(LaneIndex(0)..LaneIndex(self.count))
     }
@@ -82,14 +82,14 @@ impl Lanes {
         self.all().filter(|&lane| self.dead.contains(lane) && !self.absent.contains(lane))
     }
 
-    /// A lane is not there yet.
-    pub(crate) fn leave_for_later(&mut self, lane: LaneIndex) {
-        self.kill(lane);
+    /// Marks a lane as absent: it is added later.
+    pub(crate) fn mark_absent(&mut self, lane: LaneIndex) {
+        self.mark_dead(lane);
         self.absent.insert(lane);
     }
 
-    /// A lane is gone from now on.
-    pub(crate) fn kill(&mut self, lane: LaneIndex) {
+    /// Marks a lane as gone in all superblocks.
+    pub(crate) fn mark_dead(&mut self, lane: LaneIndex) {
         debug_assert!(
             lane.0 < self.count && !self.dead.contains(lane),
             "lane {lane} fails twice, or is none"
@@ -97,8 +97,8 @@ impl Lanes {
         self.dead.insert(lane);
     }
 
-    /// A lane that was not there is, from now on.
-    pub(crate) fn add(&mut self, lane: LaneIndex) {
+    /// Marks a lane that was absent as present.
+    pub(crate) fn mark_present(&mut self, lane: LaneIndex) {
         debug_assert!(
             lane.0 < self.count && self.dead.contains(lane),
             "lane {lane} is there already, or is none"
@@ -107,25 +107,25 @@ impl Lanes {
         self.absent.remove(lane);
     }
 
-    /// Whether a lane of `superblock` has a bad block that nothing replaces.
+    /// True if a lane of `superblock` has a bad block that nothing replaces.
     #[inline]
     pub(crate) fn is_missing(&self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.missing_of(superblock).is_some_and(|missing| missing.contains(lane))
     }
 
-    /// All such lanes of `superblock`.
+    /// Lanes of `superblock` that have a bad block which nothing replaces.
     #[inline]
     pub(crate) fn missing_of(&self, superblock: SuperblockId) -> Option<&LaneSet> {
         if self.missing.is_empty() { None } else { self.missing.get(superblock) }
     }
 
-    /// How many lanes are missing in all superblocks together.
+    /// Number of missing lanes, summed over all superblocks.
     pub(crate) fn missing_count(&self) -> u32 {
         self.missing.values().map(LaneSet::len).sum()
     }
 
-    /// A lane of `superblock` has a bad block, and nothing replaces it.
-    pub(crate) fn leave_out(&mut self, superblock: SuperblockId, lane: LaneIndex) {
+    /// Marks a lane of `superblock` as missing: it has a bad block that nothing replaces.
+    pub(crate) fn mark_missing(&mut self, superblock: SuperblockId, lane: LaneIndex) {
         debug_assert!(!self.dead.contains(lane), "a block of a failed die is missed");
         let missing = self.missing.or_default(superblock);
         if missing.is_empty() {
@@ -134,7 +134,7 @@ impl Lanes {
         missing.insert(lane);
     }
 
-    /// Bad blocks of lanes that are gone are not missed beside those.
+    /// Forgets missing lanes that are gone in all superblocks.
     pub(crate) fn forget_missing_of_dead(&mut self) {
         for (_, missing) in self.missing.iter_mut() {
             missing.remove_all(&self.dead);
@@ -147,27 +147,27 @@ impl Lanes {
         self.live().filter(move |&lane| !self.is_missing(superblock, lane))
     }
 
-    /// Whether `superblock` misses no more than `tolerated` lanes of its own, and has one left.
+    /// True if `superblock` misses no more than `tolerated` lanes of its own, and has one left.
     pub(crate) fn is_usable(&self, superblock: SuperblockId, tolerated: u16) -> bool {
         self.missing_of(superblock).is_none_or(|missing| {
             missing.len() <= u32::from(tolerated) && self.erasable(superblock).next().is_some()
         })
     }
 
-    /// `superblock` is opened without the lanes that it lacks; returns how many those are.
+    /// Opens `superblock` without the lanes that it lacks; returns their number.
     pub(crate) fn open(&mut self, superblock: SuperblockId) -> u32 {
         let missing = self.missing.get(superblock);
         if self.dead.is_empty() && missing.is_none() {
             return 0;
         }
         let mut opened = self.dead.clone();
-        let own = self.all().filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
-        own.for_each(|lane| opened.insert(lane));
+        let missing_lanes = self.all().filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
+        missing_lanes.for_each(|lane| opened.insert(lane));
         let gone = opened.len();
         debug_assert!(gone < self.count, "superblock {superblock} is opened without a lane");
         debug_assert!(self.gaps[superblock].is_none(), "superblock {superblock} is opened with gaps");
         let none = LaneSet::new(self.count as usize);
-        self.gaps[superblock] = Some(Box::new(Gaps { opened, since: none, closed: false, cut: false }));
+        self.gaps[superblock] = Some(Box::new(LaneGaps { opened, since: none, closed: false, cut: false }));
         gone
     }
 
@@ -176,12 +176,12 @@ impl Lanes {
         self.gaps[superblock].as_ref().map(|gaps| &gaps.opened).filter(|opened| !opened.is_empty())
     }
 
-    /// Whether nothing more is programmed on a lane of `superblock`, which had it when it was opened.
+    /// True if nothing more is programmed on a lane of `superblock`, which had it when it was opened.
     pub(crate) fn is_given_up(&self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.since.contains(lane))
     }
 
-    /// Nothing more is programmed on a lane of `superblock`; false if that was so before.
+    /// Gives up a lane of `superblock`, on which nothing more is programmed; false if it was given up or gone before.
     pub(crate) fn give_up(&mut self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.mark_irregular(superblock);
         let gaps = self.gaps[superblock].as_mut().expect("it has just been marked");
@@ -192,15 +192,15 @@ impl Lanes {
         true
     }
 
-    /// From now on what is on flash of `superblock` is said by each program unit's own bit.
+    /// Marks `superblock` as irregular: its program units are on flash only if their bits say so.
     pub(crate) fn mark_irregular(&mut self, superblock: SuperblockId) {
         let none = || LaneSet::new(self.count as usize);
         self.gaps[superblock].get_or_insert_with(|| {
-            Box::new(Gaps { opened: none(), since: none(), closed: false, cut: false })
+            Box::new(LaneGaps { opened: none(), since: none(), closed: false, cut: false })
         });
     }
 
-    /// No data is put into `superblock` any more.
+    /// Closes `superblock`, though it is not full: it takes no more data.
     pub(crate) fn close(&mut self, superblock: SuperblockId) {
         self.mark_irregular(superblock);
         if let Some(gaps) = self.gaps[superblock].as_mut() {
@@ -208,69 +208,69 @@ impl Lanes {
         }
     }
 
-    /// Whether that is so, though it is not full.
+    /// True if `superblock` was closed before it was full.
     #[inline]
     pub(crate) fn is_closed(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.closed)
     }
 
-    /// A loss of power took members of stripes of `superblock`, which will not be programmed again.
-    pub(crate) fn note_cut(&mut self, superblock: SuperblockId) {
+    /// Marks `superblock` as cut: a loss of power took members of its stripes, which will not be programmed again.
+    pub(crate) fn mark_cut(&mut self, superblock: SuperblockId) {
         self.mark_irregular(superblock);
         if let Some(gaps) = self.gaps[superblock].as_mut() {
             gaps.cut = true;
         }
     }
 
-    /// Whether one did.
+    /// True if a loss of power took members of stripes of `superblock`.
     #[inline]
     pub(crate) fn is_cut(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.cut)
     }
 
-    /// Whether not all program units of `superblock` are on flash when none is to come any more.
+    /// True if program units of `superblock` may be missing on flash even when none is to come any more.
     #[inline]
     pub(crate) fn is_irregular(&self, superblock: SuperblockId) -> bool {
         self.gaps[superblock].is_some()
     }
 
-    /// The program operation of `pu` failed after the parity of its stripe was computed.
-    pub(crate) fn note_failed(&mut self, pu: Pu) {
+    /// Marks `pu` as failed after the parity of its stripe was computed.
+    pub(crate) fn mark_failed(&mut self, pu: Pu) {
         self.failed.insert(pu);
     }
 
-    /// Whether it did.
+    /// True if the program operation of `pu` failed after the parity of its stripe was computed.
     pub(crate) fn has_failed(&self, pu: Pu) -> bool {
         !self.failed.is_empty() && self.failed.contains(&pu)
     }
 
-    /// `superblock`, of program units `pus`, has been erased.
-    pub(crate) fn erased(&mut self, superblock: SuperblockId, pus: std::ops::Range<Pu>) {
+    /// Forgets gaps and failed program units of `superblock`, of program units `pus`, which has been erased.
+    pub(crate) fn forget(&mut self, superblock: SuperblockId, pus: std::ops::Range<Pu>) {
         self.gaps[superblock] = None;
         if !self.failed.is_empty() {
             self.failed.retain(|pu| !pus.contains(pu));
         }
     }
 
-    /// A program operation has failed, or power has: superblocks held back for relocation may be spent.
-    pub(crate) fn shake(&mut self) {
-        self.shaken = true;
+    /// Records that a program operation, or power, has failed: superblocks held back for relocation may be spent.
+    pub(crate) fn record_failure(&mut self) {
+        self.had_failures = true;
     }
 
-    /// Whether that ever happened.
-    pub(crate) fn is_shaken(&self) -> bool {
-        self.shaken
+    /// True if a program operation, or power, has ever failed.
+    pub(crate) fn has_had_failures(&self) -> bool {
+        self.had_failures
     }
 
-    /// Whether any lane is gone, in all superblocks or in one.
+    /// True if any lane is gone, in all superblocks or in one.
     pub(crate) fn lacks_any(&self) -> bool {
         !self.dead.is_empty() || !self.missing.is_empty()
     }
 
     /// Bytes for each superblock.
-    pub(crate) const BYTES_EACH: usize = size_of::<Option<Box<Gaps>>>();
+    pub(crate) const BYTES_EACH: usize = size_of::<Option<Box<LaneGaps>>>();
 
-    /// Checks that what is gone is told once, and that only what is in use has gaps.
+    /// Checks that each lane counts as gone once, and that no erased superblock has gaps.
     ///
     /// # Errors
     /// The first disagreement.
@@ -302,10 +302,10 @@ mod tests {
 
     #[test]
     fn a_superblock_is_opened_without_what_is_gone() {
-        let mut lanes = Lanes::new(70, 3);
+        let mut lanes = LaneHealth::new(70, 3);
         assert_eq!((lanes.open(ONE), lanes.is_irregular(ONE)), (0, false));
-        lanes.kill(LaneIndex(66));
-        lanes.leave_out(ONE, LaneIndex(2));
+        lanes.mark_dead(LaneIndex(66));
+        lanes.mark_missing(ONE, LaneIndex(2));
         assert_eq!(lanes.open(ONE), 2);
         assert!(
             lanes
@@ -315,14 +315,14 @@ mod tests {
         assert_eq!(lanes.erasable(ONE).count(), 68);
         assert_eq!(lanes.check(|_| false), Ok(()));
         assert!(lanes.check(|superblock| superblock == ONE).unwrap_err().contains("erased and has gaps"));
-        lanes.erased(ONE, Pu(70)..Pu(140));
+        lanes.forget(ONE, Pu(70)..Pu(140));
         assert_eq!(lanes.opened(ONE), None);
     }
 
     #[test]
     fn a_lane_is_given_up_once() {
-        let mut lanes = Lanes::new(4, 3);
-        lanes.kill(LaneIndex(0));
+        let mut lanes = LaneHealth::new(4, 3);
+        lanes.mark_dead(LaneIndex(0));
         lanes.open(ONE);
         assert!(
             !lanes.give_up(ONE, LaneIndex(0))
@@ -334,35 +334,35 @@ mod tests {
 
     #[test]
     fn bad_blocks_of_a_failed_die_are_not_missed() {
-        let mut lanes = Lanes::new(4, 3);
-        lanes.leave_out(ONE, LaneIndex(2));
-        lanes.leave_out(ONE, LaneIndex(3));
+        let mut lanes = LaneHealth::new(4, 3);
+        lanes.mark_missing(ONE, LaneIndex(2));
+        lanes.mark_missing(ONE, LaneIndex(3));
         assert!(lanes.is_usable(ONE, 2) && !lanes.is_usable(ONE, 1));
-        lanes.kill(LaneIndex(2));
+        lanes.mark_dead(LaneIndex(2));
         assert!(lanes.check(|_| false).unwrap_err().contains("gone anyway"));
         lanes.forget_missing_of_dead();
         assert_eq!((lanes.missing_count(), lanes.check(|_| false)), (1, Ok(())));
         assert!(lanes.is_usable(ONE, 1));
-        lanes.kill(LaneIndex(3));
+        lanes.mark_dead(LaneIndex(3));
         lanes.forget_missing_of_dead();
         assert!(lanes.is_usable(ONE, 0) && lanes.lacks_any());
     }
 
     #[test]
     fn one_without_a_lane_is_of_no_use() {
-        let mut lanes = Lanes::new(2, 3);
-        lanes.leave_out(ONE, LaneIndex(0));
-        lanes.leave_out(ONE, LaneIndex(1));
+        let mut lanes = LaneHealth::new(2, 3);
+        lanes.mark_missing(ONE, LaneIndex(0));
+        lanes.mark_missing(ONE, LaneIndex(1));
         assert!(!lanes.is_usable(ONE, 2));
     }
 
     #[test]
     fn failed_program_units_are_known_until_they_are_erased() {
-        let mut lanes = Lanes::new(2, 3);
-        lanes.note_failed(Pu(9));
-        lanes.erased(SuperblockId(0), Pu(0)..Pu(8));
+        let mut lanes = LaneHealth::new(2, 3);
+        lanes.mark_failed(Pu(9));
+        lanes.forget(SuperblockId(0), Pu(0)..Pu(8));
         assert!(lanes.has_failed(Pu(9)));
-        lanes.erased(ONE, Pu(8)..Pu(16));
+        lanes.forget(ONE, Pu(8)..Pu(16));
         assert!(!lanes.has_failed(Pu(9)));
     }
 }

@@ -1,17 +1,17 @@
-//! How slots, pages, dies and superblocks of one flash core relate: arithmetic only, fixed for the drive's life.
+//! Layout of slots, pages, dies and superblocks of one flash core: arithmetic only, fixed for the drive's life.
 //!
 //! Slots are numbered in write order: superblock, superpage, lane (a die, or one plane of it), unit. A write frontier is therefore a counter, and the layout
 //! turns a slot into die, plane and page (decision 0003).
 
-use crate::divider::Divider;
+use crate::divider::FastDivider;
 use outlast_media::{ConfigError, Geometry, ProgramUnit};
 use outlast_settings::ftl::{AllocationLevel, FtlConfig, PuShape};
 use outlast_units::{DieId, Group, Idx, IndexVec, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Row, SuperblockId};
 use std::ops::Range;
 
-/// One target of a program operation: a die, or one plane of it.
+/// Target of a program operation: a die, or one plane of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lane {
+pub struct DieLane {
     /// The die, numbered over the drive.
     pub die: DieId,
     /// The die, numbered within the core.
@@ -31,8 +31,8 @@ pub struct Lane {
 ///
 /// `ppn = ((superblock · superpages + superpage) · lanes + lane) · units_per_pu + unit`
 #[derive(Clone, Debug)]
-pub struct Layout {
-    lanes: IndexVec<LaneIndex, Lane>,
+pub struct SlotLayout {
+    lanes: IndexVec<LaneIndex, DieLane>,
     lanes_of_die: IndexVec<LocalDie, Vec<LaneIndex>>,
     units_per_pu: u32,
     rows_per_pu: u32,
@@ -45,29 +45,29 @@ pub struct Layout {
     superblocks: u32,
     planes_per_die: u16,
     logical_units: u32,
-    by_superblock: Divider,
-    by_pu: Divider,
-    by_lane: Divider,
-    by_page: Divider,
-    by_superpage: Divider,
-    pus_per_superblock: Divider,
+    by_superblock: FastDivider,
+    by_pu: FastDivider,
+    by_lane: FastDivider,
+    by_page: FastDivider,
+    by_superpage: FastDivider,
+    pus_per_superblock: FastDivider,
 }
 
-/// Where a program unit lies.
+/// Place of a program unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PuPlace {
     /// Its superblock.
     pub superblock: SuperblockId,
     /// Its lane.
-    pub lane: Lane,
+    pub lane: DieLane,
     /// Its first page row in the block.
     pub first_page: Row,
 }
 
-/// What a unit takes in a list: the number of its owner.
+/// Bytes of a unit in a list: the number of its owner.
 pub(crate) const LISTED_BYTES: u64 = 4;
 
-impl Layout {
+impl SlotLayout {
     /// The layout of a core that owns `dies` and maps `logical_units` units.
     ///
     /// # Errors
@@ -112,16 +112,16 @@ impl Layout {
         }
         assert!(!lanes.is_empty(), "a flash core has at least one die");
         assert!(
-            lanes_of_die.iter().all(|own| own.len() == lanes_of_die[LocalDie(0)].len()),
+            lanes_of_die.iter().all(|lanes| lanes.len() == lanes_of_die[LocalDie(0)].len()),
             "dies have different numbers of lanes"
         );
         Ok(Self {
-            by_superblock: Divider::new(units_per_superblock as u32),
-            by_pu: Divider::new(units_per_pu),
-            by_lane: Divider::new(lanes.len() as u32),
-            by_page: Divider::new(units_per_page),
-            by_superpage: Divider::new(superpages),
-            pus_per_superblock: Divider::new(pus_per_superblock as u32),
+            by_superblock: FastDivider::new(units_per_superblock as u32),
+            by_pu: FastDivider::new(units_per_pu),
+            by_lane: FastDivider::new(lanes.len() as u32),
+            by_page: FastDivider::new(units_per_page),
+            by_superpage: FastDivider::new(superpages),
+            pus_per_superblock: FastDivider::new(pus_per_superblock as u32),
             lanes,
             lanes_of_die,
             units_per_pu,
@@ -159,7 +159,7 @@ impl Layout {
     pub fn list_rows(&self) -> u32 {
         self.list_rows
     }
-    /// Superpages of a superblock that are not.
+    /// Superpages of a superblock that are not kept for lists.
     #[inline]
     pub(crate) fn data_superpages(&self) -> u32 {
         self.superpages - self.list_rows
@@ -232,7 +232,7 @@ impl Layout {
         self.lanes_of_die.indices()
     }
     /// The lanes in allocation order.
-    pub fn lanes(&self) -> &IndexVec<LaneIndex, Lane> {
+    pub fn lanes(&self) -> &IndexVec<LaneIndex, DieLane> {
         &self.lanes
     }
     /// The positions of a die's lanes in allocation order.
@@ -310,7 +310,7 @@ impl Layout {
     }
     /// The lane of program unit `pu`.
     #[inline]
-    pub fn lane_of_pu(&self, pu: Pu) -> Lane {
+    pub fn lane_of_pu(&self, pu: Pu) -> DieLane {
         // A superblock holds a whole number of superpages, so the lane follows from the number over the core.
         self.lanes[LaneIndex(self.by_lane.divide(pu.0).1)]
     }
@@ -326,7 +326,7 @@ impl Layout {
         let first = self.by_page.quotient(unit) * self.pages_per_unit;
         first..first + self.pages_per_unit
     }
-    /// Plane of the die and row of the block of page `page` (counted as by [`Layout::pages_of_unit`]) of the program unit at
+    /// Plane of the die and row of the block of page `page` (counted as by [`SlotLayout::pages_of_unit`]) of the program unit at
     /// `place`.
     #[inline]
     pub fn page_place(&self, place: PuPlace, page: u32) -> (u16, Row) {
@@ -363,15 +363,15 @@ impl Layout {
         }
         debug_assert!(units & !crate::bits::ones(self.mask_stride()) == 0, "a page reaches beyond the mask");
         let page = crate::bits::ones(self.units_per_page);
-        let (mut rest, mut pages) = (units, 0);
-        while rest != 0 {
-            let first = self.by_page.quotient(rest.trailing_zeros()) * self.units_per_page;
-            rest &= !(page << first);
+        let (mut left, mut pages) = (units, 0);
+        while left != 0 {
+            let first = self.by_page.quotient(left.trailing_zeros()) * self.units_per_page;
+            left &= !(page << first);
             pages += 1;
         }
         pages
     }
-    /// The units on page `page` of a program unit, counted as by [`Layout::pages_of_unit`], one bit each; no unit spans pages.
+    /// The units on page `page` of a program unit, counted as by [`SlotLayout::pages_of_unit`], one bit each; no unit spans pages.
     #[inline]
     pub fn units_of_page(&self, page: u32) -> u64 {
         debug_assert!(
@@ -384,12 +384,12 @@ impl Layout {
     pub(crate) fn mask_stride(&self) -> u32 {
         64 / self.units_per_page * self.units_per_page
     }
-    /// Where program unit `pu` lies.
+    /// Place of program unit `pu`.
     #[inline]
     pub fn place(&self, pu: Pu) -> PuPlace {
         self.place_and_group(pu).0
     }
-    /// Where program unit `pu` lies, and its superpage, numbered over the core.
+    /// Place of program unit `pu`, and its superpage, numbered over the core.
     #[inline]
     pub fn place_and_group(&self, pu: Pu) -> (PuPlace, Group) {
         let (group, position) = self.by_lane.divide(pu.0);
@@ -413,13 +413,13 @@ impl Layout {
     }
 }
 
-fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Vec<Lane> {
+fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Vec<DieLane> {
     let planes = if config.multi_plane { geometry.planes_per_die } else { 1 };
-    let mut lanes: Vec<Lane> = dies
+    let mut lanes: Vec<DieLane> = dies
         .iter()
         .enumerate()
         .flat_map(|(local, &die)| {
-            (0..geometry.planes_per_die).step_by(usize::from(planes)).map(move |first_plane| Lane {
+            (0..geometry.planes_per_die).step_by(usize::from(planes)).map(move |first_plane| DieLane {
                 die,
                 local_die: LocalDie::from_index(local),
                 first_plane,
@@ -442,11 +442,11 @@ fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Ve
     lanes
 }
 
-/// `lanes` in the order in which superpages are written at stride `stride`.
+/// Puts `lanes` into the order in which a superpage is written at stride `stride`.
 ///
-/// Where the stride divides the number n of lanes, write i goes to lane i · stride mod (n − 1), and the last write to the last lane: the formula of
-/// Flexible (section 3.3) as far as it goes.
-fn at_stride(lanes: Vec<Lane>, stride: u32) -> Result<IndexVec<LaneIndex, Lane>, ConfigError> {
+/// If the stride divides the number n of lanes, write i goes to lane i · stride mod (n − 1), and the last write to the last lane: the formula of
+/// Flexible (section 3.3), which leaves out the last lane and strides that do not divide n.
+fn at_stride(lanes: Vec<DieLane>, stride: u32) -> Result<IndexVec<LaneIndex, DieLane>, ConfigError> {
     let (step, most) = (stride as usize, lanes.len());
     if step == 0 || step > most {
         let limit = format!("must be between 1 and {most}, the places of a superpage of each flash core");
@@ -464,7 +464,7 @@ mod tests {
     use super::*;
     use outlast_units::Bytes;
 
-    fn layout(planes: u16, page: u64, unit: u64, one_shot: u8) -> Layout {
+    fn layout(planes: u16, page: u64, unit: u64, one_shot: u8) -> SlotLayout {
         let geometry = Geometry {
             channels: 2,
             chips_per_channel: 2,
@@ -476,7 +476,7 @@ mod tests {
             spare_per_page: Bytes(0),
         };
         let config = FtlConfig { mapping_unit: Bytes(unit), one_shot, ..FtlConfig::default() };
-        Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 10).expect("a layout that divides")
+        SlotLayout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 10).expect("a layout that divides")
     }
 
     #[test]
@@ -523,7 +523,7 @@ mod tests {
             over_provisioning: Some(0.5),
             ..FtlConfig::default()
         };
-        let layout = Layout::new(&geometry(256), &config(256), &[DieId(0)], 10).expect("64 rows");
+        let layout = SlotLayout::new(&geometry(256), &config(256), &[DieId(0)], 10).expect("64 rows");
         assert_eq!(layout.program_unit().sensed(1), (64, u64::MAX));
         for kib in [512, 1024] {
             let refused = config(kib).validate(&geometry(256)).expect_err("too many rows");
@@ -566,7 +566,7 @@ mod tests {
             spare_per_page: Bytes(0),
         };
         let dies: Vec<DieId> = (0..count).map(DieId).collect();
-        let layout = Layout::new(&geometry, &FtlConfig { stride, ..FtlConfig::default() }, &dies, 10)?;
+        let layout = SlotLayout::new(&geometry, &FtlConfig { stride, ..FtlConfig::default() }, &dies, 10)?;
         Ok(layout.lanes().iter().map(|lane| u32::from(lane.die.0)).collect())
     }
 

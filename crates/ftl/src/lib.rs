@@ -1,4 +1,4 @@
-//! Where data is: mapping, streams, superblocks, relocation, wear levelling. Knows no clock.
+//! Translation layer: mapping, streams, superblocks, relocation, wear levelling, parity. Knows no clock.
 
 mod bits;
 mod block_table;
@@ -27,12 +27,13 @@ mod table;
 mod turns;
 mod uses;
 
-pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
-pub use credit::{Credit, ONE, Work};
+pub use causes::{ByProgramCause, ByReadCause, PagesRead, ProgramCause, ReadCause, UnitsWritten};
+pub use credit::{CREDIT_PER_UNIT, HostCredit, VictimWork};
 pub use ftl::{
-    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,
-    Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables, Wear,
+    BlockWear, CodeAxis, Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, LineMember, ListRead, MountOptions,
+    MountReads, ParityView, PowerAftermath, RelocatedUnits, SpaceView, StreamView, SuperblockView,
+    WrittenSlot,
 };
-pub use layout::{Lane, Layout, PuPlace};
+pub use layout::{DieLane, PuPlace, SlotLayout};
 pub use policy::BuiltIn;
-pub use streams::{Cause, Streams};
+pub use streams::{StreamCause, StreamTable};

@@ -1,22 +1,22 @@
 //! Data that the flash does not have: lost, or in the controller's memory after its program operation failed.
 
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Logical pages whose data has been lost, and bytes of units that are written again.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Losses {
-    /// Until they are written or trimmed.
+pub(crate) struct LostData {
+    /// Lost pages, until they are written or trimmed.
     pages: BTreeSet<Lpn>,
     /// Units of slots whose program operation failed, while they are written again.
-    unwritten: BTreeMap<Ppn, Unit>,
+    unwritten: BTreeMap<Ppn, UnitBytes>,
     /// Slots of stale copies that cannot be read, while what superseded them may be in a buffer that a loss of power empties.
     stale: BTreeSet<Ppn>,
 }
 
-impl Losses {
-    /// The data of `lpn` is lost.
+impl LostData {
+    /// Marks the data of `lpn` as lost.
     pub(crate) fn lose(&mut self, lpn: Lpn) {
         self.pages.insert(lpn);
     }
@@ -26,26 +26,26 @@ impl Losses {
         !self.pages.is_empty() && self.pages.contains(&lpn)
     }
 
-    /// `lpn` is written or trimmed; whether its data had been lost.
+    /// Forgets the loss of `lpn`, which is written or trimmed; true if its data had been lost.
     #[inline]
     pub(crate) fn forget(&mut self, lpn: Lpn) -> bool {
         !self.pages.is_empty() && self.pages.remove(&lpn)
     }
 
-    /// The stale copy in `slot` cannot be read any more.
+    /// Marks the stale copy in `slot` as lost.
     pub(crate) fn lose_stale(&mut self, slot: Ppn) {
         self.stale.insert(slot);
     }
 
-    /// Whether the copy in `slot` was lost when it was stale.
+    /// True if the copy in `slot` was lost when it was stale.
     #[inline]
     pub(crate) fn is_lost_stale(&self, slot: Ppn) -> bool {
         !self.stale.is_empty() && self.stale.contains(&slot)
     }
 
-    /// Slots from `first` up to `end` are erased.
+    /// Forgets lost stale copies in slots from `first` up to `end`, which are erased.
     #[inline]
-    pub(crate) fn erased(&mut self, first: Ppn, end: Ppn) {
+    pub(crate) fn forget_stale(&mut self, first: Ppn, end: Ppn) {
         if !self.stale.is_empty() {
             self.stale.retain(|slot| !(first..end).contains(slot));
         }
@@ -56,26 +56,26 @@ impl Losses {
         self.pages.len() as u64
     }
 
-    /// The unit of `slot`, whose program operation failed, is in the controller's memory.
-    pub(crate) fn keep(&mut self, slot: Ppn, unit: Unit) {
+    /// Keeps the unit of `slot`, whose program operation failed, in the controller's memory.
+    pub(crate) fn keep(&mut self, slot: Ppn, unit: UnitBytes) {
         let before = self.unwritten.insert(slot, unit);
         debug_assert!(before.is_none(), "the program operation of slot {slot} failed twice");
     }
 
     /// Takes the unit of `slot` from the controller's memory.
-    pub(crate) fn take(&mut self, slot: Ppn) -> Option<Unit> {
+    pub(crate) fn take(&mut self, slot: Ppn) -> Option<UnitBytes> {
         self.unwritten.remove(&slot)
     }
 
-    /// All units of failed program units have been written again.
+    /// Drops units kept in the controller's memory: all have been written again.
     pub(crate) fn drop_unwritten(&mut self) {
         self.unwritten.clear();
     }
 
-    /// Checks that no page is lost that has data.
+    /// Checks that no lost page has data.
     ///
     /// # Errors
-    /// The first one.
+    /// The first lost page that has data.
     pub(crate) fn check(&self, has_data: impl Fn(Lpn) -> bool) -> Result<(), String> {
         match self.pages.iter().find(|&&lpn| has_data(lpn)) {
             None => Ok(()),
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_page_is_lost_until_it_is_written() {
-        let mut losses = Losses::default();
+        let mut losses = LostData::default();
         losses.lose(Lpn(3));
         assert!(losses.is_lost(Lpn(3)) && !losses.is_lost(Lpn(4)));
         assert_eq!(losses.check(|lpn| lpn == Lpn(4)), Ok(()));
@@ -101,19 +101,19 @@ mod tests {
 
     #[test]
     fn a_stale_copy_is_lost_until_it_is_erased() {
-        let mut losses = Losses::default();
+        let mut losses = LostData::default();
         losses.lose_stale(Ppn(7));
-        losses.erased(Ppn(8), Ppn(16));
+        losses.forget_stale(Ppn(8), Ppn(16));
         assert!(losses.is_lost_stale(Ppn(7)) && !losses.is_lost_stale(Ppn(8)));
-        losses.erased(Ppn(0), Ppn(8));
+        losses.forget_stale(Ppn(0), Ppn(8));
         assert!(!losses.is_lost_stale(Ppn(7)));
     }
 
     #[test]
     fn unwritten_bytes_are_taken_once() {
-        let mut losses = Losses::default();
-        losses.keep(Ppn(7), Unit::new(9, &[1]));
-        assert_eq!(losses.take(Ppn(7)), Some(Unit::new(9, &[1])));
+        let mut losses = LostData::default();
+        losses.keep(Ppn(7), UnitBytes::new(9, &[1]));
+        assert_eq!(losses.take(Ppn(7)), Some(UnitBytes::new(9, &[1])));
         assert_eq!(losses.take(Ppn(7)), None);
     }
 }

@@ -1,10 +1,10 @@
-//! Pages of the mapping table that are written to flash: which are dirty, and how far a flush has come.
+//! Pages of the mapping table that are written to flash: dirty ones, and the progress of a flush.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_settings::ftl::{FtlConfig, MapFlushConfig};
 use outlast_units::{Bytes, Lpn};
 
-/// In place of a page: no flush is under way.
+/// Number of a page that stands for no flush under way.
 const AT_REST: u32 = u32::MAX;
 
 /// The pages of a flash core's table. Each has a logical page of its own, numbered after those of the host, so that everything that moves
@@ -18,19 +18,19 @@ pub(crate) struct MapPages {
     entries: u32,
     #[persist(skip)]
     count: u32,
-    /// Units that the host writes between two flushes; [`u64::MAX`]: none is due by that.
+    /// Units that the host writes between two flushes; [`u64::MAX`]: no flush is due by units.
     #[persist(skip)]
     every: u64,
     #[persist(skip)]
     dirty_only: bool,
-    /// The pages of which an entry has changed since they were last written, or whose newest copy is lost.
-    dirty: Bits,
+    /// Dirty pages: an entry has changed since they were last written, or their newest copy is lost.
+    dirty: BitSet,
     dirty_count: u32,
-    /// The page that a flush looks at next.
+    /// Next page of the flush under way; [`AT_REST`] without one.
     next: u32,
-    /// Whether another flush begins when none is under way.
+    /// True if another flush begins when none is under way.
     is_due: bool,
-    /// Units that the host had written when a flush was last due by that.
+    /// Units that the host had written when a flush was last due by units.
     since: u64,
     /// Units that the host had written when the last flush began.
     began: u64,
@@ -39,12 +39,12 @@ pub(crate) struct MapPages {
 }
 
 impl MapPages {
-    /// Those of a core with `host` logical pages by its settings, if any are written to flash; see [`MapPages::new`].
+    /// Pages of a core with `host` logical pages; `None` if its settings write none to flash. See [`MapPages::new`].
     pub(crate) fn of(config: &FtlConfig, host: u64, built: bool) -> Option<Self> {
-        config.map_flush.map(|own| Self::new(&own, host as u32, config.mapping_unit, built))
+        config.map_flush.map(|flush| Self::new(&flush, host as u32, config.mapping_unit, built))
     }
 
-    /// All clean, of a core with `host` logical pages of `unit` bytes. Without its `built` table it only says how many there are.
+    /// Clean pages of a core with `host` logical pages of `unit` bytes. Unless `built`, there is no table of dirty pages.
     fn new(config: &MapFlushConfig, host: u32, unit: Bytes, built: bool) -> Self {
         let count = config.pages(u64::from(host), unit) as u32;
         Self {
@@ -53,7 +53,7 @@ impl MapPages {
             count,
             every: config.written.map_or(u64::MAX, |written| written.0 / unit.0),
             dirty_only: config.dirty_only,
-            dirty: Bits::new(if built { count as usize } else { 0 }),
+            dirty: BitSet::new(if built { count as usize } else { 0 }),
             dirty_count: 0,
             next: AT_REST,
             is_due: false,
@@ -63,12 +63,12 @@ impl MapPages {
         }
     }
 
-    /// How many there are.
+    /// Number of pages.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// How many are dirty.
+    /// Number of dirty pages.
     pub(crate) fn dirty(&self) -> u32 {
         self.dirty_count
     }
@@ -102,15 +102,16 @@ impl MapPages {
         first..first.saturating_add(self.entries).min(self.host)
     }
 
-    /// The entry of `lpn` has changed. Pages of the table have none, nor have units that other cores have handed over.
+    /// Marks the page that has the entry of `lpn`, which has changed, as dirty. Pages of the table have no entry, nor have units that other cores
+    /// have handed over.
     #[inline]
-    pub(crate) fn entry_changed(&mut self, lpn: Lpn) {
+    pub(crate) fn mark_entry(&mut self, lpn: Lpn) {
         if lpn.0 < self.host {
             self.mark(lpn.0 / self.entries);
         }
     }
 
-    /// Page `page` is dirty.
+    /// Marks page `page` as dirty.
     #[inline]
     pub(crate) fn mark(&mut self, page: u32) {
         if !self.dirty.get(page) {
@@ -119,48 +120,49 @@ impl MapPages {
         }
     }
 
-    /// Whether page `page` is dirty.
+    /// True if page `page` is dirty.
     pub(crate) fn is_dirty(&self, page: u32) -> bool {
         self.dirty.get(page)
     }
 
-    /// A flush is to begin, when the one under way has ended.
-    pub(crate) fn call(&mut self) {
+    /// Requests a flush, which begins when the one under way has ended.
+    pub(crate) fn request(&mut self) {
         self.is_due = true;
     }
 
-    /// Whether a flush is to begin where the host has written `clock` units.
+    /// True if a flush is to begin where the host has written `clock` units.
     #[inline]
     pub(crate) fn is_due(&self, clock: u64) -> bool {
         self.is_due || clock - self.since >= self.every
     }
 
-    /// Whether the next flush, where the host has written `clock` units, would follow the last one without any in between.
-    pub(crate) fn owes(&self, clock: u64) -> bool {
+    /// True if the next flush, where the host has written `clock` units, would follow the last one without any in between.
+    pub(crate) fn would_repeat(&self, clock: u64) -> bool {
         !self.is_flushing() && clock == self.began
     }
 
-    /// Whether a flush is under way.
+    /// True if a flush is under way.
     #[inline]
     pub(crate) fn is_flushing(&self) -> bool {
         self.next != AT_REST
     }
 
-    /// A flush begins.
+    /// Begins a flush.
     pub(crate) fn begin(&mut self, clock: u64) {
         debug_assert!(!self.is_flushing(), "a flush begins beside another");
         self.next = 0;
         self.is_due = false;
         self.began = clock;
-        // A flush that begins late puts off none of those after it.
+        // Flushes are due at multiples of `every`, so that one that begins late delays none of those after it.
         self.since = clock - (clock - self.since) % self.every;
         self.flushes += 1;
     }
 
-    /// The page that the flush under way writes next; with none left, it has ended.
-    pub(crate) fn peek(&mut self) -> Option<u32> {
+    /// The page that the flush under way writes next; `None` ends the flush.
+    pub(crate) fn next_page(&mut self) -> Option<u32> {
         if self.dirty_only && self.is_flushing() {
             while self.next < self.count && !self.dirty.get(self.next) {
+                // Skips the rest of a word at once if none of its pages is dirty.
                 let word = *self.dirty.word_of(self.next) >> (self.next % 64);
                 self.next += if word == 0 { 64 - self.next % 64 } else { word.trailing_zeros() };
             }
@@ -172,8 +174,8 @@ impl MapPages {
         None
     }
 
-    /// The page that was [looked at](MapPages::peek) is written as it is now.
-    pub(crate) fn take(&mut self) {
+    /// Takes the [next page](MapPages::next_page), which is written as it is now.
+    pub(crate) fn take_page(&mut self) {
         let page = self.next;
         if self.dirty.get(page) {
             self.dirty.clear(page);
@@ -182,16 +184,16 @@ impl MapPages {
         self.next += 1;
     }
 
-    /// The flush under way, and one that is due, are forgotten.
+    /// Drops the flush under way, and one that is due.
     pub(crate) fn stop(&mut self) {
         self.next = AT_REST;
         self.is_due = false;
     }
 
-    /// Checks that as many are dirty as is counted.
+    /// Checks the count of dirty pages.
     ///
     /// # Errors
-    /// If not.
+    /// The two counts, if they differ.
     pub(crate) fn check(&self) -> Result<(), String> {
         let dirty = self.dirty.count(0, self.count);
         if dirty != self.dirty_count {

@@ -1,21 +1,20 @@
-//! What each unit in the buffer superseded.
+//! Origins of units in the buffer: the copies that they superseded.
 //!
-//! Where nothing protects the buffer, every unit in it knows its *origin*, the copy that it superseded, and *pins* the superblock of
-//! that copy: a superblock is erased only when nothing pins it. Going back from a unit in the buffer from origin to origin one
-//! therefore always comes to a copy on flash, if there ever was one, and never to an erased slot.
+//! If nothing protects the buffer, every unit in it has an *origin*, the copy that it superseded, and *pins* the superblock of that copy: no pinned
+//! superblock is erased. The chain of origins from a unit in the buffer therefore ends at a copy on flash, if there ever was one.
 
-use crate::layout::Layout;
+use crate::layout::SlotLayout;
 use outlast_units::{IndexVec, Lpn, Ppn, Pu, SuperblockId};
 use std::collections::BTreeMap;
 
-/// In place of an origin: the data had been lost when it was written again.
+/// Origin of a unit whose data had been lost when it was written again.
 pub(crate) const LOST: Ppn = Ppn(u32::MAX - 1);
-/// In place of a table: the superblock is not open.
+/// Table of a superblock that is not open.
 const NO_TABLE: u32 = u32::MAX;
 
 /// The origin of every slot of an open superblock, and how often each superblock is pinned.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Origins {
+pub(crate) struct UnitOrigins {
     /// The table of each superblock that is open.
     table_of: IndexVec<SuperblockId, u32>,
     /// The origin of each slot of an open superblock; [`Ppn::NONE`]: there was no data.
@@ -32,9 +31,9 @@ pub(crate) struct Origins {
     pub(crate) trimmed: BTreeMap<Lpn, Ppn>,
 }
 
-impl Origins {
-    /// Nothing is in the buffer.
-    pub(crate) fn new(layout: &Layout) -> Self {
+impl UnitOrigins {
+    /// Origins of an empty buffer.
+    pub(crate) fn new(layout: &SlotLayout) -> Self {
         let superblocks = layout.superblocks() as usize;
         Self {
             table_of: IndexVec::filled(NO_TABLE, superblocks),
@@ -47,8 +46,8 @@ impl Origins {
         }
     }
 
-    /// `superblock` of `units` slots has been opened.
-    pub(crate) fn opened(&mut self, superblock: SuperblockId, units: u32) {
+    /// Gives `superblock` of `units` slots, which has been opened, a table.
+    pub(crate) fn open_table(&mut self, superblock: SuperblockId, units: u32) {
         debug_assert!(self.table_of[superblock] == NO_TABLE, "superblock {superblock} is opened twice");
         let table = self.spare.pop().unwrap_or_else(|| {
             self.tables.push(Vec::new());
@@ -62,12 +61,9 @@ impl Origins {
         }
     }
 
-    /// All of `superblock` is on flash.
-    pub(crate) fn sealed(&mut self, superblock: SuperblockId) {
-        debug_assert!(
-            !self.spare.contains(&self.table_of[superblock]),
-            "superblock {superblock} has a spare table"
-        );
+    /// Frees the table of `superblock`, all of which is on flash.
+    pub(crate) fn free_table(&mut self, superblock: SuperblockId) {
+        debug_assert!(!self.spare.contains(&self.table_of[superblock]), "the table of {superblock} is spare");
         let table = std::mem::replace(&mut self.table_of[superblock], NO_TABLE);
         if table != NO_TABLE {
             self.spare.push(table);
@@ -80,37 +76,37 @@ impl Origins {
     }
 
     /// The origins of the units of program unit `pu`, if its superblock is open.
-    pub(crate) fn of_pu(&self, layout: &Layout, pu: Pu) -> Option<&[Ppn]> {
+    pub(crate) fn of_pu(&self, layout: &SlotLayout, pu: Pu) -> Option<&[Ppn]> {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
         let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;
         self.table(superblock).map(|table| &table[first..first + units as usize])
     }
 
     /// The origin of a slot of an open superblock.
-    pub(crate) fn of(&self, layout: &Layout, slot: Ppn) -> Option<Ppn> {
+    pub(crate) fn of(&self, layout: &SlotLayout, slot: Ppn) -> Option<Ppn> {
         let superblock = layout.superblock_of(slot);
         self.table(superblock).map(|table| table[(slot - layout.first_slot(superblock)) as usize])
     }
 
     /// Sets the origin of a slot; true if its superblock is open.
-    pub(crate) fn set(&mut self, layout: &Layout, slot: Ppn, origin: Ppn) -> bool {
+    pub(crate) fn set(&mut self, layout: &SlotLayout, slot: Ppn, origin: Ppn) -> bool {
         let superblock = layout.superblock_of(slot);
         let within = (slot - layout.first_slot(superblock)) as usize;
         let table = self.tables.get_mut(self.table_of[superblock] as usize);
         table.map(|table| table[within] = origin).is_some()
     }
 
-    /// A unit in the buffer has its origin in the superblock of slot `origin`.
+    /// Pins the superblock of slot `origin` for a unit in the buffer.
     #[inline]
-    pub(crate) fn pin(&mut self, layout: &Layout, origin: Ppn) {
+    pub(crate) fn pin(&mut self, layout: &SlotLayout, origin: Ppn) {
         if is_copy(origin) {
             self.pins[layout.superblock_of(origin)] += 1;
         }
     }
 
-    /// One such unit fewer.
+    /// Removes one pin of the superblock of slot `origin`.
     #[inline]
-    pub(crate) fn unpin(&mut self, layout: &Layout, origin: Ppn) {
+    pub(crate) fn unpin(&mut self, layout: &SlotLayout, origin: Ppn) {
         if is_copy(origin) {
             let pins = &mut self.pins[layout.superblock_of(origin)];
             debug_assert!(*pins != 0, "the superblock of slot {origin} is not pinned");
@@ -118,14 +114,14 @@ impl Origins {
         }
     }
 
-    /// Whether a unit in the buffer goes back to `superblock`.
+    /// True if a unit in the buffer has its origin in `superblock`.
     #[inline]
     pub(crate) fn is_pinned(&self, superblock: SuperblockId) -> bool {
         self.pins[superblock] != 0
     }
 
-    /// Program unit `pu` is on flash: what its units superseded is needed no more.
-    pub(crate) fn release(&mut self, layout: &Layout, pu: Pu) {
+    /// Releases the pins of program unit `pu`, which is on flash: its origins are needed no more.
+    pub(crate) fn release(&mut self, layout: &SlotLayout, pu: Pu) {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
         let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;
         let Some(table) = self.tables.get(self.table_of[superblock] as usize) else { return };
@@ -138,13 +134,13 @@ impl Origins {
         }
     }
 
-    /// The unit of `slot`, whose program operation failed, is written again.
+    /// Keeps the origin of the unit of `slot`, whose program operation failed, while it is written again.
     pub(crate) fn keep(&mut self, slot: Ppn, origin: Ppn) {
         self.rewritten.push((slot, origin));
     }
 
-    /// The unit of `from`, which was kept, has been put into `to`; `is_new`: it is not one that relocation moved.
-    pub(crate) fn move_kept(&mut self, layout: &Layout, from: Ppn, to: Ppn, is_new: bool) {
+    /// Gives the unit of `from`, whose origin was kept, its origin in `to`; `is_new`: it is not one that relocation moved.
+    pub(crate) fn move_kept(&mut self, layout: &SlotLayout, from: Ppn, to: Ppn, is_new: bool) {
         if let Some(index) = self.rewritten.iter().position(|&(slot, _)| slot == from) {
             let (_, origin) = self.rewritten.swap_remove(index);
             self.set(layout, to, origin);
@@ -152,41 +148,45 @@ impl Origins {
         }
     }
 
-    /// From `at` back, the first copy on flash, as `is_programmed` says it; [`LOST`], or [`Ppn::NONE`], where there is none.
-    pub(crate) fn on_flash(&self, layout: &Layout, mut at: Ppn, is_programmed: impl Fn(Ppn) -> bool) -> Ppn {
+    /// The first copy on flash, by `is_programmed`, from `at` back along origins; [`LOST`], or [`Ppn::NONE`], if there is none.
+    pub(crate) fn on_flash(
+        &self,
+        layout: &SlotLayout,
+        mut at: Ppn,
+        is_programmed: impl Fn(Ppn) -> bool,
+    ) -> Ppn {
         while is_copy(at) && !is_programmed(at) {
             at = self.of(layout, at).unwrap_or(Ppn::NONE);
         }
         at
     }
 
-    /// Whether the unit in `slot` is new, if a failed program operation has brought it there.
+    /// True if the unit in `slot` is new; `None` unless a failed program operation brought it there.
     pub(crate) fn is_new_elsewhere(&self, slot: Ppn) -> Option<bool> {
         self.elsewhere.get(&slot).copied()
     }
 
-    /// Units that are still kept had no place to go.
-    pub(crate) fn drop_kept(&mut self, layout: &Layout) {
+    /// Drops origins that are still kept, and their pins: their units had no place to go.
+    pub(crate) fn drop_kept(&mut self, layout: &SlotLayout) {
         for (_, origin) in std::mem::take(&mut self.rewritten) {
             self.unpin(layout, origin);
         }
     }
 
-    /// The buffer is empty.
+    /// Clears all origins and pins: the buffer is empty.
     pub(crate) fn clear(&mut self) {
         self.pins.iter_mut().for_each(|pins| *pins = 0);
         self.tables.iter_mut().for_each(|table| table.fill(Ppn::NONE));
         self.elsewhere.clear();
     }
 
-    /// Checks that pins are those of the units in the buffer: of the slots of open superblocks of which `is_programmed` does not say
-    /// that they are on flash.
+    /// Checks that pins are those of the units in the buffer: of the slots of open superblocks that are not `is_programmed`.
     ///
     /// # Errors
     /// The first superblock whose pins, or state, are off.
     pub(crate) fn check(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         is_open: impl Fn(SuperblockId) -> bool,
         is_free: impl Fn(SuperblockId) -> bool,
         is_programmed: impl Fn(Ppn) -> bool,
@@ -219,7 +219,7 @@ impl Origins {
     }
 }
 
-/// Whether an origin is a copy of the data.
+/// True if an origin is a copy of the data.
 #[inline]
 pub(crate) fn is_copy(origin: Ppn) -> bool {
     origin.is_some() && origin != LOST
@@ -233,7 +233,7 @@ mod tests {
     use outlast_units::{Bytes, DieId};
 
     /// Superblocks of eight slots, two to a program unit.
-    fn layout() -> Layout {
+    fn layout() -> SlotLayout {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: 1,
@@ -244,22 +244,22 @@ mod tests {
             page_size: Bytes::kib(4),
             spare_per_page: Bytes(0),
         };
-        Layout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap()
+        SlotLayout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap()
     }
 
     #[test]
     fn a_superblock_is_pinned_while_a_unit_in_the_buffer_goes_back_to_it() {
         let layout = layout();
-        let mut origins = Origins::new(&layout);
+        let mut origins = UnitOrigins::new(&layout);
         let (old, new) = (SuperblockId(0), SuperblockId(2));
-        origins.opened(new, 8);
+        origins.open_table(new, 8);
         origins.pin(&layout, Ppn(3));
         assert!(origins.set(&layout, Ppn(17), Ppn(3)) && !origins.set(&layout, Ppn(3), Ppn(1)));
         assert_eq!(
             (origins.of(&layout, Ppn(17)), origins.of_pu(&layout, Pu(8))),
             (Some(Ppn(3)), Some(&[Ppn::NONE, Ppn(3)][..]))
         );
-        let check = |origins: &Origins, on_flash: bool| {
+        let check = |origins: &UnitOrigins, on_flash: bool| {
             origins.check(&layout, |superblock| superblock == new, |_| false, |_| on_flash)
         };
         assert_eq!(check(&origins, false), Ok(()));
@@ -268,14 +268,14 @@ mod tests {
         origins.release(&layout, Pu(8));
         assert!(!origins.is_pinned(old));
         assert_eq!(check(&origins, true), Ok(()));
-        origins.sealed(new);
+        origins.free_table(new);
         assert_eq!(origins.of(&layout, Ppn(17)), None);
     }
 
     #[test]
     fn data_that_was_lost_pins_nothing() {
         let layout = layout();
-        let mut origins = Origins::new(&layout);
+        let mut origins = UnitOrigins::new(&layout);
         origins.pin(&layout, LOST);
         origins.pin(&layout, Ppn::NONE);
         assert!((0..4).all(|superblock| !origins.is_pinned(SuperblockId(superblock))));
@@ -284,8 +284,8 @@ mod tests {
     #[test]
     fn what_is_written_again_takes_its_origin_along() {
         let layout = layout();
-        let mut origins = Origins::new(&layout);
-        origins.opened(SuperblockId(1), 8);
+        let mut origins = UnitOrigins::new(&layout);
+        origins.open_table(SuperblockId(1), 8);
         origins.pin(&layout, Ppn(2));
         origins.pin(&layout, Ppn(4));
         origins.keep(Ppn(20), Ppn(2));

@@ -1,30 +1,30 @@
-//! Parity of stripes that are not full: which there is, which is on its way, and where the next goes.
+//! Covers: parity of stripes that are not full, on flash or on its way, and the superblocks it goes to.
 //!
-//! Such parity is a *cover*. `ssd/src/health/cover.rs` decides when a stripe gets one.
+//! `ssd/src/health/cover.rs` decides when a stripe gets one.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{IndexVec, LaneIndex, ListMap, Pu, PuWithin, Stream, SuperblockId};
 use std::collections::VecDeque;
 
-/// An open stripe: its superblock and its number there.
-pub(crate) type OpenStripe = (SuperblockId, u32);
+/// Identity of a stripe: its superblock and its number there.
+pub(crate) type StripeId = (SuperblockId, u32);
 
 /// Parity of a stripe that is not full.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Cover {
+pub(crate) struct StripeCover {
     /// Data of the stripe before this program unit (counted within the superblock) is covered.
     pub(crate) until: PuWithin,
-    /// Where the parity is, in the order of the code.
+    /// Program units of the parity, in the order of the code.
     pub(crate) pus: Vec<Pu>,
 }
 
 /// A cover that is on its way to flash.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Coming {
-    stripe: OpenStripe,
+struct PendingCover {
+    stripe: StripeId,
     stream: Stream,
-    cover: Cover,
+    cover: StripeCover,
     /// Data program units that will no longer be exposed.
     exposed: u32,
     /// Program units not yet on flash.
@@ -34,7 +34,7 @@ struct Coming {
 /// Superblocks of partial parity. Each lane is filled from its first page on, for itself: the parity of a stripe goes to the lanes
 /// on which the stripe's own parity will lie, so that no die holds both data and its parity.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-struct Log {
+struct CoverLog {
     open: Option<SuperblockId>,
     /// Next superpage of each lane.
     next: IndexVec<LaneIndex, u32>,
@@ -44,64 +44,64 @@ struct Log {
     closing: Vec<(SuperblockId, u32)>,
 }
 
-/// All covers of a flash core, and what none protects.
+/// Covers of a flash core, and the data that no cover protects.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Partials {
+pub(crate) struct CoverTable {
     #[persist(skip)]
     place: Option<PartialPlace>,
     /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
-    spent: Bits,
+    spent: BitSet,
     queue: VecDeque<Pu>,
-    covers: ListMap<OpenStripe, Cover>,
-    coming: Vec<Coming>,
-    log: Log,
+    covers: ListMap<StripeId, StripeCover>,
+    coming: Vec<PendingCover>,
+    log: CoverLog,
     /// Data program units of each stream's open stripe that no parity protects yet.
     exposed: IndexVec<Stream, u32>,
     /// Units of covers written again because the superblock that they were in was full.
     moved: u64,
 }
 
-impl Partials {
-    /// No covers yet, over `pus` program units and `lanes` lanes.
+impl CoverTable {
+    /// A table without covers, over `pus` program units and `lanes` lanes.
     pub(crate) fn new(place: Option<PartialPlace>, pus: usize, lanes: usize, streams: usize) -> Self {
         Self {
             place,
-            spent: Bits::new(if place == Some(PartialPlace::Inline) { pus } else { 0 }),
+            spent: BitSet::new(if place == Some(PartialPlace::Inline) { pus } else { 0 }),
             queue: VecDeque::new(),
             covers: ListMap::default(),
             coming: Vec::new(),
-            log: Log { next: IndexVec::filled(0, lanes), ..Log::default() },
+            log: CoverLog { next: IndexVec::filled(0, lanes), ..CoverLog::default() },
             exposed: IndexVec::filled(0, streams),
             moved: 0,
         }
     }
 
-    /// Where covers go; `None` in a drive without parity.
+    /// Place of covers; `None` in a drive without parity.
     pub(crate) fn place(&self) -> Option<PartialPlace> {
         self.place
     }
 
-    /// Whether covers are programmed, within their stripes or into superblocks of their own.
+    /// True if covers are programmed, within their stripes or into superblocks of their own.
     #[inline]
     pub(crate) fn are_on_flash(&self) -> bool {
         matches!(self.place, Some(PartialPlace::Inline | PartialPlace::Blocks))
     }
 
-    /// Whether program unit `pu` holds partial parity within a stripe, or was left out by its stripe.
+    /// True if program unit `pu` holds partial parity within a stripe, or was left out by its stripe.
     #[inline]
     pub(crate) fn is_spent(&self, pu: Pu) -> bool {
         !self.spent.is_empty() && self.spent.get(pu.0)
     }
 
-    /// Program unit `pu` holds no data of its stripe.
+    /// Spends program unit `pu`: it holds no data of its stripe.
     pub(crate) fn spend(&mut self, pu: Pu) {
         debug_assert!(self.place == Some(PartialPlace::Inline), "no parity goes into open stripes");
         debug_assert!(!self.spent.get(pu.0), "program unit {pu} takes partial parity twice");
         self.spent.set(pu.0);
     }
 
-    /// Program units `pus` have been erased.
-    pub(crate) fn forget(&mut self, pus: std::ops::Range<Pu>) {
+    /// Forgets which of program units `pus`, which have been erased, were spent.
+    pub(crate) fn forget_spent(&mut self, pus: std::ops::Range<Pu>) {
         if !self.spent.is_empty() {
             self.spent.clear_range(pus.start.0, pus.end - pus.start);
         }
@@ -119,17 +119,17 @@ impl Partials {
     }
 
     /// The cover of an open stripe that is on flash.
-    pub(crate) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&Cover> {
+    pub(crate) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&StripeCover> {
         self.covers.get((superblock, stripe))
     }
 
-    /// Whether a cover of the open stripe of `stream` is on its way.
+    /// True if a cover of the open stripe of `stream` is on its way.
     pub(crate) fn is_coming(&self, stream: Stream) -> bool {
         self.coming.iter().any(|coming| coming.stream == stream)
     }
 
-    /// Program units `pus` are to be programmed, in this order.
-    pub(crate) fn queue(&mut self, pus: &[Pu]) {
+    /// Queues program units `pus` to be programmed, in this order.
+    pub(crate) fn queue_pus(&mut self, pus: &[Pu]) {
         self.queue.extend(pus);
     }
 
@@ -138,21 +138,21 @@ impl Partials {
         self.queue.pop_front()
     }
 
-    /// `cover`, of `stripe` that `stream` has open, is to be programmed; it counts from when all of it is on flash.
-    pub(crate) fn send(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
+    /// Queues `cover`, of `stripe` that `stream` has open, to be programmed; it counts once all of it is on flash.
+    pub(crate) fn send_cover(&mut self, stream: Stream, stripe: StripeId, cover: StripeCover) {
         debug_assert!(!cover.pus.is_empty(), "a cover of no program unit");
         self.queue.extend(&cover.pus);
         let (exposed, left) = (self.exposed[stream], cover.pus.len() as u32);
-        self.coming.push(Coming { stripe, stream, cover, exposed, left });
+        self.coming.push(PendingCover { stripe, stream, cover, exposed, left });
     }
 
-    /// Program unit `pu` is on flash; whether it may have been of a cover.
+    /// Reports that program unit `pu` is on flash; true if it may have been of a cover.
     #[inline]
-    pub(crate) fn programmed(&mut self, pu: Pu) -> bool {
+    pub(crate) fn settle_programmed(&mut self, pu: Pu) -> bool {
         if self.coming.is_empty() {
             return false;
         }
-        let is_of = |coming: &Coming| coming.cover.pus.contains(&pu);
+        let is_of = |coming: &PendingCover| coming.cover.pus.contains(&pu);
         if let Some(index) = self.coming.iter().position(is_of) {
             self.coming[index].left -= 1;
             if self.coming[index].left == 0 {
@@ -165,27 +165,27 @@ impl Partials {
         true
     }
 
-    /// Program unit `pu` could not be programmed: a cover that it was to be of never comes.
-    pub(crate) fn failed(&mut self, pu: Pu) {
+    /// Drops the cover on its way that has program unit `pu`, which could not be programmed.
+    pub(crate) fn drop_failed(&mut self, pu: Pu) {
         self.coming.retain(|coming| !coming.cover.pus.contains(&pu));
     }
 
-    /// What covers `stripe`, or is to, is worth nothing any more; whether there was such.
-    pub(crate) fn drop_stripe(&mut self, stripe: OpenStripe) -> bool {
+    /// Drops the cover of `stripe`, on flash or on its way; true if there was one.
+    pub(crate) fn drop_stripe(&mut self, stripe: StripeId) -> bool {
         let coming = self.coming.len();
         self.coming.retain(|coming| coming.stripe != stripe);
         self.covers.remove(stripe).is_some() || self.coming.len() != coming
     }
 
-    /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
-    pub(crate) fn drop_before(&mut self, superblock: SuperblockId, stripe: u32) {
-        let done = |(open, number): OpenStripe| open == superblock && number < stripe;
+    /// Drops the covers of all stripes of `superblock` before `stripe`, which are full.
+    pub(crate) fn drop_covers_before(&mut self, superblock: SuperblockId, stripe: u32) {
+        let done = |(open, number): StripeId| open == superblock && number < stripe;
         self.covers.retain(|open, _| !done(open));
         self.coming.retain(|coming| !done(coming.stripe));
     }
 
-    /// Covers on their way never come, and the log's superblock, of `pus` program units, is not written on.
-    pub(crate) fn forget_coming(&mut self, pus: u32) {
+    /// Drops covers on their way, and closes the log's superblock, of `pus` program units.
+    pub(crate) fn drop_coming(&mut self, pus: u32) {
         self.coming.clear();
         self.queue.clear();
         let used = std::mem::take(&mut self.log.used);
@@ -222,7 +222,7 @@ impl Partials {
         Some(pus)
     }
 
-    /// The log goes on in `superblock`, of `pus` program units, `gone` of which are not there. Returns the superblock before.
+    /// Opens `superblock`, of `pus` program units, `gone` of which are not there, for the log. Returns the superblock before.
     pub(crate) fn open_log(&mut self, superblock: SuperblockId, pus: u32, gone: u32) -> Option<SuperblockId> {
         assert!(self.log.used <= pus && gone <= pus, "more of the log is used than there is");
         let before = self.log.open.replace(superblock);
@@ -234,8 +234,7 @@ impl Partials {
         before
     }
 
-    /// Takes a superblock of the log, of `pus` program units, that is full and holds nothing needed any more, with the program units
-    /// left over in it.
+    /// Takes a superblock of the log, of `pus` program units, that is full and has no cover in use, with the number of program units left over in it.
     pub(crate) fn take_closed(&mut self, pus: u32) -> Option<(SuperblockId, u32)> {
         let index = self.log.closing.iter().position(|&(superblock, _)| !self.is_needed(superblock, pus))?;
         Some(self.log.closing.swap_remove(index))
@@ -247,8 +246,8 @@ impl Partials {
             || self.coming.iter().any(|coming| coming.cover.pus.iter().any(within))
     }
 
-    /// `units` units of covers have been written again.
-    pub(crate) fn note_moved(&mut self, units: u64) {
+    /// Counts `units` units of covers that have been written again.
+    pub(crate) fn count_moved(&mut self, units: u64) {
         self.moved += units;
     }
 
@@ -257,7 +256,7 @@ impl Partials {
         self.moved
     }
 
-    /// Checks that only superblocks that `is_in_use` says hold data have covers, and that what is on its way still has to come.
+    /// Checks that only superblocks that are `is_in_use` have covers, and that covers on their way have program units to come.
     ///
     /// # Errors
     /// The first that is not so.
@@ -286,14 +285,14 @@ impl Partials {
 mod tests {
     use super::*;
 
-    const STRIPE: OpenStripe = (SuperblockId(2), 5);
+    const STRIPE: StripeId = (SuperblockId(2), 5);
 
-    fn sent() -> Partials {
-        let mut partials = Partials::new(Some(PartialPlace::Blocks), 64, 2, 1);
+    fn sent() -> CoverTable {
+        let mut partials = CoverTable::new(Some(PartialPlace::Blocks), 64, 2, 1);
         partials.set_exposed(Stream(0), 3);
         assert_eq!(partials.open_log(SuperblockId(1), 8, 0), None);
         let pus = partials.take_from_log(&[LaneIndex(0), LaneIndex(1)], Pu(8), 2, 1).unwrap();
-        partials.send(Stream(0), STRIPE, Cover { until: PuWithin(7), pus });
+        partials.send_cover(Stream(0), STRIPE, StripeCover { until: PuWithin(7), pus });
         partials
     }
 
@@ -305,11 +304,11 @@ mod tests {
             [partials.take_queued(), partials.take_queued(), partials.take_queued()],
             [Some(Pu(8)), Some(Pu(9)), None]
         );
-        assert!(partials.programmed(Pu(8)) && partials.is_coming(Stream(0)));
+        assert!(partials.settle_programmed(Pu(8)) && partials.is_coming(Stream(0)));
         assert!(partials.cover(STRIPE.0, STRIPE.1).is_none());
-        partials.programmed(Pu(9));
+        partials.settle_programmed(Pu(9));
         assert_eq!(partials.cover(STRIPE.0, STRIPE.1).map(|cover| cover.until), Some(PuWithin(7)));
-        assert_eq!((partials.exposed(Stream(0)), partials.programmed(Pu(9))), (1, false));
+        assert_eq!((partials.exposed(Stream(0)), partials.settle_programmed(Pu(9))), (1, false));
         assert_eq!(partials.check(|superblock| superblock == STRIPE.0), Ok(()));
         assert!(partials.check(|_| false).unwrap_err().contains("is erased"));
     }
@@ -320,22 +319,22 @@ mod tests {
         assert_eq!(partials.take_from_log(&[LaneIndex(0)], Pu(8), 2, 1), None);
         assert_eq!(partials.open_log(SuperblockId(3), 8, 0), Some(SuperblockId(1)));
         assert_eq!(partials.take_closed(8), None);
-        partials.drop_before(STRIPE.0, STRIPE.1);
+        partials.drop_covers_before(STRIPE.0, STRIPE.1);
         assert_eq!(partials.take_closed(8), None);
-        partials.drop_before(STRIPE.0, STRIPE.1 + 1);
+        partials.drop_covers_before(STRIPE.0, STRIPE.1 + 1);
         assert_eq!((partials.take_closed(8), partials.take_closed(8)), (Some((SuperblockId(1), 6)), None));
     }
 
     #[test]
     fn a_cover_that_fails_never_comes() {
         let mut partials = sent();
-        partials.failed(Pu(9));
+        partials.drop_failed(Pu(9));
         assert!(!partials.is_coming(Stream(0)) && !partials.drop_stripe(STRIPE));
         assert_eq!(partials.exposed(Stream(0)), 3);
         partials = sent();
         assert!(partials.drop_stripe(STRIPE));
         partials = sent();
-        partials.forget_coming(8);
+        partials.drop_coming(8);
         assert_eq!((partials.log(), partials.take_closed(8)), (None, Some((SuperblockId(1), 6))));
     }
 }

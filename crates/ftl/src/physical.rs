@@ -1,62 +1,62 @@
-//! The physical blocks that superblocks are made of: their wear, which are bad, and how far each lane is programmed.
+//! Physical blocks of superblocks: wear, bad blocks, and the progress of programming on each lane.
 
 use crate::block_table::BlockTable;
-use crate::layout::Layout;
-use crate::mount::GivenUp;
-use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
+use crate::layout::SlotLayout;
+use crate::mount::RetiredBlock;
+use outlast_media::{BlockAddress, ConfigError, DefectConfig, Geometry, PhysicalBlocks, ProgramOrder};
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Physical {
-    blocks: Blocks,
+pub(crate) struct CoreBlocks {
+    blocks: PhysicalBlocks,
     members: BlockTable,
-    /// How far each lane of each superblock is programmed, in program units.
+    /// Progress of programming on each lane of each superblock, in program units.
     order: ProgramOrder,
     /// P/E cycles after which a block is retired.
     #[persist(skip)]
     endurance: Option<u32>,
 }
 
-/// What erasing a superblock's blocks came to.
-pub(crate) struct Erased {
-    /// P/E cycles of the blocks that it consists of now: the mean.
+/// Result of erasing a superblock's blocks.
+pub(crate) struct ErasedBlocks {
+    /// Mean P/E cycles of the blocks that it consists of now.
     pub(crate) cycles: u32,
     /// Lanes that have lost a block which nothing replaces.
     pub(crate) gone: Vec<LaneIndex>,
-    /// Blocks that are bad since.
-    pub(crate) given_up: Vec<GivenUp>,
+    /// Blocks that were retired.
+    pub(crate) retired: Vec<RetiredBlock>,
 }
 
-impl Physical {
+impl CoreBlocks {
     /// The blocks under `layout`, erased, the factory's bad ones replaced.
     ///
     /// # Errors
     /// More bad blocks than spare ones in a plane.
     pub(crate) fn new(
         geometry: &Geometry,
-        layout: &Layout,
+        layout: &SlotLayout,
         defects: &DefectConfig,
         seed: u64,
     ) -> Result<Self, ConfigError> {
-        let blocks = Blocks::new(geometry, layout.dies(), defects, seed);
+        let blocks = PhysicalBlocks::new(geometry, layout.dies(), defects, seed);
         let members = BlockTable::new(geometry, layout.dies(), layout.superblocks(), &blocks)?;
         let columns = layout.superblocks() as usize * layout.lanes().len();
         let order = ProgramOrder::new(columns, layout.superpages());
         Ok(Self { blocks, members, order, endurance: defects.endurance })
     }
 
-    /// Those of a translation layer that is asked questions and not used.
-    pub(crate) fn none(geometry: &Geometry, layout: &Layout) -> Self {
+    /// No blocks, for a translation layer that is checked and not used.
+    pub(crate) fn none(geometry: &Geometry, layout: &SlotLayout) -> Self {
         let order = ProgramOrder::new(0, layout.superpages());
-        Self { blocks: Blocks::none(geometry), members: BlockTable::none(), order, endurance: None }
+        Self { blocks: PhysicalBlocks::none(geometry), members: BlockTable::none(), order, endurance: None }
     }
 
-    pub(crate) fn blocks(&self) -> &Blocks {
+    pub(crate) fn blocks(&self) -> &PhysicalBlocks {
         &self.blocks
     }
 
-    /// Which blocks superblocks consist of.
+    /// Table of the blocks that superblocks consist of.
     pub(crate) fn members(&self) -> &BlockTable {
         &self.members
     }
@@ -80,7 +80,7 @@ impl Physical {
     /// The blocks of lane `lane` of `superblock`.
     pub(crate) fn blocks_of(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lane: LaneIndex,
     ) -> impl Iterator<Item = BlockAddress> {
@@ -90,12 +90,12 @@ impl Physical {
     }
 
     /// The superblock that a block belongs to; `None` of a spare or bad one.
-    pub(crate) fn superblock_of(&self, layout: &Layout, at: BlockAddress) -> Option<SuperblockId> {
+    pub(crate) fn superblock_of(&self, layout: &SlotLayout, at: BlockAddress) -> Option<SuperblockId> {
         let mut all = (0..layout.superblocks()).map(SuperblockId);
         all.find(|&superblock| self.members.block(superblock, at.die, at.plane).block == at.block)
     }
 
-    /// Gives the blocks the wear that they come with.
+    /// Sets the wear that blocks come with.
     pub(crate) fn set_cycles(&mut self, cycles: &[u32]) {
         self.blocks.set_cycles(cycles);
     }
@@ -103,7 +103,7 @@ impl Physical {
     /// P/E cycles of the blocks of `superblock` on `lanes` that are good: their mean.
     pub(crate) fn mean_cycles(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
     ) -> u32 {
@@ -115,7 +115,7 @@ impl Physical {
     /// The blocks of `superblock` on `lanes` that are good.
     pub(crate) fn good(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
     ) -> impl Iterator<Item = BlockAddress> {
@@ -131,7 +131,7 @@ impl Physical {
     #[inline]
     pub(crate) fn program(
         &mut self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         within: PuWithin,
         count: u32,
@@ -147,6 +147,7 @@ impl Physical {
             self.order.program(first + lane.index(), row);
             return;
         }
+        // Row by row: the lanes of a row are neighbours, and are counted in one call.
         let (mut row, mut lane, mut left) = (row, lane.index(), count as usize);
         while left != 0 {
             let end = lanes.min(lane + left);
@@ -158,19 +159,19 @@ impl Physical {
 
     /// Program units of lane `lane` of `superblock` that have been programmed, or spoilt on the way, since it was erased.
     #[inline]
-    pub(crate) fn programmed(&self, layout: &Layout, superblock: SuperblockId, lane: LaneIndex) -> u32 {
+    pub(crate) fn programmed(&self, layout: &SlotLayout, superblock: SuperblockId, lane: LaneIndex) -> u32 {
         self.order.programmed(superblock.index() * layout.lanes().len() + lane.index())
     }
 
     /// Erases the blocks of `superblock` on `lanes`, retires those that are bad or have worn out and puts spare ones in their place.
     pub(crate) fn erase(
         &mut self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
         is_bad: impl Fn(BlockIndex) -> bool,
-    ) -> Erased {
-        let (mut gone, mut given_up) = (Vec::new(), Vec::new());
+    ) -> ErasedBlocks {
+        let (mut gone, mut retired) = (Vec::new(), Vec::new());
         let (mut wear, mut count) = (0, 0);
         for lane in lanes {
             let place = layout.lanes()[lane];
@@ -183,7 +184,7 @@ impl Physical {
                 {
                     self.blocks.retire(block);
                     let by = self.members.replace(superblock, place.local_die, plane);
-                    given_up.push(GivenUp { superblock, block: self.blocks.index(block), by });
+                    retired.push(RetiredBlock { superblock, block: self.blocks.index(block), by });
                     if by.is_none() {
                         gone.push(lane);
                         continue;
@@ -198,7 +199,7 @@ impl Physical {
             gone.is_empty() || self.endurance.is_some() || self.blocks.bad_blocks() != 0,
             "no block is bad"
         );
-        Erased { cycles: mean(wear, count), gone, given_up }
+        ErasedBlocks { cycles: mean(wear, count), gone, retired }
     }
 
     /// Resident bytes.
@@ -208,8 +209,8 @@ impl Physical {
             + self.order.bytes()
     }
 
-    /// What [`Physical::bytes`] will be when built.
-    pub(crate) fn bytes_when_built(geometry: &Geometry, layout: &Layout) -> u64 {
+    /// Value of [`CoreBlocks::bytes`] when built.
+    pub(crate) fn bytes_when_built(geometry: &Geometry, layout: &SlotLayout) -> u64 {
         let (superblocks, entry) = (u64::from(layout.superblocks()), size_of::<u32>() as u64);
         let planes = u64::from(layout.dies()) * u64::from(layout.planes_per_die());
         planes * u64::from(geometry.blocks_per_plane) * (entry + 1)
@@ -222,12 +223,12 @@ impl Physical {
     /// The first one that is bad.
     pub(crate) fn check(
         &self,
-        layout: &Layout,
+        layout: &SlotLayout,
         superblock: SuperblockId,
         lanes: impl Iterator<Item = LaneIndex>,
     ) -> Result<(), String> {
-        let mut own = lanes.flat_map(|lane| self.blocks_of(layout, superblock, lane));
-        match own.find(|&block| self.blocks.is_bad(block)) {
+        let mut blocks = lanes.flat_map(|lane| self.blocks_of(layout, superblock, lane));
+        match blocks.find(|&block| self.blocks.is_bad(block)) {
             None => Ok(()),
             Some(block) => Err(format!("superblock {superblock} uses {block:?}, which is bad")),
         }
@@ -248,7 +249,7 @@ mod tests {
     const ONE: SuperblockId = SuperblockId(1);
     const LANES: [LaneIndex; 2] = [LaneIndex(0), LaneIndex(1)];
 
-    fn physical(spare_blocks: u32, endurance: Option<u32>) -> (Layout, Physical) {
+    fn physical(spare_blocks: u32, endurance: Option<u32>) -> (SlotLayout, CoreBlocks) {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: 2,
@@ -260,10 +261,10 @@ mod tests {
             spare_per_page: Bytes(0),
         };
         let config = FtlConfig { spare_blocks, ..FtlConfig::default() };
-        let layout = Layout::new(&geometry, &config, &[DieId(0), DieId(1)], 1).unwrap();
+        let layout = SlotLayout::new(&geometry, &config, &[DieId(0), DieId(1)], 1).unwrap();
         let defects = DefectConfig { factory_bad: 0.0, endurance };
-        let physical = Physical::new(&geometry, &layout, &defects, 1).unwrap();
-        assert_eq!(physical.bytes() as u64, Physical::bytes_when_built(&geometry, &layout));
+        let physical = CoreBlocks::new(&geometry, &layout, &defects, 1).unwrap();
+        assert_eq!(physical.bytes() as u64, CoreBlocks::bytes_when_built(&geometry, &layout));
         (layout, physical)
     }
 

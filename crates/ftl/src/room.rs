@@ -1,9 +1,9 @@
-//! What a flash core has to hold, what it holds back for relocation, and whether that is still possible.
+//! Room of a flash core: units to be held, superblocks held back for relocation, and the marks of collection.
 
-/// How much a core has to hold, what it holds back for relocation, and whether that is still possible.
+/// Room of a flash core: units to be held, superblocks held back for relocation, and if both still suffice.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "independent states, each set where it comes about")]
-pub(crate) struct Room {
+pub(crate) struct CoreRoom {
     /// Units that there must be room for.
     logical_units: u64,
     /// Free superblocks held back for each relocating stream: one, and one more where the next victim may begin before the last is erased.
@@ -11,22 +11,22 @@ pub(crate) struct Room {
     held_back: u32,
     #[persist(fixed)]
     erases_late: bool,
-    /// Collection begins when so many superblocks are free, or fewer, and goes on until so many are.
+    /// Low and high mark: collection begins when `start_free` superblocks are free, or fewer, and continues until `stop_free` are.
     start_free: u32,
     stop_free: u32,
-    /// Whether collection has begun and is to go on.
+    /// True if collection has begun and is to go on.
     collects: bool,
-    /// Whether power has failed since the space held back for relocation was last whole.
+    /// True if power has failed since the space held back for relocation was last whole.
     may_lack_reserve: bool,
-    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
+    /// True if a victim's data had no place to go: superblocks held back for relocation have worn out.
     stuck: bool,
-    /// Too few superblocks are left to take writes for ever; whoever changes that tells.
+    /// True if too few superblocks are left to take writes for ever ([`Ftl::review_room`](crate::Ftl) sets it).
     worn_out: bool,
-    /// Whether the streams that scrubbing has only once a die has failed are in use.
+    /// True if the streams that scrubbing has only once a die has failed are in use.
     rebuilds: bool,
 }
 
-impl Room {
+impl CoreRoom {
     pub(crate) fn new(logical_units: u64, tasks: u32, erases_late: bool, overlaps: bool) -> Self {
         let held_back = u32::from(erases_late || overlaps) + 1;
         let start_free = tasks * held_back;
@@ -58,7 +58,7 @@ impl Room {
         self.held_back
     }
 
-    /// Whether a victim is erased only when its data is on flash.
+    /// True if a victim is erased only when its data is on flash.
     pub(crate) fn erases_late(&self) -> bool {
         self.erases_late
     }
@@ -69,24 +69,24 @@ impl Room {
         self.start_free
     }
 
-    /// At how many free superblocks collection begins, and up to how many it goes on.
+    /// Low and high mark, in free superblocks.
     pub(crate) fn marks(&self) -> (u32, u32) {
         (self.start_free, self.stop_free)
     }
 
-    /// Collection begins when `start` superblocks are free, or fewer, and goes on until `stop` are.
+    /// Sets the low and the high mark: collection begins when `start` superblocks are free, or fewer, and continues until `stop` are.
     pub(crate) fn set_marks(&mut self, start: u32, stop: u32) {
         debug_assert!(start != 0, "collection begins when no superblock is free, and cannot go on");
         debug_assert!(start < stop, "collection stops with {stop} free superblocks and begins with {start}");
         (self.start_free, self.stop_free) = (start, stop);
     }
 
-    /// Whether the streams that scrubbing has only once a die has failed are in use.
+    /// True if the streams that scrubbing has only once a die has failed are in use.
     pub(crate) fn rebuilds(&self) -> bool {
         self.rebuilds
     }
 
-    /// Says so. What is held back for them is collected before, and no longer after.
+    /// Sets if they are in use, and moves the marks by the superblocks that are held back for them.
     pub(crate) fn set_rebuilds(&mut self, rebuilds: bool) {
         let (from, to) = (u32::from(self.rebuilds), u32::from(rebuilds));
         let moved = |mark: u32| mark + to * self.held_back - from * self.held_back;
@@ -94,34 +94,34 @@ impl Room {
         self.rebuilds = rebuilds;
     }
 
-    /// Whether space must be collected where `free` superblocks are free.
+    /// True if space must be collected where `free` superblocks are free.
     #[inline]
     pub(crate) fn needs_gc(&self, free: u32) -> bool {
         free <= self.start_free || (self.collects && free < self.stop_free)
     }
 
-    /// A victim of collection is taken. Returns whether it is the first since the high mark was reached.
-    pub(crate) fn collection_begins(&mut self) -> bool {
+    /// Records that collection takes a victim; true if it is the first since the high mark was reached.
+    pub(crate) fn begin_collection(&mut self) -> bool {
         !std::mem::replace(&mut self.collects, true)
     }
 
-    /// As many as `free` superblocks are free.
-    pub(crate) fn freed(&mut self, free: u32) {
+    /// Ends the collection if `free` superblocks reach the high mark.
+    pub(crate) fn end_collection_at(&mut self, free: u32) {
         self.collects &= free < self.stop_free;
     }
 
-    /// Whether the high mark is above the least that ends a collection.
+    /// True if the high mark is above the least that ends a collection.
     #[inline]
     pub(crate) fn has_marks(&self) -> bool {
         self.stop_free > self.start_free + 1
     }
 
-    pub(crate) fn power_failed(&mut self) {
+    pub(crate) fn set_power_failed(&mut self) {
         self.may_lack_reserve = true;
         self.stuck = false;
     }
 
-    pub(crate) fn reserve_is_whole(&mut self) {
+    pub(crate) fn set_reserve_whole(&mut self) {
         self.may_lack_reserve = false;
     }
 
@@ -149,41 +149,41 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
-    use super::Room;
+    use super::CoreRoom;
 
     #[test]
     fn victims_that_are_erased_late_take_a_superblock_more_of_each_task() {
-        let (early, late) = (Room::new(8, 3, false, false), Room::new(8, 3, true, false));
+        let (early, late) = (CoreRoom::new(8, 3, false, false), CoreRoom::new(8, 3, true, false));
         assert_eq!([early.held_back(), early.start_free], [1, 3]);
         assert_eq!([late.held_back(), late.start_free], [2, 6]);
         assert!(late.erases_late() && !early.erases_late());
-        let overlapping = Room::new(8, 3, false, true);
+        let overlapping = CoreRoom::new(8, 3, false, true);
         assert_eq!([overlapping.held_back(), overlapping.start_free], [2, 6]);
         assert!(!overlapping.erases_late(), "its victims are erased early, and beside the next");
     }
 
     #[test]
     fn collection_goes_on_from_the_low_mark_to_the_high_one_and_rests_from_there() {
-        let mut room = Room::new(8, 1, false, false);
+        let mut room = CoreRoom::new(8, 1, false, false);
         room.set_marks(2, 5);
-        assert!(!room.needs_gc(3) && room.needs_gc(2) && room.collection_begins());
+        assert!(!room.needs_gc(3) && room.needs_gc(2) && room.begin_collection());
         for free in 0..5 {
-            room.freed(free);
-            assert!(room.needs_gc(free) && !room.collection_begins(), "{free} are free");
+            room.end_collection_at(free);
+            assert!(room.needs_gc(free) && !room.begin_collection(), "{free} are free");
         }
-        room.freed(5);
+        room.end_collection_at(5);
         assert_eq!([5, 4, 3, 2].map(|free| room.needs_gc(free)), [false, false, false, true]);
     }
 
     #[test]
     fn a_core_is_read_only_for_either_reason() {
-        let mut room = Room::new(8, 1, true, false);
+        let mut room = CoreRoom::new(8, 1, true, false);
         room.set_stuck(true);
         assert!(room.is_read_only() && !room.is_worn_out());
-        room.power_failed();
+        room.set_power_failed();
         assert!(!room.is_read_only() && room.may_lack_reserve());
         room.set_worn_out(true);
-        room.reserve_is_whole();
+        room.set_reserve_whole();
         assert!(room.is_read_only() && !room.may_lack_reserve());
     }
 }

@@ -1,13 +1,13 @@
-//! Write streams: how they are numbered, what each is for, and under which cause its units count.
+//! Write streams: their numbers, their causes, and the causes under which their units count.
 
 use crate::causes::{ProgramCause, ReadCause};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{FtlConfig, GcRelocation};
 use outlast_units::Stream;
 
-/// What a stream or a relocation is for.
+/// Cause of a stream or a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Cause {
+pub enum StreamCause {
     /// The host writes.
     Host,
     /// Garbage collection moves data.
@@ -24,8 +24,8 @@ pub enum Cause {
     Map,
 }
 
-impl Cause {
-    /// What policies of the user's know it by.
+impl StreamCause {
+    /// Name that policies of the user's get.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -38,7 +38,7 @@ impl Cause {
         }
     }
 
-    /// As what units count that are moved for it.
+    /// Cause under which units count that are moved for it.
     #[inline]
     pub(crate) const fn moved(self) -> ProgramCause {
         match self {
@@ -49,7 +49,7 @@ impl Cause {
         }
     }
 
-    /// As what the parity of its stripes counts.
+    /// Cause under which the parity of its stripes counts.
     #[inline]
     pub(crate) const fn parity(self) -> ProgramCause {
         match self {
@@ -61,7 +61,7 @@ impl Cause {
         }
     }
 
-    /// As what pages count that are read to move data for it.
+    /// Cause under which pages count that are read to move data for it.
     #[inline]
     pub(crate) const fn read(self) -> ReadCause {
         match self {
@@ -72,29 +72,29 @@ impl Cause {
     }
 }
 
-/// Host streams at most.
+/// Most host streams.
 const MOST_HOST_STREAMS: u32 = 16;
 
 /// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
 /// task and class; one of the mapping table, if that is flushed; one of partial parity, if that has superblocks of its own; and, of a drive that scrubs
 /// only to rebuild what a failed die held, those of that, one for each class.
 #[derive(Clone, Debug)]
-pub struct Streams {
+pub struct StreamTable {
     hints: u8,
     classes: u8,
     /// Cause and class of each stream.
-    of: Vec<(Cause, u8)>,
-    tasks: Vec<Cause>,
-    /// Tasks that have streams of their own.
-    apart: Vec<Cause>,
-    /// That of the mapping table.
+    of: Vec<(StreamCause, u8)>,
+    tasks: Vec<StreamCause>,
+    /// Tasks that have their own streams.
+    apart: Vec<StreamCause>,
+    /// Stream of the mapping table.
     map: Option<Stream>,
     partial: Option<Stream>,
-    /// The first of those that scrubbing has only once a die has failed.
+    /// First of the streams that scrubbing has only once a die has failed.
     rebuild: Option<Stream>,
 }
 
-impl Streams {
+impl StreamTable {
     pub(crate) fn new(
         config: &FtlConfig,
         classes: u8,
@@ -110,25 +110,27 @@ impl Streams {
             );
             return Err(ConfigError::new("device.ftl.streams", config.streams, limit));
         }
-        let mut tasks = vec![Cause::Gc];
-        tasks.extend(config.levels_wear().then_some(Cause::WearLeveling));
-        tasks.extend(scrub.then_some(Cause::Scrub));
-        let hosts = (0..classes).flat_map(|class| (0..config.streams).map(move |_| (Cause::Host, class)));
+        let mut tasks = vec![StreamCause::Gc];
+        tasks.extend(config.levels_wear().then_some(StreamCause::WearLeveling));
+        tasks.extend(scrub.then_some(StreamCause::Scrub));
+        let hosts =
+            (0..classes).flat_map(|class| (0..config.streams).map(move |_| (StreamCause::Host, class)));
         let mixes = config.gc.relocation == GcRelocation::Host;
-        let apart: Vec<Cause> = tasks.iter().copied().filter(|&task| task != Cause::Gc || !mixes).collect();
+        let apart: Vec<StreamCause> =
+            tasks.iter().copied().filter(|&task| task != StreamCause::Gc || !mixes).collect();
         let moved = apart.iter().flat_map(|&task| (0..classes).map(move |class| (task, class)));
-        let mut of: Vec<(Cause, u8)> = hosts.chain(moved).collect();
+        let mut of: Vec<(StreamCause, u8)> = hosts.chain(moved).collect();
         let map = map.map(|class| {
-            of.push((Cause::Map, class));
+            of.push((StreamCause::Map, class));
             Stream(of.len() as u8 - 1)
         });
         let partial = partial.then(|| {
-            of.push((Cause::Partial, 0));
+            of.push((StreamCause::Partial, 0));
             Stream(of.len() as u8 - 1)
         });
-        // The last ones, so that the others have the numbers that they have without.
+        // Last, so that the numbers of the others do not depend on them.
         let rebuild = (rebuild && !scrub).then_some(Stream(of.len() as u8));
-        of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (Cause::Scrub, class)));
+        of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (StreamCause::Scrub, class)));
         Ok(Self { hints: config.streams, classes, of, tasks, apart, map, partial, rebuild })
     }
 
@@ -156,7 +158,7 @@ impl Streams {
         self.classes
     }
 
-    /// Tasks that relocate.
+    /// Number of tasks that relocate.
     pub(crate) fn tasks(&self) -> u32 {
         self.tasks.len() as u32
     }
@@ -168,13 +170,13 @@ impl Streams {
         Stream(class * self.hints + hint)
     }
 
-    /// The stream of data of class `class` moved by garbage collection: its own, or the host's.
+    /// The stream of data of class `class` moved by garbage collection: collection's, or the host's.
     #[inline]
     pub fn gc(&self, class: u8) -> Stream {
-        self.relocated(Cause::Gc, class).unwrap_or_else(|| self.host(0, class))
+        self.relocated(StreamCause::Gc, class).unwrap_or_else(|| self.host(0, class))
     }
 
-    /// Whether what garbage collection moves goes among the host's data.
+    /// True if garbage collection moves data to the host's streams.
     #[inline]
     pub fn are_mixed(&self) -> bool {
         self.apart.len() != self.tasks.len()
@@ -185,7 +187,7 @@ impl Streams {
     /// # Panics
     /// If static wear levelling is off.
     pub fn wear_leveling(&self, class: u8) -> Stream {
-        self.relocated(Cause::WearLeveling, class).expect("static wear levelling is on")
+        self.relocated(StreamCause::WearLeveling, class).expect("static wear levelling is on")
     }
 
     /// The stream of data of class `class` moved by scrubbing.
@@ -193,24 +195,24 @@ impl Streams {
     /// # Panics
     /// If there is no scrubbing.
     pub fn scrub(&self, class: u8) -> Stream {
-        let kept = self.relocated(Cause::Scrub, class);
+        let kept = self.relocated(StreamCause::Scrub, class);
         let rebuild = || self.rebuild.map(|first| Stream(first.0 + class));
         kept.or_else(rebuild).expect("scrubbing is on")
     }
 
-    /// Whether scrubbing has streams only once a die has failed ([`Ftl::begin_rebuild`](crate::Ftl::begin_rebuild)).
+    /// True if scrubbing has streams only once a die has failed ([`Ftl::begin_rebuild`](crate::Ftl::begin_rebuild)).
     pub(crate) fn scrub_on_failure(&self) -> bool {
         self.rebuild.is_some()
     }
 
-    /// Whether `stream` is one of those.
+    /// True if `stream` is one that scrubbing has only once a die has failed.
     pub(crate) fn is_for_rebuild(&self, stream: Stream) -> bool {
         self.rebuild.is_some_and(|first| stream >= first)
     }
 
-    fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
+    fn relocated(&self, task: StreamCause, class: u8) -> Option<Stream> {
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
-        let task = self.apart.iter().position(|&own| own == task)?;
+        let task = self.apart.iter().position(|&other| other == task)?;
         Some(Stream(self.hints * self.classes + task as u8 * self.classes + class))
     }
 
@@ -223,13 +225,13 @@ impl Streams {
         self.partial
     }
 
-    /// Why units of `stream` are written.
+    /// Cause of `stream`.
     #[inline]
-    pub fn cause(&self, stream: Stream) -> Cause {
+    pub fn cause(&self, stream: Stream) -> StreamCause {
         self.of[usize::from(stream.0)].0
     }
 
-    /// The class of what `stream` writes.
+    /// Class of data in `stream`.
     #[inline]
     pub fn class(&self, stream: Stream) -> u8 {
         self.of[usize::from(stream.0)].1

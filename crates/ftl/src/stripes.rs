@@ -1,9 +1,9 @@
-//! Stripes in write order: which program units of a superblock protect which.
+//! Stripes in write order: the groups of program units of a superblock that protect each other.
 //!
 //! A code instance divides a superblock into runs of neighbours in write order. The frontier skips the slots of parity and of missing lanes (decision 0011).
 
-use crate::layout::Layout;
-use outlast_codes::Code;
+use crate::layout::SlotLayout;
+use outlast_codes::ErasureCode;
 use outlast_media::ConfigError;
 use outlast_settings::ftl::CodeConfig;
 use outlast_units::{IndexVec, LaneIndex, LocalDie, PuWithin};
@@ -26,7 +26,7 @@ impl LaneSet {
     }
     pub(crate) fn remove_all(&mut self, lanes: &Self) {
         assert!(self.0.len() == lanes.0.len(), "sets of lanes of different cores");
-        self.0.iter_mut().zip(&lanes.0).for_each(|(own, gone)| *own &= !gone);
+        self.0.iter_mut().zip(&lanes.0).for_each(|(word, gone)| *word &= !gone);
     }
     #[inline]
     pub(crate) fn contains(&self, lane: LaneIndex) -> bool {
@@ -40,24 +40,24 @@ impl LaneSet {
     }
 }
 
-/// What a program unit of a superblock is for.
+/// Role of a program unit of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum Role {
-    /// It holds units of data.
+pub(crate) enum PuRole {
+    /// Holds units of data.
     Data,
-    /// It holds the parity of its stripe.
+    /// Holds the parity of its stripe.
     Parity,
-    /// It holds the parity of the program units before it in its own block(s).
+    /// Holds the parity of the program units before it in its own block(s).
     BlockParity,
-    /// It holds the parity of a stripe as far as it had been filled, or it was left out so that the stripe could end there.
+    /// Holds the parity of a stripe as far as it had been filled, or was left out so that the stripe could end there.
     Partial,
-    /// It is kept for the list of another block's owners.
+    /// Kept for the list of another block's owners.
     List,
-    /// Nothing is ever programmed there: its lane was gone when the superblock was opened, or it is left over by stripes.
+    /// Never programmed: its lane was gone when the superblock was opened, or stripes left it over.
     Gap,
 }
 
-/// How one code instance divides a superblock.
+/// Division of a superblock into the stripes of one code.
 ///
 /// The superblock's program units, in write order, fall into stripes of at most `data + parity` neighbours, of sizes that differ by
 /// one at most, so that any width will do. A stripe is never wider than a superpage, hence its members lie on different lanes.
@@ -68,11 +68,11 @@ pub(crate) enum Role {
 /// With a code within blocks, too, superpages go in groups, the last superpage of which holds, on every lane, the parity of what
 /// the group has on that lane. Stripes do not cross from one group into the next, and the last superpage belongs to none.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct Stripes {
-    /// Of the dies; absent where there is only one within blocks.
-    code: Option<Code>,
-    /// Within blocks.
-    block_code: Option<Code>,
+pub(crate) struct StripeLayout {
+    /// Code over dies; absent if there is only one within blocks.
+    code: Option<ErasureCode>,
+    /// Code within blocks.
+    block_code: Option<ErasureCode>,
     /// Superpages of a group: one without a code within blocks.
     group_rows: u32,
     parity: u32,
@@ -83,15 +83,15 @@ pub(crate) struct Stripes {
     ranges: Vec<Range<PuWithin>>,
     /// The stripe after the last one of each group.
     group_ends: Vec<u32>,
-    /// Where the parity of each stripe begins, counted from its first program unit.
+    /// First parity of each stripe, counted from its first program unit.
     first_parity: Vec<u16>,
     /// Stripe of each program unit of a superblock.
     stripe_of: IndexVec<PuWithin, u32>,
-    /// What each program unit is for, where no lane is gone.
-    roles: IndexVec<PuWithin, Role>,
+    /// Role of each program unit while no lane is gone.
+    roles: IndexVec<PuWithin, PuRole>,
 }
 
-impl Stripes {
+impl StripeLayout {
     /// The stripes of `code` over superblocks of `layout`; `None` where the code is none.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Stripes {
     ///
     /// # Panics
     /// If stripes overlap: a bug.
-    pub(crate) fn new(code: CodeConfig, layout: &Layout) -> Result<Option<Self>, ConfigError> {
+    pub(crate) fn new(code: CodeConfig, layout: &SlotLayout) -> Result<Option<Self>, ConfigError> {
         let CodeConfig { data, parity, block } = code;
         if parity == 0 && block.is_none() {
             return Ok(None);
@@ -119,7 +119,7 @@ impl Stripes {
             }
         };
         let made = |data: u16, parity: u8, field: &str| {
-            Code::new(usize::from(data), usize::from(parity))
+            ErasureCode::new(usize::from(data), usize::from(parity))
                 .map_err(|error| ConfigError::new(field, data, error.to_string()))
         };
         let block_code = block.map(|block| made(block, 1, "device.protection.block")).transpose()?;
@@ -136,14 +136,14 @@ impl Stripes {
             group_ends: Vec::new(),
             first_parity: Vec::new(),
             stripe_of: IndexVec::filled(0, pus as usize),
-            roles: IndexVec::filled(Role::Gap, pus as usize),
+            roles: IndexVec::filled(PuRole::Gap, pus as usize),
         };
         for first in (0..rows).step_by(group_rows as usize) {
             let end = rows.min(first + group_rows);
             let last = if block.is_some() { end - 1 } else { end };
             let left = stripes.divide(first * lanes..last * lanes, u32::from(data) + u32::from(parity));
             if left != 0 && block.is_some() {
-                // Pages of a block are programmed in order: none may be left out before the parity of the others.
+                // Pages of a block are programmed in order, so that none may be left out before the parity of the others.
                 let limit = format!(
                     "leaves {left} program units over in the {} before the parity of their blocks: change one of the codes",
                     (last - first) * lanes
@@ -158,7 +158,7 @@ impl Stripes {
             stripes.group_ends.push(group);
             if block.is_some() {
                 let row = (last * lanes) as usize..(end * lanes) as usize;
-                stripes.roles.as_mut_slice()[row.clone()].fill(Role::BlockParity);
+                stripes.roles.as_mut_slice()[row.clone()].fill(PuRole::BlockParity);
                 stripes.stripe_of.as_mut_slice()[row].fill(group - 1);
             }
         }
@@ -169,9 +169,9 @@ impl Stripes {
             return Err(ConfigError::new("device.protection.data", data, limit));
         }
         let data_pus = layout.data_pus() as usize;
-        let over = stripes.roles.as_slice()[..data_pus].iter().filter(|&&role| role == Role::Gap).count();
+        let over = stripes.roles.as_slice()[..data_pus].iter().filter(|&&role| role == PuRole::Gap).count();
         if over != 0 && layout.list_rows() != 0 {
-            // Nor may any be left out before the lists.
+            // Pages of a block are programmed in order, so that none may be left out before the lists.
             let limit = format!(
                 "leaves {over} of {data_pus} program units over before the lists of owners in the last page of a block: \
                  change the code, or device.repair.identifier"
@@ -181,7 +181,7 @@ impl Stripes {
                 None => ConfigError::new("device.protection.data", data, limit),
             });
         }
-        stripes.roles.as_mut_slice()[data_pus..].fill(Role::List);
+        stripes.roles.as_mut_slice()[data_pus..].fill(PuRole::List);
         stripes.place_parity();
         assert!(
             stripes.code.is_none() || stripes.ranges.iter().all(|range| range.end - range.start <= lanes),
@@ -201,16 +201,17 @@ impl Stripes {
             _ if self.code.is_none() => (u32::from(length != 0), length),
             0 => (0, 0),
             count if length / count > self.parity => (count, length),
-            // The stripes would be too short to hold data beside their parity: what is over is left out.
+            // Stripes of this size would have no room for data beside their parity: the program units that are over are left out.
             _ => (length / width, length / width * width),
         };
         assert!(used <= length && (count == 0) == (used == 0), "{count} stripes over {used} of {length}");
         for stripe in 0..count {
+            // Bounds are rounded down, so that sizes differ by one at most.
             let bound = |i: u32| pus.start + (u64::from(i) * u64::from(used) / u64::from(count)) as u32;
             let (from, to) = (bound(stripe), bound(stripe + 1));
             let number = self.ranges.len() as u32;
             self.stripe_of.as_mut_slice()[from as usize..to as usize].fill(number);
-            self.roles.as_mut_slice()[from as usize..to as usize].fill(Role::Data);
+            self.roles.as_mut_slice()[from as usize..to as usize].fill(PuRole::Data);
             self.ranges.push(PuWithin(from)..PuWithin(to));
         }
         let last = (self.ranges.len() as u32).saturating_sub(1);
@@ -230,24 +231,24 @@ impl Stripes {
             let places: Vec<PuWithin> = self.parity_of(stripe, None).collect();
             for parity in places {
                 load[self.lane_of(parity)] += 1;
-                self.roles[parity] = Role::Parity;
+                self.roles[parity] = PuRole::Parity;
             }
         }
     }
 
-    /// The code over dies that makes parity; none where there is only one within blocks.
-    pub(crate) fn code(&self) -> Option<&Code> {
+    /// The code over dies; `None` if there is only one within blocks.
+    pub(crate) fn code(&self) -> Option<&ErasureCode> {
         self.code.as_ref()
     }
 
     /// The code within blocks.
-    pub(crate) fn block_code(&self) -> Option<&Code> {
+    pub(crate) fn block_code(&self) -> Option<&ErasureCode> {
         self.block_code.as_ref()
     }
 
     /// Most data program units of a stripe; zero without a code over dies.
     pub(crate) fn data(&self) -> usize {
-        self.code.as_ref().map_or(0, Code::data_shards)
+        self.code.as_ref().map_or(0, ErasureCode::data_shards)
     }
 
     /// Parity program units of a stripe.
@@ -315,24 +316,24 @@ impl Stripes {
             .take(self.parity.min(most) as usize)
     }
 
-    /// What program unit `pu` is for, given the lanes that were gone when its superblock was opened.
+    /// Role of program unit `pu`, given the lanes that were gone when its superblock was opened.
     #[inline]
-    pub(crate) fn role(&self, pu: PuWithin, gaps: Option<&LaneSet>) -> Role {
+    pub(crate) fn role(&self, pu: PuWithin, gaps: Option<&LaneSet>) -> PuRole {
         let role = self.roles[pu];
         match gaps {
             None => role,
-            Some(gaps) if gaps.contains(self.lane_of(pu)) => Role::Gap,
-            Some(_) if matches!(role, Role::BlockParity | Role::Gap | Role::List) => role,
+            Some(gaps) if gaps.contains(self.lane_of(pu)) => PuRole::Gap,
+            Some(_) if matches!(role, PuRole::BlockParity | PuRole::Gap | PuRole::List) => role,
             Some(gaps) if self.parity_of(self.stripe_of(pu), Some(gaps)).any(|parity| parity == pu) => {
-                Role::Parity
+                PuRole::Parity
             }
-            Some(_) => Role::Data,
+            Some(_) => PuRole::Data,
         }
     }
 }
 
 /// Refuses stripes that are wider than the dies, or whose members share a die.
-fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> Result<(), ConfigError> {
+fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &SlotLayout) -> Result<(), ConfigError> {
     let lanes = layout.lanes().as_slice();
     let width = u32::from(data) + u32::from(parity);
     if width > u32::from(layout.dies()) {
@@ -340,7 +341,7 @@ fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> 
             format!("with {parity} parity a stripe is {width} dies wide; a flash core has {}", layout.dies());
         return Err(ConfigError::new("device.protection.data", data, limit));
     }
-    // Every stretch of so many neighbours, round the end.
+    // Every run of `width` neighbours, also over the end of a superpage.
     let shared = (0..lanes.len()).find(|&first| {
         let stretch = (0..width as usize).map(|i| lanes[(first + i) % lanes.len()].local_die);
         let mut dies: Vec<LocalDie> = stretch.collect();
@@ -365,7 +366,7 @@ mod tests {
     use outlast_units::{Bytes, DieId};
     use std::collections::BTreeSet;
 
-    fn layout(dies: u16, pages: u32) -> Layout {
+    fn layout(dies: u16, pages: u32) -> SlotLayout {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: dies,
@@ -377,7 +378,7 @@ mod tests {
             spare_per_page: Bytes(0),
         };
         let dies: Vec<DieId> = (0..dies).map(DieId).collect();
-        Layout::new(&geometry, &FtlConfig::default(), &dies, 10).unwrap()
+        SlotLayout::new(&geometry, &FtlConfig::default(), &dies, 10).unwrap()
     }
 
     proptest::proptest! {
@@ -387,7 +388,7 @@ mod tests {
         ) {
             let layout = layout(dies, pages);
             let config = CodeConfig { data, parity, block };
-            let stripes = match Stripes::new(config, &layout) {
+            let stripes = match StripeLayout::new(config, &layout) {
                 Ok(Some(stripes)) => stripes,
                 Ok(None) => {
                     proptest::prop_assert!(parity == 0 && block.is_none());
@@ -420,26 +421,26 @@ mod tests {
                         proptest::prop_assert!(!std::mem::replace(&mut covered[pu.index()], true));
                         proptest::prop_assert_eq!(stripes.stripe_of(pu), stripe);
                     }
-                    let roles: Vec<Role> = PuWithin::each(members.clone()).map(|pu| stripes.role(pu, gaps)).collect();
+                    let roles: Vec<PuRole> = PuWithin::each(members.clone()).map(|pu| stripes.role(pu, gaps)).collect();
                     let count = |role| roles.iter().filter(|&&r| r == role).count() as u32;
                     if parity != 0 {
                         proptest::prop_assert!(width <= u32::from(data) + u32::from(parity));
                         let on: BTreeSet<u32> = PuWithin::each(members.clone()).map(|pu| pu.0 % lanes).collect();
                         proptest::prop_assert_eq!(on.len() as u32, width);
                     }
-                    let live = width - count(Role::Gap);
+                    let live = width - count(PuRole::Gap);
                     let expected = u32::from(parity).min(live.saturating_sub(1));
-                    proptest::prop_assert_eq!(count(Role::Parity), expected);
+                    proptest::prop_assert_eq!(count(PuRole::Parity), expected);
                     for pu in PuWithin::each(stripes.block_parity_after(stripe)) {
                         // It comes after all that it protects.
                         proptest::prop_assert!(pu >= members.end && stripes.stripe_of(pu) == stripe);
                         let role = stripes.role(pu, gaps);
-                        proptest::prop_assert!(role == Role::BlockParity || role == Role::Gap);
+                        proptest::prop_assert!(role == PuRole::BlockParity || role == PuRole::Gap);
                         covered[pu.index()] = true;
                     }
                 }
                 let left: Vec<PuWithin> = layout.pus_within().filter(|pu| !covered[pu.index()]).collect();
-                proptest::prop_assert!(left.iter().all(|&pu| stripes.role(pu, gaps) == Role::Gap));
+                proptest::prop_assert!(left.iter().all(|&pu| stripes.role(pu, gaps) == PuRole::Gap));
                 let groups = block.map_or(1, |block| pages.div_ceil(u32::from(block) + 1));
                 // A last superpage by itself protects nothing and is not used.
                 let alone = if block.is_some_and(|block| pages % (u32::from(block) + 1) == 1) { lanes } else { 0 };
@@ -453,10 +454,10 @@ mod tests {
         let layout = layout(8, 64);
         for data in [3, 4, 7] {
             let config = CodeConfig { data, parity: 1, block: None };
-            let stripes = Stripes::new(config, &layout).unwrap().unwrap();
+            let stripes = StripeLayout::new(config, &layout).unwrap().unwrap();
             let mut by_lane = [0u32; 8];
             for pu in layout.pus_within() {
-                by_lane[(pu.0 % 8) as usize] += u32::from(stripes.role(pu, None) == Role::Parity);
+                by_lane[(pu.0 % 8) as usize] += u32::from(stripes.role(pu, None) == PuRole::Parity);
             }
             let (least, most) = (by_lane.iter().min().unwrap(), by_lane.iter().max().unwrap());
             assert!(most - least <= 2, "{by_lane:?}");

@@ -1,16 +1,16 @@
 //! The life of superblocks: free, open, sealed, being relocated, free again or given up.
 
-use crate::bits::Bits;
-use crate::streams::Cause;
+use crate::bits::BitSet;
+use crate::streams::StreamCause;
 use outlast_decisions::{NO_CANDIDATE, SuperblockColumns, SuperblockState};
 use outlast_units::{IndexVec, Pu, Stream, SuperblockId};
 
-/// What is known of each superblock of a flash core, and the list of free ones.
+/// Table of the superblocks of a flash core, and the list of free ones.
 ///
-/// [`take_free`](Self::take_free) and [`open`](Self::open), then [`programmed`](Self::programmed) or [`settle`](Self::settle) for every
-/// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`erased`](Self::erased).
+/// [`take_free`](Self::take_free) and [`open`](Self::open), then [`mark_programmed`](Self::mark_programmed) or [`settle`](Self::settle) for every
+/// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`free_erased`](Self::free_erased).
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub(crate) struct Superblocks {
+pub(crate) struct SuperblockTable {
     /// Program units of a superblock.
     #[persist(skip)]
     pus: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Superblocks {
     /// Valid units, with [`NO_CANDIDATE`] unless it is sealed.
     #[persist(each)]
     valid: IndexVec<SuperblockId, u32>,
-    /// Host units that had been written when it was sealed, and how many others had been sealed before.
+    /// Host units that had been written when it was sealed, and the number of seals before.
     #[persist(each)]
     sealed_at: IndexVec<SuperblockId, u64>,
     #[persist(each)]
@@ -31,14 +31,14 @@ pub(crate) struct Superblocks {
     #[persist(each)]
     to_come: IndexVec<SuperblockId, u32>,
     /// One bit for each program unit; meaningful where some are still to come, or where not all of the superblock was programmed.
-    programmed: Bits,
+    programmed: BitSet,
     /// The stream that opened it last.
     #[persist(each)]
     opened_by: IndexVec<SuperblockId, Stream>,
-    /// Why its units move, while it is being relocated.
+    /// Cause of moving its units, while it is being relocated.
     #[persist(each)]
-    moved_for: IndexVec<SuperblockId, Cause>,
-    /// How many collection empties or erases.
+    moved_for: IndexVec<SuperblockId, StreamCause>,
+    /// Superblocks that collection empties or erases.
     coming: u32,
     /// Free ones, the one freed longest ago first.
     free: Vec<SuperblockId>,
@@ -48,8 +48,8 @@ pub(crate) struct Superblocks {
     victim_units: u64,
 }
 
-impl Superblocks {
-    /// `count` superblocks of `pus` program units, erased; `tracked`: each program unit is told apart.
+impl SuperblockTable {
+    /// `count` superblocks of `pus` program units, erased; `tracked`: with a bit for each program unit.
     pub(crate) fn new(count: usize, pus: u32, tracked: bool) -> Self {
         Self {
             pus,
@@ -59,9 +59,9 @@ impl Superblocks {
             sealed_order: IndexVec::filled(0, count),
             cycles: IndexVec::filled(0, count),
             to_come: IndexVec::filled(0, count),
-            programmed: Bits::new(if tracked { count * pus as usize } else { 0 }),
+            programmed: BitSet::new(if tracked { count * pus as usize } else { 0 }),
             opened_by: IndexVec::filled(Stream::default(), count),
-            moved_for: IndexVec::filled(Cause::Gc, count),
+            moved_for: IndexVec::filled(StreamCause::Gc, count),
             coming: 0,
             free: (0..count as u32).map(SuperblockId).collect(),
             retired: 0,
@@ -71,7 +71,7 @@ impl Superblocks {
         }
     }
 
-    /// All of them.
+    /// All superblocks.
     pub(crate) fn ids(&self) -> impl ExactSizeIterator<Item = SuperblockId> + use<> {
         self.state.indices()
     }
@@ -81,7 +81,7 @@ impl Superblocks {
         self.state[superblock]
     }
 
-    /// Those in one state.
+    /// Superblocks in state `wanted`.
     pub(crate) fn in_state(&self, wanted: SuperblockState) -> impl Iterator<Item = SuperblockId> {
         self.state
             .iter_indexed()
@@ -95,7 +95,7 @@ impl Superblocks {
     }
 
     #[inline]
-    pub(crate) fn moved_for(&self, superblock: SuperblockId) -> Cause {
+    pub(crate) fn moved_for(&self, superblock: SuperblockId) -> StreamCause {
         self.moved_for[superblock]
     }
 
@@ -117,12 +117,12 @@ impl Superblocks {
         self.valid[superblock]
     }
 
-    /// The same of all superblocks.
+    /// Valid units of all superblocks, with [`NO_CANDIDATE`] unless sealed.
     pub(crate) fn counts(&self) -> &[u32] {
         self.valid.as_slice()
     }
 
-    /// What a policy sees of superblocks of `units` slots, after so many units of the host.
+    /// View of superblocks of `units` slots for a policy; `clock`: units that the host has written.
     pub(crate) fn view(&self, clock: u64, units: u32) -> SuperblockColumns<'_> {
         SuperblockColumns {
             valid: self.valid.as_slice(),
@@ -137,9 +137,9 @@ impl Superblocks {
         }
     }
 
-    /// A unit of `superblock` has become valid.
+    /// Counts a unit of `superblock` that has become valid.
     #[inline]
-    pub(crate) fn unit_valid(&mut self, superblock: SuperblockId) {
+    pub(crate) fn add_valid(&mut self, superblock: SuperblockId) {
         debug_assert!(
             !matches!(self.state[superblock], SuperblockState::Free | SuperblockState::Retired),
             "a unit of superblock {superblock} becomes valid, which is erased"
@@ -147,9 +147,9 @@ impl Superblocks {
         self.valid[superblock] += 1;
     }
 
-    /// A unit of `superblock` has become stale.
+    /// Counts a unit of `superblock` that has become stale.
     #[inline]
-    pub(crate) fn unit_stale(&mut self, superblock: SuperblockId) {
+    pub(crate) fn remove_valid(&mut self, superblock: SuperblockId) {
         debug_assert!(
             self.valid(superblock) != 0,
             "superblock {superblock} has no valid unit to become stale"
@@ -157,9 +157,9 @@ impl Superblocks {
         self.valid[superblock] -= 1;
     }
 
-    /// `units` valid units have moved.
+    /// Counts `units` valid units that have moved from one superblock to another.
     #[inline]
-    pub(crate) fn units_moved(&mut self, from: SuperblockId, to: SuperblockId, units: u32) {
+    pub(crate) fn move_valid(&mut self, from: SuperblockId, to: SuperblockId, units: u32) {
         debug_assert!(from != to, "superblock {from} is relocated to itself");
         debug_assert!(self.valid(from) >= units, "more units move than are valid in superblock {from}");
         self.valid[from] -= units;
@@ -172,35 +172,35 @@ impl Superblocks {
         self.to_come[superblock]
     }
 
-    /// Whether program unit `pu`, numbered over the core, has been programmed.
+    /// True if program unit `pu`, numbered over the core, has been programmed.
     #[inline]
     pub(crate) fn is_programmed(&self, pu: Pu) -> bool {
         self.programmed.get(pu.0)
     }
 
-    /// Free ones.
+    /// Free superblocks, the one freed longest ago first.
     #[inline]
     pub(crate) fn free(&self) -> &[SuperblockId] {
         &self.free
     }
 
-    /// Takes a free superblock: the least worn or the most worn one, of equals the one freed first, or whichever that is.
+    /// Takes a free superblock by `pick`; of equally worn ones the one freed first.
     ///
     /// # Panics
     /// If none is free.
-    pub(crate) fn take_free(&mut self, pick: Pick) -> SuperblockId {
+    pub(crate) fn take_free(&mut self, pick: FreePick) -> SuperblockId {
         let of = |index: &usize| self.cycles[self.free[*index]];
         let all = 0..self.free.len();
         let index = match pick {
-            Pick::FreedFirst => Some(0),
-            Pick::LeastWorn => all.min_by_key(of),
-            // The least of the complement: the first of the most worn, as the most would give the last.
-            Pick::MostWorn => all.min_by_key(|index| !of(index)),
+            FreePick::FreedFirst => Some(0),
+            FreePick::LeastWorn => all.min_by_key(of),
+            // Smallest complement: the first of the most worn ones, while `max_by_key` would give the last.
+            FreePick::MostWorn => all.min_by_key(|index| !of(index)),
         };
         self.free.remove(index.expect("a stream asks whether a superblock is free before it opens one"))
     }
 
-    /// `superblock`, free until now, is being filled by `stream`.
+    /// Opens `superblock`, free until now, for `stream`.
     pub(crate) fn open(&mut self, superblock: SuperblockId, stream: Stream) {
         assert!(
             self.state[superblock] == SuperblockState::Free,
@@ -217,10 +217,16 @@ impl Superblocks {
         self.opened_by[superblock] = stream;
     }
 
-    /// `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; whether those
+    /// Records that `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; true if those
     /// were the last.
     #[inline]
-    pub(crate) fn programmed(&mut self, superblock: SuperblockId, first: Pu, count: u32, clock: u64) -> bool {
+    pub(crate) fn mark_programmed(
+        &mut self,
+        superblock: SuperblockId,
+        first: Pu,
+        count: u32,
+        clock: u64,
+    ) -> bool {
         debug_assert!(
             first.0 / self.pus == superblock.0,
             "program unit {first} is not of superblock {superblock}"
@@ -233,7 +239,7 @@ impl Superblocks {
         self.settle(superblock, count, clock)
     }
 
-    /// `count` program units of `superblock` are not to come any more; whether those were the last: then it is sealed.
+    /// Takes `count` program units of `superblock` off those to come; true if those were the last: then it is sealed.
     ///
     /// # Panics
     /// If so many were not to come.
@@ -254,50 +260,50 @@ impl Superblocks {
 
     #[cold]
     fn seal(&mut self, superblock: SuperblockId, clock: u64) {
-        self.set(superblock, SuperblockState::Open, SuperblockState::Sealed);
+        self.set_state(superblock, SuperblockState::Open, SuperblockState::Sealed);
         self.valid[superblock] &= !NO_CANDIDATE;
         self.sealed_at[superblock] = clock;
         self.sealed_order[superblock] = self.seals;
         self.seals += 1;
     }
 
-    /// `superblock`, sealed, is a candidate no more: its units move for `cause`.
+    /// Begins the relocation of `superblock`, sealed, for `cause`: it is no candidate any more.
     ///
     /// # Panics
     /// If it is not sealed.
-    pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: Cause) {
-        self.set(superblock, SuperblockState::Sealed, SuperblockState::Collecting);
+    pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: StreamCause) {
+        self.set_state(superblock, SuperblockState::Sealed, SuperblockState::Collecting);
         self.moved_for[superblock] = cause;
-        self.coming += u32::from(cause == Cause::Gc);
+        self.coming += u32::from(cause == StreamCause::Gc);
         self.victims += 1;
         self.victim_units += u64::from(self.valid[superblock]);
         self.valid[superblock] |= NO_CANDIDATE;
     }
 
-    /// Superblocks that collection empties or erases: each will be free.
+    /// Superblocks that collection empties or erases: each will be free once it is erased.
     #[inline]
     pub(crate) fn coming(&self) -> u32 {
         self.coming
     }
 
-    /// `superblock` is a candidate again.
+    /// Gives up the relocation of `superblock`, which is a candidate again.
     ///
     /// # Panics
     /// If it is not being relocated.
     pub(crate) fn end_collecting(&mut self, superblock: SuperblockId) {
-        self.set(superblock, SuperblockState::Collecting, SuperblockState::Sealed);
-        self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
+        self.set_state(superblock, SuperblockState::Collecting, SuperblockState::Sealed);
+        self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
         self.valid[superblock] &= !NO_CANDIDATE;
     }
 
-    /// `superblock` has been erased, and its blocks have spent `cycles`. It is free, unless it cannot be used.
+    /// Records that `superblock` has been erased, with mean P/E cycles `cycles`. It is free if `usable`, else retired.
     ///
     /// # Panics
     /// If it was not being relocated, or still holds valid units: erasing them would lose data.
-    pub(crate) fn erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
+    pub(crate) fn free_erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
         assert!(self.valid[superblock] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
-        self.set(superblock, SuperblockState::Collecting, SuperblockState::Free);
-        self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
+        self.set_state(superblock, SuperblockState::Collecting, SuperblockState::Free);
+        self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
         self.free.push(superblock);
         self.cycles[superblock] = cycles;
         if !usable {
@@ -305,38 +311,38 @@ impl Superblocks {
         }
     }
 
-    /// `superblock`, free, is given up.
+    /// Retires `superblock`, which is free.
     pub(crate) fn retire(&mut self, superblock: SuperblockId) {
-        self.set(superblock, SuperblockState::Free, SuperblockState::Retired);
+        self.set_state(superblock, SuperblockState::Free, SuperblockState::Retired);
         self.free.retain(|&other| other != superblock);
         self.retired += 1;
     }
 
-    /// `superblock`, given up, can be used after all.
+    /// Frees `superblock`, which was retired and can be used after all.
     pub(crate) fn restore(&mut self, superblock: SuperblockId) {
-        self.set(superblock, SuperblockState::Retired, SuperblockState::Free);
+        self.set_state(superblock, SuperblockState::Retired, SuperblockState::Free);
         self.free.push(superblock);
         self.retired -= 1;
     }
 
-    fn set(&mut self, superblock: SuperblockId, from: SuperblockState, to: SuperblockState) {
+    fn set_state(&mut self, superblock: SuperblockId, from: SuperblockState, to: SuperblockState) {
         let state = &mut self.state[superblock];
         assert!(*state == from, "superblock {superblock} is {state:?}, not {from:?}, and becomes {to:?}");
         *state = to;
     }
 
-    /// Superblocks that have been given up.
+    /// Number of retired superblocks.
     #[inline]
     pub(crate) fn retired(&self) -> u32 {
         self.retired
     }
 
-    /// Host units that had been written when a superblock was sealed last.
+    /// Units that the host had written when the superblock was sealed last.
     pub(crate) fn sealed_at(&self, superblock: SuperblockId) -> u64 {
         self.sealed_at[superblock]
     }
 
-    /// Which of all seals that of a superblock was; `None` unless it is sealed.
+    /// Number of the seal of a superblock among all seals; `None` unless it is sealed.
     pub(crate) fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
         (self.state[superblock] == SuperblockState::Sealed).then(|| self.sealed_order[superblock])
     }
@@ -360,7 +366,7 @@ impl Superblocks {
         + size_of::<u32>() * 3
         + size_of::<u64>() * 2
         + size_of::<Stream>()
-        + size_of::<Cause>()
+        + size_of::<StreamCause>()
         + size_of::<SuperblockId>();
 
     /// Resident bytes.
@@ -416,9 +422,9 @@ impl Superblocks {
     }
 }
 
-/// Which free superblock is to be taken.
+/// Choice among free superblocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pick {
+pub(crate) enum FreePick {
     /// The one freed longest ago.
     FreedFirst,
     /// The least worn one.
@@ -433,13 +439,13 @@ mod tests {
 
     const ID: SuperblockId = SuperblockId(1);
 
-    fn filled(units: u32) -> Superblocks {
-        let mut superblocks = Superblocks::new(3, 4, true);
-        assert_eq!(superblocks.take_free(Pick::FreedFirst), SuperblockId(0));
-        assert_eq!(superblocks.take_free(Pick::LeastWorn), ID);
+    fn filled(units: u32) -> SuperblockTable {
+        let mut superblocks = SuperblockTable::new(3, 4, true);
+        assert_eq!(superblocks.take_free(FreePick::FreedFirst), SuperblockId(0));
+        assert_eq!(superblocks.take_free(FreePick::LeastWorn), ID);
         superblocks.open(ID, Stream(2));
-        (0..units).for_each(|_| superblocks.unit_valid(ID));
-        assert!(!superblocks.programmed(ID, Pu(4), 3, 7));
+        (0..units).for_each(|_| superblocks.add_valid(ID));
+        assert!(!superblocks.mark_programmed(ID, Pu(4), 3, 7));
         assert!(superblocks.settle(ID, 1, 7));
         superblocks
     }
@@ -450,20 +456,20 @@ mod tests {
         assert_eq!((superblocks.state(ID), superblocks.seal_of(ID)), (SuperblockState::Sealed, Some(0)));
         assert_eq!(superblocks.candidates().collect::<Vec<_>>(), [(ID, 2)]);
         assert_eq!([4, 5, 6, 7].map(|pu| superblocks.is_programmed(Pu(pu))), [true, true, true, false]);
-        superblocks.begin_collecting(ID, Cause::Scrub);
-        assert_eq!((superblocks.candidates().count(), superblocks.moved_for(ID)), (0, Cause::Scrub));
-        superblocks.unit_stale(ID);
-        superblocks.unit_stale(ID);
-        superblocks.erased(ID, 9, true);
+        superblocks.begin_collecting(ID, StreamCause::Scrub);
+        assert_eq!((superblocks.candidates().count(), superblocks.moved_for(ID)), (0, StreamCause::Scrub));
+        superblocks.remove_valid(ID);
+        superblocks.remove_valid(ID);
+        superblocks.free_erased(ID, 9, true);
         assert_eq!((superblocks.state(ID), superblocks.victims()), (SuperblockState::Free, (1, 2)));
-        assert_eq!(superblocks.take_free(Pick::MostWorn), ID);
+        assert_eq!(superblocks.take_free(FreePick::MostWorn), ID);
     }
 
     #[test]
     fn one_that_cannot_be_used_is_given_up_until_it_can() {
         let mut superblocks = filled(0);
-        superblocks.begin_collecting(ID, Cause::Gc);
-        superblocks.erased(ID, 1, false);
+        superblocks.begin_collecting(ID, StreamCause::Gc);
+        superblocks.free_erased(ID, 1, false);
         assert_eq!(
             (superblocks.state(ID), superblocks.retired(), superblocks.free()),
             (SuperblockState::Retired, 1, &[SuperblockId(2)][..])
@@ -476,24 +482,24 @@ mod tests {
     #[should_panic(expected = "erased with valid units")]
     fn valid_units_are_not_erased() {
         let mut superblocks = filled(1);
-        superblocks.begin_collecting(ID, Cause::Gc);
-        superblocks.erased(ID, 1, true);
+        superblocks.begin_collecting(ID, StreamCause::Gc);
+        superblocks.free_erased(ID, 1, true);
     }
 
     #[test]
     #[should_panic(expected = "is Open, not Sealed")]
     fn an_open_one_is_not_relocated() {
-        let mut superblocks = Superblocks::new(1, 4, true);
-        let superblock = superblocks.take_free(Pick::FreedFirst);
+        let mut superblocks = SuperblockTable::new(1, 4, true);
+        let superblock = superblocks.take_free(FreePick::FreedFirst);
         superblocks.open(superblock, Stream(0));
-        superblocks.begin_collecting(superblock, Cause::Gc);
+        superblocks.begin_collecting(superblock, StreamCause::Gc);
     }
 
     #[test]
     #[should_panic(expected = "5 program units end, 4 are to come")]
     fn no_more_is_settled_than_is_to_come() {
-        let mut superblocks = Superblocks::new(1, 4, true);
-        let superblock = superblocks.take_free(Pick::FreedFirst);
+        let mut superblocks = SuperblockTable::new(1, 4, true);
+        let superblock = superblocks.take_free(FreePick::FreedFirst);
         superblocks.open(superblock, Stream(0));
         superblocks.settle(superblock, 5, 0);
     }

@@ -1,61 +1,61 @@
-//! Where a logical page is, whose page a slot holds, and which slots are valid.
+//! The mapping: slot of each logical page, owner of each slot, and a bit for each valid slot.
 //!
 //! There are two flat tables, logical to physical and physical to logical, and one bit for each slot that says whether it is valid. With the counts of valid
 //! units of superblocks they take 9.0 bytes for each mapping unit at 15 % spare space. Relocation reads the bits, which stay in the processor's cache, and only
 //! writes to the tables; the self-check compares all three. The whole of the mapping is in memory: no part of it is read from flash when it is needed.
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use outlast_tables::prefetch;
 use outlast_units::{IndexVec, Lpn, Ppn};
 
-/// What the translation layer asks of its mapping. [`FlatMap`] keeps all of it in memory; a map that is paged on demand, or one whose
-/// zones are numbered as superblocks are, stands here instead: [`Map`](crate::ftl::Map) names the one in use.
+/// Interface of a mapping to the translation layer. [`FlatMap`] keeps all of it in memory; a map that is paged on demand, or one whose zones are
+/// numbered as superblocks are, stands here instead: [`MappingInUse`](crate::ftl::MappingInUse) names the one in use.
 ///
 /// A slot is *valid* if its logical page leads to it. What a slot held before that is *stale*; its owner stays known until the slot
 /// is written again, since a loss of power may make it valid once more.
-pub(crate) trait Mapping {
+pub(crate) trait PageMapping {
     /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
     fn lookup(&self, lpn: Lpn) -> Ppn;
 
-    /// The logical page that a slot was written for last; [`Lpn::NONE`] if for none.
+    /// The logical page that a slot was written for last; [`Lpn::NONE`] if there is none.
     fn owner(&self, slot: Ppn) -> Lpn;
 
-    /// Which of the `count` slots from `first` on, at most 64, are valid: one bit each, the first one lowest.
+    /// Valid slots among the `count` slots from `first` on, at most 64: one bit each, the first one lowest.
     fn valid_in(&self, first: Ppn, count: u32) -> u64;
 
-    /// Whether a slot is valid.
+    /// True if a slot is valid.
     fn is_valid(&self, slot: Ppn) -> bool {
         self.valid_in(slot, 1) != 0
     }
 
-    /// The newest copy of `lpn` is in `slot` from now on. Returns the slot that is stale thereby, or [`Ppn::NONE`].
+    /// Maps `lpn` to `slot`, which has its newest copy. Returns the slot that becomes stale thereby, or [`Ppn::NONE`].
     fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn;
 
-    /// There is no copy of `lpn` any more. Returns the slot that is stale thereby, or [`Ppn::NONE`].
+    /// Maps `lpn` to no slot. Returns the slot that becomes stale thereby, or [`Ppn::NONE`].
     fn unmap(&mut self, lpn: Lpn) -> Ppn;
 
-    /// The `count` units in those slots from `first` on that are set in `moved`, all of them valid, go to the slots from `to` on, in order.
+    /// Moves the `count` units in those slots from `first` on that are set in `moved`, all valid, to the slots from `to` on, in order.
     fn relocate(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn);
 
-    /// The `count` slots from `first` on, none of them valid, hold no logical page.
+    /// Clears the owners of the `count` slots from `first` on, none of them valid.
     fn disown(&mut self, first: Ppn, count: u32);
 
-    /// From now on at least `pages` logical pages are mapped.
+    /// Grows the mapping to at least `pages` logical pages.
     fn grow(&mut self, pages: u64);
 
     /// Logical pages that are mapped.
     fn pages(&self) -> u64;
 
-    /// Has the entries of pages that will soon be looked up brought into the processor's cache.
+    /// Prefetches the entries of pages that will soon be looked up into the processor's cache.
     fn touch(&self, lpns: impl Iterator<Item = Lpn>);
 
-    /// The same for pages that will soon be written, and so of the slots that they leave: loads that do not wait for each other.
+    /// Prefetches the entries of pages that will soon be written, and the bits of the slots that they leave: loads that do not wait for each other.
     fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone);
 
-    /// The same for the units in those slots from `first` on that are set in `units`, which will soon be relocated.
+    /// Prefetches the entries of the units in those slots from `first` on that are set in `units`, which will soon be relocated.
     fn touch_moving(&self, first: Ppn, units: u64);
 
-    /// The same for what tells whose the unit in `slot` is, and its neighbours.
+    /// Prefetches the owners of `slot` and its neighbours.
     fn touch_owner(&self, slot: Ppn);
 
     /// Resident bytes.
@@ -68,32 +68,33 @@ pub(crate) trait Mapping {
     fn check(&self) -> Result<(), String>;
 }
 
-/// Units that move together from so many on are looked up before any is moved.
+/// Units that must move together to be looked up before any is moved. Fewer are moved one by one: a rule of thumb, as the overlap of so few cache
+/// misses hardly pays for a second pass.
 const GATHERED: u32 = 8;
 
-/// All of the mapping in memory: three flat tables.
+/// A mapping held wholly in memory: three flat tables.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct FlatMap {
     #[persist(grow)]
     slots: IndexVec<Lpn, Ppn>,
     #[persist(each)]
     owners: IndexVec<Ppn, Lpn>,
-    /// One bit for each slot. So small that of most drives it stays in the cache, where looking for the valid slots in the other two
-    /// tables would miss it at every slot.
-    valid: Bits,
+    /// One bit for each slot: small enough to stay in the processor's cache for most drives, while a search for valid slots in the other two tables
+    /// would miss it at every slot.
+    valid: BitSet,
 }
 
 impl FlatMap {
-    /// Nothing written yet: `pages` logical pages over `slots` slots.
+    /// A mapping of `pages` logical pages, none written, over `slots` slots.
     pub(crate) fn new(pages: u64, slots: u32) -> Self {
         Self {
             slots: outlast_tables::filled(Ppn::NONE, pages as usize).into(),
             owners: outlast_tables::filled(Lpn::NONE, slots as usize).into(),
-            valid: Bits::new(slots as usize),
+            valid: BitSet::new(slots as usize),
         }
     }
 
-    /// What [`Mapping::bytes`] will be.
+    /// Value of [`PageMapping::bytes`] when built.
     pub(crate) fn bytes_when_built(pages: u64, slots: u32) -> u64 {
         pages * size_of::<Ppn>() as u64
             + u64::from(slots) * size_of::<Lpn>() as u64
@@ -101,7 +102,7 @@ impl FlatMap {
     }
 }
 
-impl Mapping for FlatMap {
+impl PageMapping for FlatMap {
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         self.slots[lpn]
@@ -151,22 +152,22 @@ impl Mapping for FlatMap {
         debug_assert!(self.valid.mask(to.0, count) == 0, "slot {to} or one after it holds a page");
         let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
         if count < GATHERED {
-            let (mut rest, mut at) = (moved, to);
-            while rest != 0 {
-                let lpn = owners[(first.0 + rest.trailing_zeros()) as usize];
-                rest &= rest - 1;
+            let (mut left, mut at) = (moved, to);
+            while left != 0 {
+                let lpn = owners[(first.0 + left.trailing_zeros()) as usize];
+                left &= left - 1;
                 slots[lpn.index()] = at;
                 owners[at.index()] = lpn;
                 at.0 += 1;
             }
         } else {
-            // First only loads, so that their cache misses overlap; the stores find the entries in the cache then.
-            let (mut rest, mut seen) = (moved, 0);
+            // First only loads, so that their cache misses overlap; the stores then find the entries in the cache. `black_box` keeps the loads.
+            let (mut left, mut seen) = (moved, 0);
             let mut gathered = [Lpn::NONE; 64];
             let from = &owners[first.index()..];
             for entry in &mut gathered[..count as usize] {
-                *entry = from[rest.trailing_zeros() as usize];
-                rest &= rest - 1;
+                *entry = from[left.trailing_zeros() as usize];
+                left &= left - 1;
                 seen ^= slots[entry.index()].0;
             }
             std::hint::black_box(seen);
@@ -209,10 +210,10 @@ impl Mapping for FlatMap {
 
     #[inline]
     fn touch_moving(&self, first: Ppn, units: u64) {
-        let mut rest = units;
-        while rest != 0 {
-            let owner = self.owners[first + rest.trailing_zeros()];
-            rest &= rest - 1;
+        let mut left = units;
+        while left != 0 {
+            let owner = self.owners[first + left.trailing_zeros()];
+            left &= left - 1;
             self.slots.get(owner).into_iter().for_each(prefetch);
         }
     }

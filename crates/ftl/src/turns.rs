@@ -1,51 +1,51 @@
-//! Collection without time, whose moves and the host's writes take turns.
+//! State of collection without time, whose moves and the host's writes take turns.
 //!
-//! Without time there is no flash that is busy. What stands in its place is a host that always has a write waiting, and a collection that goes on as soon as it may:
-//! each write enters when the rules of a timed run let it ([`Credit`], marks, room), and until they do, collection deals with one stretch of its victim after
-//! the other.
+//! Without time no flash is busy. Instead the host always has a write waiting, and collection works as soon as it may: each write enters when the
+//! rules of a timed run admit it ([`HostCredit`], marks, room), and until then collection handles one stretch of its victim after another (decision
+//! 0099).
 
-use crate::credit::{Credit, Work};
+use crate::credit::{HostCredit, VictimWork};
 use outlast_units::{Ppn, Stream, SuperblockId};
 
 /// Collection that takes turns with the host's writes.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Turns {
-    pub(crate) credit: Credit,
-    pub(crate) victim: Option<Victim>,
-    /// Writes of the host that may enter without a question, as far as their stream has a slot; the credit for them is spent already.
-    pub(crate) ahead: u32,
+pub(crate) struct UntimedTurns {
+    pub(crate) credit: HostCredit,
+    pub(crate) victim: Option<UntimedVictim>,
+    /// Writes of the host that may enter without further checks, if their stream has a slot; their credit is spent already.
+    pub(crate) granted_writes: u32,
     /// The superblock that wear levelling empties.
-    pub(crate) cold: Option<Cold>,
-    /// Operations for which wear levelling has not had its turn yet, without the programs after the first few.
+    pub(crate) cold: Option<ColdVictim>,
+    /// Operations of dies for which wear levelling has not had its turn yet, without programs since `programmed`.
     pub(crate) owed: u64,
     pub(crate) programmed: u64,
 }
 
-impl Turns {
-    /// The next write of the host is asked again.
-    pub(crate) fn recall(&mut self) {
+impl UntimedTurns {
+    /// Withdraws granted writes, with their credit: the next write of the host is checked again.
+    pub(crate) fn recall_writes(&mut self) {
         if self.victim.is_some() {
-            self.credit.give_back(self.ahead);
+            self.credit.return_writes(self.granted_writes);
         }
-        self.ahead = 0;
+        self.granted_writes = 0;
     }
 }
 
 /// The superblock that collection empties.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct Victim {
+pub(crate) struct UntimedVictim {
     pub(crate) superblock: SuperblockId,
     /// The stream that its valid units move to, and whether it has to open a superblock for them.
     pub(crate) stream: Stream,
     pub(crate) opens: bool,
-    /// The first slot not dealt with.
+    /// First slot not handled yet.
     pub(crate) next: Ppn,
-    pub(crate) work: Work,
+    pub(crate) work: VictimWork,
 }
 
 /// The superblock that wear levelling empties.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct Cold {
+pub(crate) struct ColdVictim {
     pub(crate) superblock: SuperblockId,
     /// The stream that its valid units move to.
     pub(crate) stream: Stream,

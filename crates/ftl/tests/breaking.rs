@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use outlast_ftl::Cause;
+use outlast_ftl::StreamCause;
 use outlast_settings::ftl::{CodeConfig, PartialPlace};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lpn, Pu};
@@ -72,7 +72,7 @@ fn a_stream_has_no_say_in_what_a_superblock_holds_after_it() {
         rig.flush();
         (0..8).for_each(|lpn| rig.trim(Lpn(lpn)));
         while rig.ftl.choose_victim().is_some() {
-            rig.collect(Cause::Gc, 1.0);
+            rig.collect(StreamCause::Gc, 1.0);
         }
     }
     rig.write(2, Lpn(9));

@@ -1,4 +1,4 @@
-//! What collection without time costs, against a simulator of superblocks in plain vectors that knows nothing of the layer's code.
+//! Cost of collection without time, against a simulator of superblocks in plain vectors that knows nothing of the layer's code.
 //!
 //! **The offset.** The oracle collects whole victims at once, as soon as the host opens a superblock and `low` or fewer are left free: `low` + 1 are free while the host
 //! writes, one more than in the layer, which begins at the same moment and gains the victim bit by bit while the host fills the superblock that it has opened. Two
@@ -28,14 +28,14 @@ const SAMPLING: f64 = 0.013;
 /// A fifth of the superblocks is spare. What is moved goes with one over the spare space, and a quarter faster, since what is open or held back is no use.
 const ONE_OF_SPARE: f64 = 1.25 / (SUPERBLOCKS as f64 / 5.0);
 
-/// What is tried.
+/// Settings of a case.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     policy: VictimPolicy,
     relocation: GcRelocation,
     /// The low mark; absent: what is held back, one.
     low: Option<u32>,
-    /// Of ten writes, so many go to a tenth of the pages.
+    /// Writes of ten that go to a tenth of the pages.
     hot: u64,
 }
 
@@ -99,23 +99,23 @@ impl Oracle {
     }
 
     fn victim(&mut self) -> usize {
-        let sealed: Vec<usize> = (0..SUPERBLOCKS).filter(|&own| self.filled[own].is_some()).collect();
-        let seal = |own: usize| self.filled[own].unwrap();
-        let gains = |own: &usize| self.valid[*own] < SLOTS;
+        let sealed: Vec<usize> = (0..SUPERBLOCKS).filter(|&id| self.filled[id].is_some()).collect();
+        let seal = |id: usize| self.filled[id].unwrap();
+        let gains = |id: &usize| self.valid[*id] < SLOTS;
         match self.case.policy {
-            VictimPolicy::Greedy => sealed.into_iter().min_by_key(|&own| self.valid[own]).unwrap(),
-            VictimPolicy::Fifo => sealed.into_iter().min_by_key(|&own| seal(own).1).unwrap(),
+            VictimPolicy::Greedy => sealed.into_iter().min_by_key(|&id| self.valid[id]).unwrap(),
+            VictimPolicy::Fifo => sealed.into_iter().min_by_key(|&id| seal(id).1).unwrap(),
             VictimPolicy::DChoices => loop {
                 let drawn: Vec<usize> =
                     (0..3).map(|_| sealed[self.rng.below(sealed.len() as u64) as usize]).collect();
-                let best = drawn.into_iter().min_by_key(|&own| self.valid[own]).unwrap();
+                let best = drawn.into_iter().min_by_key(|&id| self.valid[id]).unwrap();
                 if gains(&best) {
                     break best;
                 }
             },
             VictimPolicy::CostBenefit => {
-                let benefit = |own: usize| {
-                    let (valid, age) = (self.valid[own] as f64, (self.written - seal(own).0 + 1) as f64);
+                let benefit = |id: usize| {
+                    let (valid, age) = (self.valid[id] as f64, (self.written - seal(id).0 + 1) as f64);
                     age * (SLOTS as f64 - valid) / (2.0 * valid).max(1e-9)
                 };
                 let better = |&a: &usize, &b: &usize| benefit(a).total_cmp(&benefit(b));
@@ -143,7 +143,7 @@ impl Oracle {
     }
 }
 
-/// Of writes, `hot` in ten go to a tenth of the pages.
+/// Writes of which `hot` in ten go to a tenth of the pages.
 fn pages(hot: u64, seed: u64) -> impl FnMut() -> u64 {
     let mut rng = SplitMix::new(seed, "pages");
     let tenth = UNITS / 10;
@@ -191,29 +191,29 @@ fn of_the_layer(case: Case) -> f64 {
 
 /// Compares the two over low marks and workloads, and returns what the layer moves under skew with the least low mark.
 fn check(policy: VictimPolicy, relocation: GcRelocation) -> f64 {
-    let mut found = Vec::new();
+    let mut results = Vec::new();
     for (low, hot) in [(None, 1), (None, 9), (Some(2), 9), (Some(6), 1), (Some(12), 9)] {
         let case = Case { policy, relocation, low, hot };
-        found.push((case, of_the_layer(case), of_the_oracle(case)));
+        results.push((case, of_the_layer(case), of_the_oracle(case)));
     }
-    for (case, layer, oracle) in &found {
+    for (case, layer, oracle) in &results {
         let off = layer / oracle - 1.0;
         eprintln!("{case:?}: {layer:.4} of the layer, {oracle:.4} of the oracle, {:+.2} %", 100.0 * off);
     }
-    for (case, layer, oracle) in &found {
+    for (case, layer, oracle) in &results {
         let off = layer / oracle - 1.0;
         let (least, most) = (-SAMPLING - ONE_OF_SPARE - case.overwritten(), SAMPLING + ONE_OF_SPARE);
         assert!((least..most).contains(&off), "{case:?}: {layer} of the layer, {oracle} of the oracle");
     }
-    found[1].1
+    results[1].1
 }
 
 #[test]
 fn greedy_collection_costs_what_a_plain_simulator_says() {
-    let own = check(VictimPolicy::Greedy, GcRelocation::Own);
+    let apart = check(VictimPolicy::Greedy, GcRelocation::Own);
     let mixed = check(VictimPolicy::Greedy, GcRelocation::Host);
     // Hot data that is moved with the cold keeps superblocks from becoming all stale.
-    assert!(mixed > own * 1.05, "{mixed} mixed, {own} apart");
+    assert!(mixed > apart * 1.05, "{mixed} mixed, {apart} apart");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::support;
 
 use outlast_decisions::SuperblockState;
-use outlast_ftl::{Cause, ProgramCause};
+use outlast_ftl::{ProgramCause, StreamCause};
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{Lpn, Stream, SuperblockId};
 use support::kind::{Kind, SOUND};
@@ -21,19 +21,20 @@ fn stream(rig: &Rig, hint: u8) -> Stream {
 
 /// Fills a program unit of the stream of `hint`, covers it, and lets all that is queued come to flash.
 fn write_and_cover(rig: &mut Rig, hint: u8) {
-    let own = stream(rig, hint);
-    while rig.ftl.stream(own).exposed() == 0 {
+    let open = stream(rig, hint);
+    while rig.ftl.stream(open).exposed() == 0 {
         rig.write(hint, Lpn(hint.into()));
     }
-    rig.cover(own);
+    rig.cover(open);
     rig.flush();
 }
 
 /// Superblocks of partial parity that hold something.
 fn logs(rig: &Rig) -> usize {
     let all = (0..rig.ftl.layout().superblocks()).map(|id| rig.ftl.superblock(SuperblockId(id)));
-    all.filter(|own| {
-        own.state() == SuperblockState::Open && rig.ftl.streams().cause(own.stream()) == Cause::Partial
+    all.filter(|open| {
+        open.state() == SuperblockState::Open
+            && rig.ftl.streams().cause(open.stream()) == StreamCause::Partial
     })
     .count()
 }

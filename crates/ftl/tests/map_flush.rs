@@ -1,4 +1,4 @@
-//! How many pages of the mapping table does a flush write? Closed forms say it: of writes at random, and of writes in order.
+//! Pages of the mapping table that a flush writes, by closed forms: after writes at random, and after writes in order.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -88,7 +88,7 @@ fn writes_in_order_make_one_page_dirty_for_all_entries_of_it() {
     }
 }
 
-/// Where not only dirty pages are written, each flush writes all.
+/// Without `dirty_only` each flush writes all pages.
 #[test]
 fn the_whole_table_costs_its_size_each_time() {
     let mut ftl = roomy(1000, 100, false);
@@ -110,12 +110,12 @@ fn what_is_flushed_is_clean_until_an_entry_changes() {
     assert_eq!((ftl.dirty_map_pages(), map_units(&ftl)), (3, 0));
     ftl.settle_untimed();
     assert_eq!((ftl.dirty_map_pages(), map_units(&ftl)), (0, 3));
-    assert!(ftl.owes_host_writes(), "nothing has been written since");
+    assert!(ftl.awaits_host_writes(), "nothing has been written since");
     assert!(!ftl.trim(Lpn(700)) && ftl.trim(Lpn(64)));
     assert_eq!(ftl.dirty_map_pages(), 1);
     let (figures, units) = (ftl.figures(), u64::from(ftl.layout().units_per_pu()));
     assert_eq!(figures.buffered_units % units, 4 % units, "the last program unit of the table is padded");
     ftl.write_untimed(stream, Lpn(3)).unwrap();
-    assert!(!ftl.owes_host_writes());
+    assert!(!ftl.awaits_host_writes());
     assert_eq!(ftl.self_check(), Ok(()));
 }

@@ -1,8 +1,8 @@
 //! Does the translation layer alone do what two plain maps do, whatever befalls it: what the host reads, and what is on flash?
 
 use outlast_decisions::SuperblockState;
-use outlast_ftl::{Cause, Ftl, FtlOptions};
-use outlast_media::{DefectConfig, Geometry, Unit};
+use outlast_ftl::{Ftl, FtlOptions, StreamCause};
+use outlast_media::{DefectConfig, Geometry, UnitBytes};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 const DIES: u16 = 4;
 const UNIT: usize = 512;
 
-/// What a page is, as far as anyone may know.
+/// State of a page that is known to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Page {
     /// Its data is that of this write.
@@ -25,19 +25,19 @@ struct Rig {
     ftl: Ftl,
     rng: SplitMix,
     units: u64,
-    /// Whether a victim waits until its data is on flash, and power may fail.
+    /// True if a victim waits until its data is on flash, and power may fail.
     late: bool,
     /// Writes so far.
     writes: u32,
-    /// What the host would read.
+    /// State that the host would read.
     newest: BTreeMap<Lpn, Page>,
-    /// What a loss of power would leave.
+    /// State that a loss of power would leave.
     durable: BTreeMap<Lpn, Page>,
     /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
     floor: BTreeMap<Lpn, u32>,
     /// Program units that are full and on their way to flash.
     pending: VecDeque<Pu>,
-    /// Of so many erasures one finds a block bad.
+    /// Erasures of which one finds a block bad.
     bad_every: u64,
     dead: u16,
     cuts: u32,
@@ -146,9 +146,9 @@ impl Rig {
         }
     }
 
-    /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
+    /// Number of the write that put the bytes into `slot`; 0 if stale bytes are given up.
     fn version(&self, slot: Ppn) -> u32 {
-        let version = |unit: &Unit| {
+        let version = |unit: &UnitBytes| {
             let mut version = [0; 4];
             unit.copy_to(0, &mut version);
             u32::from_le_bytes(version)
@@ -189,7 +189,7 @@ impl Rig {
         let Some(victim) = self.ftl.choose_victim().or_else(|| self.ftl.choose_broken()) else { return };
         let stream = self.ftl.streams().gc(0);
         let pus = self.ftl.layout().pus_per_superblock();
-        let valid = self.ftl.begin_relocation(victim, stream, Cause::Gc);
+        let valid = self.ftl.begin_relocation(victim, stream, StreamCause::Gc);
         assert_eq!(valid, self.ftl.superblock(victim).valid());
         for within in (0..(f64::from(pus) * share) as u32).map(PuWithin) {
             self.relocate(stream, victim, within);
@@ -225,9 +225,9 @@ impl Rig {
         while mask != 0 && self.ftl.can_append(stream) {
             let relocated = self.ftl.relocate_units(stream, pu, mask);
             assert_eq!(relocated.stale, 0);
-            assert!(relocated.rest.count_ones() < mask.count_ones());
-            self.moved += (mask & !relocated.rest).count_ones();
-            mask = relocated.rest;
+            assert!(relocated.remaining.count_ones() < mask.count_ones());
+            self.moved += (mask & !relocated.remaining).count_ones();
+            mask = relocated.remaining;
             self.pending.extend(relocated.completed);
         }
     }

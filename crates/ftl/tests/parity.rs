@@ -1,6 +1,6 @@
 //! Is the parity of every complete stripe that of its pages, whatever the codes, and does it give back what is lost?
 
-use outlast_ftl::{Axis, Ftl, FtlOptions, Member};
+use outlast_ftl::{CodeAxis, Ftl, FtlOptions, LineMember};
 use outlast_media::{DefectConfig, Geometry};
 use outlast_settings::ftl::{ClassConfig, FtlConfig, PartialConfig, PartialPlace, ProtectionConfig};
 use outlast_units::rng::SplitMix;
@@ -36,17 +36,17 @@ fn all_come_back(ftl: &Ftl, rng: &mut SplitMix) -> Result<u32, TestCaseError> {
             continue;
         }
         let (pu, _) = ftl.layout().pu_of(slot);
-        for axis in Axis::ALL {
+        for axis in CodeAxis::ALL {
             let Some(needed) = ftl.parity().line_needs(pu, axis) else { continue };
-            let (mut known, mut others) = (0, Vec::new());
+            let (mut available, mut others) = (0, Vec::new());
             for member in ftl.parity().line_of(pu, axis) {
                 match member {
-                    Member::OnFlash(pu) => others.push(pu),
-                    Member::Empty | Member::Buffered(_) => known += 1,
-                    Member::Gone => {}
+                    LineMember::OnFlash(pu) => others.push(pu),
+                    LineMember::Empty | LineMember::Buffered(_) => available += 1,
+                    LineMember::Gone => {}
                 }
             }
-            while known + others.len() as u32 > needed && !others.is_empty() {
+            while available + others.len() as u32 > needed && !others.is_empty() {
                 others.swap_remove(rng.below(others.len() as u64) as usize);
             }
             let unit = ftl.parity().rebuild(slot, axis, &others).expect("enough members");

@@ -1,4 +1,4 @@
-//! Which trims does a loss of power undo, where the log of the mapping is made safe only now and then?
+//! Trims that a loss of power undoes where the log of the mapping is made safe only now and then.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -43,7 +43,7 @@ fn home(lpn: u32) -> SuperblockId {
     ftl.layout().superblock_of(ftl.lookup(Lpn(lpn)))
 }
 
-/// Whether the two units are there after a loss of power, before which `superblock` was about to be erased.
+/// True, of each of two units, if it is there after a loss of power, before which `superblock` was about to be erased.
 fn there_after(superblock: SuperblockId) -> [bool; 2] {
     let mut ftl = trimmed();
     ftl.persist_trims_of(superblock);

@@ -1,6 +1,6 @@
 //! Does the translation layer wear out in order, whatever the policy: data kept, no panic, an error at the end?
 
-use outlast_ftl::{Ftl, FtlOptions, Full};
+use outlast_ftl::{Ftl, FtlFull, FtlOptions};
 use outlast_media::{DefectConfig, Geometry};
 use outlast_settings::ftl::{FtlConfig, GcConfig, VictimPolicy, WearLeveling};
 use outlast_units::rng::SplitMix;
@@ -70,7 +70,7 @@ proptest! {
             written += 1;
             prop_assert!(written <= most, "{written} units written to blocks that cannot take as many");
         };
-        prop_assert_eq!(full, Full);
+        prop_assert_eq!(full, FtlFull);
         prop_assert!(ftl.is_read_only(), "full, and not worn out");
         prop_assert!(ftl.self_check().is_ok(), "{:?}", ftl.self_check());
         for (lpn, &mapped) in mapped.iter().enumerate() {

@@ -36,18 +36,18 @@ impl DefectConfig {
 /// One physical block of a set of dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAddress {
-    /// Its die, counted within the set.
+    /// Die, counted within the set.
     pub die: LocalDie,
-    /// Its plane in the die.
+    /// Plane within the die.
     pub plane: u16,
-    /// Its place in the plane.
+    /// Block within the plane.
     pub block: BlockId,
 }
 
-/// Bookkeeping of physical blocks. It asserts that bad ones are left alone; how far blocks are programmed is the business of
+/// Wear and bad blocks of a set of dies. Asserts that bad blocks are not erased; how far blocks are programmed is the business of
 /// [`ProgramOrder`](crate::ProgramOrder).
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub struct Blocks {
+pub struct PhysicalBlocks {
     #[persist(skip)]
     planes_per_die: usize,
     #[persist(skip)]
@@ -61,8 +61,8 @@ pub struct Blocks {
     max_cycles: u32,
 }
 
-impl Blocks {
-    /// Whether each block of `dies` dies is bad from the factory, plane by plane, drawn from `seed`.
+impl PhysicalBlocks {
+    /// For each block of `dies` dies, true if it is bad from the factory, plane by plane, drawn from `seed`.
     pub fn bad_when_new(
         geometry: &Geometry,
         dies: u16,
@@ -75,7 +75,7 @@ impl Blocks {
         (0..planes * u64::from(geometry.blocks_per_plane)).map(move |_| share > 0.0 && rng.unit() < share)
     }
 
-    /// No block at all: for a translation layer that is checked and not used.
+    /// A table without blocks, for a translation layer whose settings are checked and which is not used.
     pub fn none(geometry: &Geometry) -> Self {
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
@@ -102,7 +102,7 @@ impl Blocks {
         }
     }
 
-    /// The number of a block: its place in [`Blocks::all_cycles`].
+    /// The number of a block: its place in [`PhysicalBlocks::all_cycles`].
     #[inline]
     pub fn index(&self, at: BlockAddress) -> BlockIndex {
         debug_assert!(
@@ -115,7 +115,7 @@ impl Blocks {
         BlockIndex((plane * self.per_plane + at.block.index()) as u32)
     }
 
-    /// The block of that number: the inverse of [`Blocks::index`].
+    /// The block of that number: the inverse of [`PhysicalBlocks::index`].
     pub fn address(&self, index: BlockIndex) -> BlockAddress {
         let (plane, block) = (index.index() / self.per_plane, index.index() % self.per_plane);
         BlockAddress {
@@ -125,7 +125,7 @@ impl Blocks {
         }
     }
 
-    /// Gives every block the wear that it comes with, in order of [`Blocks::index`].
+    /// Gives every block the wear that it comes with, in order of [`PhysicalBlocks::index`].
     ///
     /// # Panics
     /// If there is not one number for each block.
@@ -153,13 +153,13 @@ impl Blocks {
         self.cycles[self.index(at)]
     }
 
-    /// Whether a block is bad.
+    /// True if a block is bad.
     #[inline]
     pub fn is_bad(&self, at: BlockAddress) -> bool {
         self.bad[self.index(at)]
     }
 
-    /// Declares a block bad, for ever.
+    /// Marks a block as bad, permanently.
     pub fn retire(&mut self, at: BlockAddress) {
         let index = self.index(at);
         self.bad[index] = true;
@@ -191,7 +191,7 @@ impl Blocks {
         &self.cycles
     }
 
-    /// Whether each block is bad, in the order of [`Blocks::all_cycles`].
+    /// For each block, true if it is bad, in the order of [`PhysicalBlocks::all_cycles`].
     pub fn all_bad(&self) -> impl Iterator<Item = bool> {
         self.bad.iter().copied()
     }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn erasing_counts_cycles() {
-        let mut blocks = Blocks::new(&geometry(), 2, &DefectConfig::default(), 1);
+        let mut blocks = PhysicalBlocks::new(&geometry(), 2, &DefectConfig::default(), 1);
         blocks.erase(AT);
         assert_eq!((blocks.cycles(AT), blocks.erases(), blocks.max_cycles()), (1, 1, 1));
     }
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "erased")]
     fn a_bad_block_is_left_alone() {
-        let mut blocks = Blocks::new(&geometry(), 2, &DefectConfig::default(), 1);
+        let mut blocks = PhysicalBlocks::new(&geometry(), 2, &DefectConfig::default(), 1);
         blocks.retire(AT);
         blocks.erase(AT);
     }
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn factory_bad_blocks_have_the_rate_asked_for() {
         let defects = DefectConfig { factory_bad: 0.02, endurance: None };
-        let bad = Blocks::new(&geometry(), 2, &defects, 3).bad_blocks();
+        let bad = PhysicalBlocks::new(&geometry(), 2, &defects, 3).bad_blocks();
         // Binomial(4000, 0.02): mean 80, sigma 8.9; six sigma.
         assert!(bad.abs_diff(80) < 54, "{bad}");
     }

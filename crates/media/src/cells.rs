@@ -1,4 +1,4 @@
-//! The truth about raw bit errors: what every block of a set of dies has been through, and the error rate that follows.
+//! Ground truth of raw bit errors: wear, age and reads of every block of a set of dies, and the error rate that follows.
 
 mod block;
 mod calm;
@@ -13,14 +13,14 @@ pub use initial::{AgeRange, InitialState};
 
 use crate::Geometry;
 use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURATED_RBER};
-use block::{Block, Law};
+use block::{BlockCells, ErrorLaw};
 use outlast_tables::{filled, prefetch};
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{BlockIndex, Group, IndexVec, JsonSchema, Nanos, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// What a read disturbs.
+/// Scope of read disturbance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadScope {
@@ -31,25 +31,25 @@ pub enum ReadScope {
     Page,
 }
 
-/// What the cells are made of. Each part has been validated by the caller.
+/// Settings of the cells, validated by the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct CellsConfig<'a> {
     /// The chip's mean error rate.
     pub model: &'a RberModel,
-    /// How blocks differ from it.
+    /// Variation of blocks about that rate.
     pub variation: BlockVariation,
-    /// How page types differ from it; `None`: they do not.
+    /// Factors of page types; `None`: page types do not differ.
     pub page_types: Option<&'a PageTypes>,
-    /// What a read disturbs.
+    /// Scope of read disturbance.
     pub scope: ReadScope,
 }
 
-/// Where the error rate first reached [`SATURATED_RBER`].
+/// A sensing whose error rate reached [`SATURATED_RBER`].
 #[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
-pub struct Saturation {
-    /// The block, in the order of [`crate::Blocks::index`].
+pub struct RberSaturation {
+    /// The block, in the order of [`crate::PhysicalBlocks::index`].
     pub block: BlockIndex,
-    /// Its P/E cycles.
+    /// P/E cycles of the block.
     pub cycles: u32,
     /// Days since the page was written.
     pub days: f64,
@@ -57,51 +57,51 @@ pub struct Saturation {
     pub reads: u32,
 }
 
-/// What a sensing of a row sees.
+/// Result of a sensing of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sensing {
+pub struct RowSensing {
     /// ln RBER, at most ln 0.5.
     pub ln_rber: f64,
     /// The luck of the row's units.
     pub luck: RowLuck,
 }
 
-/// Ground truth of the raw bit errors of a set of dies. Knows blocks (numbered as by [`crate::Blocks::index`]), rows of pages
+/// Ground truth of the raw bit errors of a set of dies. Knows blocks (numbered as by [`crate::PhysicalBlocks::index`]), rows of pages
 /// and time; knows no logical page and no superblock.
 ///
 /// A *group* is whatever the caller programs together, such as a superpage. It has one program time: that of what was written to it first
-/// since [`Cells::forget`], so that no data is taken to be younger than it is. Times are kept in tenths of a second: ages are rounded to
-/// 0.1 s, and time stands still 13.6 years after the oldest initial age (see [`Cells::horizon`]). The caller's `now` never goes back.
+/// since [`FlashCells::forget`], so that no data is taken to be younger than it is. Times are kept in tenths of a second: ages are rounded to
+/// 0.1 s, and time stands still 13.6 years after the oldest initial age (see [`FlashCells::horizon`]). The caller's `now` never goes back.
 ///
 /// A sensing costs 13 to 20 ns (`outlast-bench cells`): powers are computed only when a block is erased, and looked up else. The
 /// RBER of a sensing is the model's within a relative 3e-7.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub struct Cells {
+pub struct FlashCells {
     #[persist(skip)]
     model: RberModel,
     #[persist(each)]
-    blocks: IndexVec<BlockIndex, Block>,
+    blocks: IndexVec<BlockIndex, BlockCells>,
     /// Program time of each group, in ticks since the epoch; [`UNWRITTEN`] of one that holds nothing.
     #[persist(each)]
     programmed: IndexVec<Group, u32>,
     /// Ticks from the epoch to time zero.
     before_zero: u64,
     #[persist(skip)]
-    law: Law,
+    law: ErrorLaw,
     /// Reads of each row of each block; empty unless reads disturb only their page.
     #[persist(each)]
     row_reads: Vec<u32>,
     /// Reads at which the alarm of a block goes off, by type of the row that is read; empty unless reads disturb only their page.
     #[persist(each)]
     row_alarms: Vec<u32>,
-    /// Types of rows, which alternate from row to row.
+    /// Number of row types, which alternate from row to row.
     #[persist(skip)]
     types: usize,
     /// Blocks whose alarm has gone off.
     alarms: VecDeque<BlockIndex>,
     saturations: u64,
-    first_saturation: Option<Saturation>,
-    /// The model at the cycles last asked for, at one day and one read.
+    first_saturation: Option<RberSaturation>,
+    /// Cached coefficients of the model, with the cycles that they belong to: blocks are often as worn as the one before.
     unit_parts: (u32, RberParts),
     first_block: u64,
     seed: u64,
@@ -110,26 +110,26 @@ pub struct Cells {
     variation: BlockVariation,
 }
 
-/// How long ago a group was written, in tenths of a second.
+/// Time since a group was written, in tenths of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Age(u32);
+pub struct DataAge(u32);
 
 /// The unit of program times.
 const TICK: Nanos = Nanos::millis(100);
 const DAYS_PER_TICK: f64 = 1.0 / 864_000.0;
-/// Later than any program: what has not been written is of no age.
+/// Program time of a group that holds nothing: later than any other, so that its age is 0.
 const UNWRITTEN: u32 = u32::MAX;
-/// No alarm.
+/// Read count of an alarm that never goes off.
 const NEVER: u32 = u32::MAX;
 
-impl Cells {
-    /// Resident bytes of the cells of `blocks` blocks of `rows` rows with `groups` groups.
+impl FlashCells {
+    /// Resident bytes of the state of `blocks` blocks of `rows` rows with `groups` groups.
     pub fn bytes(blocks: u64, rows: u64, groups: u64, scope: ReadScope) -> u64 {
         let by_row = match scope {
             ReadScope::Block => 0,
             ReadScope::Page => blocks * rows * size_of::<u32>() as u64,
         };
-        blocks * size_of::<Block>() as u64 + groups * size_of::<u32>() as u64 + by_row
+        blocks * size_of::<BlockCells>() as u64 + groups * size_of::<u32>() as u64 + by_row
     }
 
     /// The cells of `dies` dies, fresh and unworn, with `groups` groups, all programmed at time zero. `first_block_number`
@@ -165,10 +165,10 @@ impl Cells {
         };
         let mut cells = Self {
             model: config.model.clone(),
-            blocks: IndexVec::from(filled(Block::NEW, count)),
+            blocks: IndexVec::from(filled(BlockCells::NEW, count)),
             programmed: IndexVec::from(filled(0, groups as usize)),
             before_zero: 0,
-            law: Law::new(n, q, config.model, row_ln_factor),
+            law: ErrorLaw::new(n, q, config.model, row_ln_factor),
             row_reads,
             row_alarms,
             types,
@@ -187,7 +187,7 @@ impl Cells {
         cells
     }
 
-    /// P/E cycles drawn for every block as `initial` says, in the order of [`crate::Blocks::index`].
+    /// P/E cycles drawn for every block as `initial` says, in the order of [`crate::PhysicalBlocks::index`].
     pub fn draw_cycles(&self, initial: &InitialState) -> Vec<u32> {
         (self.first_block..)
             .take(self.blocks.len())
@@ -195,7 +195,7 @@ impl Cells {
             .collect()
     }
 
-    /// Brings every block to the wear in `cycles`, in the order of [`crate::Blocks::all_cycles`], its reads to those of
+    /// Brings every block to the wear in `cycles`, in the order of [`crate::PhysicalBlocks::all_cycles`], its reads to those of
     /// `initial`, and gives each group an age that is drawn as `initial` says. Alarms are off, saturations forgotten.
     ///
     /// # Panics
@@ -220,7 +220,7 @@ impl Cells {
         self.first_saturation = None;
     }
 
-    /// A block was erased and has now been through `cycles` P/E cycles. Its alarm is off.
+    /// Resets a block that was erased and now has `cycles` P/E cycles. Its alarm is switched off.
     pub fn erased(&mut self, block: BlockIndex, cycles: u32) {
         self.wear(block, cycles);
         self.blocks[block].reads = 0;
@@ -235,7 +235,7 @@ impl Cells {
         }
     }
 
-    /// Some of a group was written now. A group is as old as the first data in it.
+    /// Sets the program time of a group that is written now, unless it holds older data: a group is as old as the first data in it.
     #[inline]
     pub fn programmed(&mut self, group: Group, now: Nanos) {
         let now = self.ticks(now);
@@ -243,14 +243,14 @@ impl Cells {
         *first = (*first).min(now);
     }
 
-    /// A group holds nothing any more, or nothing yet: its age begins with what is written to it next.
+    /// Empties a group: its age begins with the next write to it.
     pub fn forget(&mut self, group: Group) {
         self.programmed[group] = UNWRITTEN;
     }
 
-    /// What a sensing of row `row` of a block sees; afterwards it counts as a read. `group` is the one that the row was written with.
+    /// Senses row `row` of a block, which counts as a read. `group` is the one that the row was written with.
     #[inline]
-    pub fn sense(&mut self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> Sensing {
+    pub fn sense(&mut self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RowSensing {
         let age = self.age(group, now).0;
         let record = &mut self.blocks[block];
         let mut reads = record.reads;
@@ -261,25 +261,25 @@ impl Cells {
         }
         let record = &self.blocks[block];
         let sensing =
-            Sensing { ln_rber: self.law.ln_rber(record, row, age, reads), luck: record.luck_of_row(row) };
+            RowSensing { ln_rber: self.law.ln_rber(record, row, age, reads), luck: record.luck_of_row(row) };
         if is_due {
             self.raise(block);
         }
         if sensing.ln_rber > LN_SATURATED {
             let days = f64::from(age) * DAYS_PER_TICK;
-            self.saturate(Saturation { block, cycles: self.blocks[block].cycles, days, reads });
-            return Sensing { ln_rber: LN_SATURATED, ..sensing };
+            self.saturate(RberSaturation { block, cycles: self.blocks[block].cycles, days, reads });
+            return RowSensing { ln_rber: LN_SATURATED, ..sensing };
         }
         sensing
     }
 
-    /// What a sensing of row `row` of a block would see: a look that disturbs nothing.
-    pub fn look(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> Sensing {
+    /// The result that a sensing of row `row` of a block would have, without disturbing anything.
+    pub fn preview_sensing(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RowSensing {
         let luck = self.blocks[block].luck_of_row(row);
-        Sensing { ln_rber: self.ln_rber(block, row, group, now), luck }
+        RowSensing { ln_rber: self.ln_rber(block, row, group, now), luck }
     }
 
-    /// Where reads disturb only their page: one more of a row. Returns those before it, and whether the block's alarm goes off.
+    /// Counts a read of a row, where reads disturb only their page. Returns the reads before it, and true if the alarm of the block goes off.
     #[inline(never)]
     fn count_row(&mut self, block: BlockIndex, row: Row) -> (u32, bool) {
         let alarm = self.row_alarms[block.index() * self.types + row.index() % self.types];
@@ -289,7 +289,7 @@ impl Cells {
         (before, *counter >= alarm)
     }
 
-    /// ln RBER that a sensing would see: a look that disturbs nothing.
+    /// ln RBER that a sensing would see, without disturbing anything.
     #[inline]
     pub fn ln_rber(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> f64 {
         let age = self.age(group, now).0;
@@ -301,8 +301,8 @@ impl Cells {
         let record = &self.blocks[block];
         let (days, reads) = (self.days(group, now), f64::from(self.row_reads(block, row)));
         let parts = self.model.parts(f64::from(record.cycles), days, reads);
-        let own = self.variation.factor(self.seed, self.first_block + u64::from(block.0));
-        let factor = own * self.law.ln_factor(Some(row)).exp();
+        let block_factor = self.variation.factor(self.seed, self.first_block + u64::from(block.0));
+        let factor = block_factor * self.law.ln_factor(Some(row)).exp();
         RberParts {
             floor: parts.floor * factor,
             wear: parts.wear * factor,
@@ -326,7 +326,7 @@ impl Cells {
         f64::from(bits) * ln_worst.exp()
     }
 
-    /// The luck that a sensing of a row would give its unit `unit` (see [`RowLuck::of`]): a look that disturbs nothing.
+    /// The luck that a sensing of a row would give its unit `unit` (see [`RowLuck::of`]), without disturbing anything.
     #[inline]
     pub fn luck(&self, block: BlockIndex, row: Row, unit: u32) -> f64 {
         self.blocks[block].luck_of_row(row).of(unit)
@@ -351,26 +351,26 @@ impl Cells {
         }
     }
 
-    /// Days since a group was written.
+    /// Days since a group was written, in steps of 0.1 s.
     #[inline]
     pub fn days(&self, group: Group, now: Nanos) -> f64 {
         f64::from(self.age(group, now).0) * DAYS_PER_TICK
     }
 
-    /// The age of what a group holds.
+    /// Age of the data of a group.
     #[inline]
-    pub fn age(&self, group: Group, now: Nanos) -> Age {
-        Age(self.ticks(now).saturating_sub(self.programmed[group]))
+    pub fn age(&self, group: Group, now: Nanos) -> DataAge {
+        DataAge(self.ticks(now).saturating_sub(self.programmed[group]))
     }
 
-    /// Has what a sensing of a block and a group looks up brought into the processor's cache.
+    /// Prefetches into the processor's cache the two lines that a sensing of a block and a group reads.
     #[inline]
     pub fn prefetch(&self, block: BlockIndex, group: Group) {
         prefetch(&self.blocks[block]);
         prefetch(&self.programmed[group]);
     }
 
-    /// The latest time that is told from later ones: 2^32 tenths of a second (13.6 years) after the oldest initial age.
+    /// The latest time that is distinguished from later ones: 2^32 tenths of a second (13.6 years) after the oldest initial age.
     pub fn horizon(&self) -> Nanos {
         Nanos((u64::from(u32::MAX) - self.before_zero) * TICK.0)
     }
@@ -380,8 +380,8 @@ impl Cells {
         self.saturations
     }
 
-    /// The first of them.
-    pub fn first_saturation(&self) -> Option<Saturation> {
+    /// The first sensing whose RBER was held at 0.5.
+    pub fn first_saturation(&self) -> Option<RberSaturation> {
         self.first_saturation
     }
 
@@ -400,7 +400,7 @@ impl Cells {
         let number = self.first_block + u64::from(block.0);
         let factor = self.variation.factor(self.seed, number);
         let record = &mut self.blocks[block];
-        // Held below infinity, because 0 days or reads would otherwise give 0·∞.
+        // Finite, because 0 days or reads would otherwise give 0·∞, which is not a number.
         let held = |rate: f64| (rate * factor).min(f64::MAX);
         (record.fixed, record.retention, record.disturbance) =
             (held(parts.floor + parts.wear), held(parts.retention), held(parts.disturbance));
@@ -410,7 +410,7 @@ impl Cells {
     }
 
     #[cold]
-    fn saturate(&mut self, place: Saturation) {
+    fn saturate(&mut self, place: RberSaturation) {
         self.saturations += 1;
         self.first_saturation.get_or_insert(place);
     }

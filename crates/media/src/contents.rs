@@ -1,4 +1,4 @@
-//! The bytes themselves, so that a test can check content.
+//! Bytes of mapping units, so that a test can check content.
 //!
 //! Each unit is tagged with its logical page; a read that finds another tag panics. Torn units have the bytes that reads return in `torn.rs` (decision 0050).
 
@@ -7,48 +7,48 @@ mod store;
 mod torn;
 mod unit;
 
-pub use store::{Place, Store};
-pub use unit::{Blank, Unit};
+pub use store::{ByteStore, StoreAddress};
+pub use unit::{BlankUnit, UnitBytes};
 
-use chunks::{COUNTS, Chunks};
+use chunks::{COUNTS, SlotTable};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::STORED;
-use torn::Torn;
+use store::STORED_BYTES;
+use torn::TornUnits;
 
 /// The content of mapping units by physical slot.
 ///
 /// Two ways to keep them, chosen when made:
-/// - *stale units are given up* ([`Contents::discard`], [`Contents::relocate`]): only live data takes memory. For drives without
+/// - *stale units are given up* ([`SlotBytes::discard`], [`SlotBytes::relocate`]): only live data takes memory. For drives without
 ///   stripes.
 /// - *an image of the flash*: a slot keeps its bytes, stale or not, until it is erased, because rebuilding a page of a stripe
 ///   takes the real bytes of all others.
 ///
 /// Memory grows with what is kept: a unit takes its bytes and 40 more, one of zeroes 24, the flash as such 8 for every 512 slots up to
-/// the last one written. With a [`Store`] ([`Contents::keep_in`]) a unit takes 64 bytes of memory, and its bytes are there. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
+/// the last one written. With a [`ByteStore`] ([`SlotBytes::keep_in`]) a unit takes 64 bytes of memory, and its bytes are there. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
 /// ([0040](../../../docs/decisions/0040-contents-by-reference.md)).
 #[derive(Debug)]
-pub struct Contents {
-    slots: Chunks,
+pub struct SlotBytes {
+    slots: SlotTable,
     keep_stale: bool,
     /// Bytes of a unit.
     unit_bytes: usize,
-    /// Memory that has left its slots, to be written again where nobody else holds it: at most [`SPARES`].
+    /// Memory of units that left their slots, to be reused if nothing else refers to it: at most [`SPARES`].
     spares: Vec<Arc<[u8]>>,
-    /// Where bytes are kept, if not in memory.
-    store: Option<Arc<dyn Store>>,
-    /// What reading gives where that is not what was written.
-    torn: Torn,
+    /// Store of the bytes; `None`: memory.
+    store: Option<Arc<dyn ByteStore>>,
+    /// Slots that give other bytes than were written.
+    torn: TornUnits,
 }
 
-/// A few superblocks: what erasures give up, later writes take.
+/// Limit of spare units, a few superblocks of a small drive: memory that erasures give up is taken by later writes.
 const SPARES: usize = 4096;
 
-impl Restore for Contents {
-    const SHAPE: u64 = shape("Contents", &[("", Chunks::SHAPE), ("", Torn::SHAPE)]);
+impl Restore for SlotBytes {
+    const SHAPE: u64 = shape("Contents", &[("", SlotTable::SHAPE), ("", TornUnits::SHAPE)]);
 
-    /// What is spare is nobody's state, nor is where bytes are kept.
+    /// Saves slots and torn units; spare memory and the store are not state of the drive.
     fn save(&self, to: &mut Writer<'_>) {
         self.slots.save(to);
         self.torn.save(to);
@@ -59,19 +59,19 @@ impl Restore for Contents {
         self.torn.restore(from)?;
         self.check_torn()?;
         let torn = self.torn.iter().map(|(_, unit)| unit);
-        let mut lengths = self.slots.units().chain(torn).filter_map(Unit::length);
+        let mut lengths = self.slots.units().chain(torn).filter_map(UnitBytes::length);
         match lengths.find(|&length| length != self.unit_bytes) {
             None => Ok(()),
-            Some(found) => {
-                Err(Damage::Count { what: "a unit", found: found as u64, expected: self.unit_bytes as u64 })
+            Some(length) => {
+                Err(Damage::Count { what: "a unit", found: length as u64, expected: self.unit_bytes as u64 })
             }
         }
     }
 }
 
-impl Clone for Contents {
+impl Clone for SlotBytes {
     fn clone(&self) -> Self {
-        // What is spare has one owner.
+        // Spare memory has one owner.
         Self {
             slots: self.slots.clone(),
             spares: Vec::new(),
@@ -82,24 +82,24 @@ impl Clone for Contents {
     }
 }
 
-impl Contents {
-    /// Nothing written yet, for units of `unit_bytes` bytes; `keep_stale`: an image of the flash.
+impl SlotBytes {
+    /// Empty contents for units of `unit_bytes` bytes; `keep_stale`: an image of the flash.
     pub fn new(unit_bytes: usize, keep_stale: bool) -> Self {
         Self {
-            slots: Chunks::default(),
+            slots: SlotTable::default(),
             keep_stale,
             unit_bytes,
             spares: Vec::new(),
             store: None,
-            torn: Torn::default(),
+            torn: TornUnits::default(),
         }
     }
 
-    /// Has `store` keep the bytes from now on, those that are there included; clones that are made later share it.
-    pub fn keep_in(&mut self, store: Arc<dyn Store>) {
-        let mut moved: BTreeMap<usize, Unit> = BTreeMap::new();
+    /// Moves all bytes to `store`, which keeps them from now on; clones that are made later share it.
+    pub fn keep_in(&mut self, store: Arc<dyn ByteStore>) {
+        let mut moved: BTreeMap<usize, UnitBytes> = BTreeMap::new();
         self.slots.replace_units(|unit| {
-            let (place, true) = unit.lies_at()? else { return None };
+            let (place, true) = unit.allocation()? else { return None };
             if let Some(stored) = moved.get(&place) {
                 return Some(stored.clone().with_tag(unit.tag()));
             }
@@ -110,7 +110,7 @@ impl Contents {
         self.store = Some(store);
     }
 
-    /// Whether stale units keep their bytes until erased.
+    /// True if stale units keep their bytes until they are erased.
     pub fn keeps_stale(&self) -> bool {
         self.keep_stale
     }
@@ -120,7 +120,7 @@ impl Contents {
     /// # Panics
     /// If they are not as many as other units have.
     #[inline]
-    pub fn make(&mut self, tag: u32, bytes: &[u8]) -> Unit {
+    pub fn make(&mut self, tag: u32, bytes: &[u8]) -> UnitBytes {
         assert!(
             bytes.len() == self.unit_bytes,
             "a unit takes {} bytes, not {}",
@@ -128,11 +128,11 @@ impl Contents {
             bytes.len()
         );
         if unit::is_zero(bytes) {
-            return Unit::zero(tag);
+            return UnitBytes::zero(tag);
         }
-        let Some(mut blank) = self.spare() else { return Unit::new(tag, bytes) };
+        let Some(mut blank) = self.take_spare() else { return UnitBytes::new(tag, bytes) };
         let to = blank.bytes_mut();
-        // While the bytes are copied, the memory of the next unit is looked for.
+        // Touches the counts of the next spare unit, so that they are in the cache when it is taken.
         if let Some(next) = self.spares.last() {
             std::hint::black_box(Arc::strong_count(next));
         }
@@ -140,17 +140,17 @@ impl Contents {
         blank.into_unit(tag)
     }
 
-    /// Memory for a unit; it holds anything.
+    /// Memory for a unit, with undefined bytes.
     #[inline]
-    pub fn blank(&mut self) -> Blank {
-        self.spare().unwrap_or_else(|| Blank::new(self.unit_bytes))
+    pub fn blank(&mut self) -> BlankUnit {
+        self.take_spare().unwrap_or_else(|| BlankUnit::new(self.unit_bytes))
     }
 
-    /// Memory that has been given up, and that nobody else turns out to hold.
+    /// Takes spare memory that nothing else refers to.
     #[inline]
-    fn spare(&mut self) -> Option<Blank> {
+    fn take_spare(&mut self) -> Option<BlankUnit> {
         while let Some(spare) = self.spares.pop() {
-            if let Some(blank) = Blank::of(spare) {
+            if let Some(blank) = BlankUnit::of(spare) {
                 return Some(blank);
             }
         }
@@ -162,63 +162,62 @@ impl Contents {
     /// # Panics
     /// If the slot is occupied: it was neither erased nor given up; or if the unit is not as long as the others.
     #[inline]
-    pub fn write(&mut self, slot: u32, unit: Unit) {
+    pub fn write(&mut self, slot: u32, unit: UnitBytes) {
         let bytes = self.unit_bytes;
         assert!(unit.length().is_none_or(|length| length == bytes), "slot {slot} takes {bytes} bytes");
-        let unit = if self.store.is_some() { self.put_away(unit) } else { unit };
+        let unit = if self.store.is_some() { self.move_to_store(unit) } else { unit };
         let before = self.slots.put(slot, unit);
         assert!(before.is_none(), "slot {slot} written twice");
     }
 
-    /// As [`Contents::write`], in place of what is there and has not been programmed.
-    pub fn replace(&mut self, slot: u32, unit: Unit) {
+    /// Replaces the unit of a slot that has not been programmed yet; otherwise like [`SlotBytes::write`].
+    pub fn replace(&mut self, slot: u32, unit: UnitBytes) {
         if let Some(before) = self.slots.take(slot) {
             give_up(&mut self.spares, before);
         }
         self.write(slot, unit);
     }
 
-    /// The unit with its bytes in the store, if they are in memory and it takes them; the memory can be written again.
-    fn put_away(&mut self, unit: Unit) -> Unit {
+    /// Moves the bytes of a unit to the store, if they are in memory and the store takes them; the memory becomes spare.
+    fn move_to_store(&mut self, unit: UnitBytes) -> UnitBytes {
         let Some(stored) = self.store.as_ref().and_then(|store| unit.put_into(store)) else { return unit };
         give_up(&mut self.spares, unit);
         stored
     }
 
-    /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`Contents::raw`].
+    /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`SlotBytes::raw`].
     ///
     /// # Panics
-    /// As [`Contents::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
-    pub fn write_parity(&mut self, slot: u32, unit: Unit) {
+    /// The same as of [`SlotBytes::write`]; or if stale units are not kept, since parity over units that vanish rebuilds nothing.
+    pub fn write_parity(&mut self, slot: u32, unit: UnitBytes) {
         assert!(self.keep_stale, "parity in slot {slot} of a drive that gives up stale units");
         self.write(slot, unit);
     }
 
-    /// What reading slot `slot` gives, which must belong to logical page `owner`.
+    /// Reads slot `slot`, which must belong to logical page `owner`.
     ///
     /// # Panics
     /// If the slot is empty or holds another page's data: the mapping is broken.
     #[inline]
-    pub fn read(&self, slot: u32, owner: u32) -> &Unit {
+    pub fn read(&self, slot: u32, owner: u32) -> &UnitBytes {
         let Some(unit) = self.raw(slot) else {
             panic!("slot {slot} read for page {owner} is empty");
         };
         assert!(unit.tag() == owner, "slot {slot} holds page {}, not page {owner}", unit.tag());
-        self.torn.seen(slot, unit)
+        self.torn.as_read(slot, unit)
     }
 
-    /// The unit of slot `slot`, whosever it is; `None` if nothing was written there since it was erased, which adds nothing to a
-    /// code's sum.
+    /// The unit of slot `slot` as written, of any owner; `None` if nothing was written there since the erasure, which adds nothing to the
+    /// sum of a code.
     #[inline]
-    pub fn raw(&self, slot: u32) -> Option<&Unit> {
+    pub fn raw(&self, slot: u32) -> Option<&UnitBytes> {
         self.slots.get(slot)
     }
 
-    /// Moves a unit, as reading gives it, from one slot to another: its reference, not its bytes. The source keeps it, too, if stale ones are
-    /// kept.
+    /// Moves a unit, as reading gives it, from one slot to another, by reference. The source keeps it, too, if stale units are kept.
     ///
     /// # Panics
-    /// As [`Contents::read`] and [`Contents::write`].
+    /// The same as of [`SlotBytes::read`] and [`SlotBytes::write`].
     #[inline]
     pub fn relocate(&mut self, from: u32, to: u32, owner: u32) {
         assert!(self.raw(from).is_some(), "slot {from} relocated for page {owner} is empty");
@@ -227,20 +226,20 @@ impl Contents {
             let unit = unit.clone();
             self.write(to, unit);
         } else if let Some(unit) = self.slots.take(from) {
-            let unit = self.torn.seen(from, &unit).clone();
+            let unit = self.torn.as_read(from, &unit).clone();
             self.torn.forget(from, 1);
             self.write(to, unit);
         }
     }
 
-    /// The data of slot `slot` are stale: they are given up, unless stale ones are kept.
+    /// Drops the data of slot `slot`, which are stale, unless stale units are kept.
     ///
     /// # Panics
     /// If the slot is empty.
     #[inline]
     pub fn discard(&mut self, slot: u32) {
         if self.keep_stale {
-            // The slot is nowhere near what else a write touches.
+            // Only in debug builds: the slot is far from the memory that a write touches otherwise.
             debug_assert!(self.raw(slot).is_some(), "slot {slot} given up twice");
         } else {
             let unit = self.slots.take(slot).unwrap_or_else(|| panic!("slot {slot} given up twice"));
@@ -262,34 +261,34 @@ impl Contents {
         });
     }
 
-    /// Number of units kept: the live ones or, if stale ones are kept, all that were written since they were erased.
+    /// Number of units held: the live ones or, if stale units are kept, all that were written since their erasure.
     pub fn len(&self) -> usize {
         self.slots.held()
     }
 
-    /// Whether nothing is kept.
+    /// True if no unit is held.
     pub fn is_empty(&self) -> bool {
         self.slots.held() == 0
     }
 
-    /// Bytes of memory allocated: for slots, for the bytes of units or for where they are, each counted once however many slots share them, and for
-    /// what is spare. What a clone shares counts in both.
+    /// Bytes of memory allocated: for slots, for the bytes of units or their addresses in the store, each counted once however many slots share them,
+    /// and for spare memory. Memory that a clone shares counts in both.
     pub fn heap_bytes(&self) -> usize {
         let spares = self.spares.iter().map(|spare| (spare.as_ptr().addr(), true));
-        let held = self.slots.units().filter_map(Unit::lies_at);
+        let held = self.slots.units().filter_map(UnitBytes::allocation);
         let distinct: BTreeSet<(usize, bool)> = held.chain(spares).collect();
-        let here = distinct.iter().filter(|&&(_, here)| here).count();
+        let in_memory = distinct.iter().filter(|&&(_, in_memory)| in_memory).count();
         self.slots.heap_bytes()
-            + here * (self.unit_bytes + COUNTS)
-            + (distinct.len() - here) * STORED
+            + in_memory * (self.unit_bytes + COUNTS)
+            + (distinct.len() - in_memory) * STORED_BYTES
             + self.spares.capacity() * size_of::<Arc<[u8]>>()
     }
 }
 
-/// `unit` has left its slot: its memory is to be written again, unless there is enough of it or others turn out to hold it, too. Looking now
-/// would bring it into the cache for nothing.
+/// Keeps the memory of a unit that left its slot as spare, unless there is enough. Other references to it are checked only when it is taken:
+/// checking now would bring it into the cache for nothing.
 #[inline]
-fn give_up(spares: &mut Vec<Arc<[u8]>>, unit: Unit) {
+fn give_up(spares: &mut Vec<Arc<[u8]>>, unit: UnitBytes) {
     if spares.len() < SPARES
         && let Some(memory) = unit.into_shared()
     {

@@ -10,7 +10,7 @@ pub struct ConfigError {
     pub field: String,
     /// The value, as it would be written in a scenario.
     pub value: String,
-    /// What was expected, with the limit in figures.
+    /// Accepted values, with the limit in figures.
     pub limit: String,
 }
 

@@ -9,7 +9,7 @@ mod tear;
 
 pub use hazard::{HazardClock, HazardConfig};
 pub use spec::{FaultKind, FaultSpec};
-pub use tear::{Share, Tear};
+pub use tear::{ShornShare, UnitTear};
 
 use crate::Geometry;
 use outlast_units::rng::{mix, sub_seed};
@@ -17,25 +17,25 @@ use outlast_units::{BlockIndex, DieId, ListMap, LocalDie, Row};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Something that breaks, at a place in the drive.
+/// A fault of a drive, with its die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Fault {
+pub struct DriveFault {
     /// The die, counted over the drive; of a chip, its first.
     pub die: u16,
-    /// What breaks in it.
-    pub damage: Damage,
+    /// Kind of damage.
+    pub damage: DieDamage,
 }
 
-/// What breaks in a die. Planes count within the die, blocks within the plane, pages within the block.
+/// Damage of a die. Planes count within the die, blocks within the plane, pages within the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Damage {
+pub enum DieDamage {
     /// One page can be neither read nor programmed any more.
     #[allow(missing_docs, reason = "said above")]
     Page { plane: u16, block: u32, page: u32 },
-    /// Nor can any page of the wordline that holds this one.
+    /// No page of the wordline that holds this one can be read or programmed any more.
     #[allow(missing_docs, reason = "said above")]
     Wordline { plane: u16, block: u32, page: u32 },
-    /// Nor any page of a block.
+    /// No page of a block can be read or programmed any more.
     #[allow(missing_docs, reason = "said above")]
     Block { plane: u16, block: u32 },
     /// Every operation of a plane fails, for ever.
@@ -43,9 +43,9 @@ pub enum Damage {
     Plane { plane: u16 },
     /// Every operation of a die fails, for ever.
     Die,
-    /// The same of all dies of a chip: see [`Fault::dies`].
+    /// Every operation of all dies of a chip fails, for ever: see [`DriveFault::dies`].
     Chip,
-    /// The next `reads` sensings of the die, or of one block (plane, block) in it, fail; the data are whole.
+    /// The next `reads` sensings of the die, or of one block (plane, block) in it, fail; the data are intact.
     #[allow(missing_docs, reason = "said above")]
     TransientRead { block: Option<(u16, u32)>, reads: u32 },
     /// The next program of a block fails, and the block must be retired.
@@ -54,26 +54,26 @@ pub enum Damage {
     /// The next erasure of a block fails, and the block must be retired.
     #[allow(missing_docs, reason = "said above")]
     Erase { plane: u16, block: u32 },
-    /// Nothing of the flash: the whole drive loses its power for a moment.
-    Power(Tear),
-    /// Nothing of the flash either: the parity of stripes that are not full is gone from the non-volatile cache.
+    /// The whole drive loses its power for a moment; the flash is intact, except for torn units.
+    Power(UnitTear),
+    /// The non-volatile cache loses the parity of stripes that are not full; the flash is intact.
     ParityCache,
 }
 
-impl Fault {
-    /// The dies that the fault concerns, counted over the drive: one, or those of a chip. [`Faults::inject`] each.
+impl DriveFault {
+    /// The dies that the fault concerns, counted over the drive: one, or those of a chip. [`DieFaults::inject`] each.
     pub fn dies(&self, geometry: &Geometry) -> Range<u16> {
-        let count = if self.damage == Damage::Chip { geometry.dies_per_chip } else { 1 };
+        let count = if self.damage == DieDamage::Chip { geometry.dies_per_chip } else { 1 };
         self.die..self.die + count
     }
 }
 
-/// The faults of a set of dies. Dies count within the set; blocks are numbered as by [`crate::Blocks::index`].
+/// The faults of a set of dies. Dies count within the set; blocks are numbered as by [`crate::PhysicalBlocks::index`].
 ///
 /// Damage of pages, wordlines and blocks is permanent, and the block must be retired when it is next erased. A dead plane, die
 /// or chip fails every sensing, program and erasure for ever. With nothing broken, a question costs one comparison.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub struct Faults {
+pub struct DieFaults {
     #[persist(fixed)]
     planes_per_die: u16,
     #[persist(fixed)]
@@ -82,7 +82,7 @@ pub struct Faults {
     pages_per_block: u32,
     #[persist(fixed)]
     pages_per_wordline: u32,
-    /// Whether any row or plane is broken.
+    /// True if any row or plane is broken.
     broken: bool,
     /// By die, then plane.
     dead_planes: Vec<bool>,
@@ -96,15 +96,15 @@ pub struct Faults {
     /// Sensings that are still to fail, by die and by block.
     transient_dies: ListMap<LocalDie, u32>,
     transient_blocks: ListMap<BlockIndex, u32>,
-    /// Whether any sensing can fail transiently.
+    /// True if any sensing can fail transiently.
     transient: bool,
-    transient_read: Chance,
-    program_failure: Chance,
-    erase_failure: Chance,
+    transient_read: FailureDraw,
+    program_failure: FailureDraw,
+    erase_failure: FailureDraw,
 }
 
-impl Faults {
-    /// `dies` sound dies, which in the drive begin at die `first_die`: each set has its own fortune. `pages_per_wordline`
+impl DieFaults {
+    /// Faultless `dies` dies, which in the drive begin at die `first_die`: each set has its own random numbers. `pages_per_wordline`
     /// consecutive rows share a wordline (the number of page types). `hazards` gives the probabilities of single operations;
     /// its rates are for a [`HazardClock`].
     ///
@@ -120,7 +120,7 @@ impl Faults {
     ) -> Self {
         assert!(pages_per_wordline > 0, "a wordline has at least one page");
         let chance = |name, probability| {
-            Chance::new(mix(sub_seed(seed, name) ^ mix(u64::from(first_die.0))), probability)
+            FailureDraw::new(mix(sub_seed(seed, name) ^ mix(u64::from(first_die.0))), probability)
         };
         Self {
             planes_per_die: geometry.planes_per_die,
@@ -142,28 +142,28 @@ impl Faults {
         }
     }
 
-    /// Breaks what `damage` says in die `die` of the set.
+    /// Damages die `die` of the set.
     ///
     /// # Panics
     /// If the place is not in the set: validation refuses such specifications.
-    pub fn inject(&mut self, die: LocalDie, damage: Damage) {
+    pub fn inject(&mut self, die: LocalDie, damage: DieDamage) {
         let rows = self.pages_per_block;
         match damage {
-            Damage::Page { plane, block, page } => self.break_rows(die, plane, block, page..page + 1),
-            Damage::Wordline { plane, block, page } => {
+            DieDamage::Page { plane, block, page } => self.break_rows(die, plane, block, page..page + 1),
+            DieDamage::Wordline { plane, block, page } => {
                 let first = page - page % self.pages_per_wordline;
                 self.break_rows(die, plane, block, first..rows.min(first + self.pages_per_wordline));
             }
-            Damage::Block { plane, block } => self.break_rows(die, plane, block, 0..rows),
-            Damage::Plane { plane } => {
+            DieDamage::Block { plane, block } => self.break_rows(die, plane, block, 0..rows),
+            DieDamage::Plane { plane } => {
                 let plane = self.plane_index(die, plane);
                 self.dead_planes[plane] = true;
                 self.broken = true;
             }
-            Damage::Die | Damage::Chip => {
-                (0..self.planes_per_die).for_each(|plane| self.inject(die, Damage::Plane { plane }));
+            DieDamage::Die | DieDamage::Chip => {
+                (0..self.planes_per_die).for_each(|plane| self.inject(die, DieDamage::Plane { plane }));
             }
-            Damage::TransientRead { block, reads } => {
+            DieDamage::TransientRead { block, reads } => {
                 self.plane_index(die, 0);
                 let left = match block {
                     Some((plane, block)) => {
@@ -174,30 +174,30 @@ impl Faults {
                 *left = left.saturating_add(reads);
                 self.transient = true;
             }
-            Damage::Program { plane, block } => {
+            DieDamage::Program { plane, block } => {
                 self.program_next.insert(self.block_index(die, plane, block));
             }
-            Damage::Erase { plane, block } => {
+            DieDamage::Erase { plane, block } => {
                 self.erase_next.insert(self.block_index(die, plane, block));
             }
-            Damage::Power(_) | Damage::ParityCache => {}
+            DieDamage::Power(_) | DieDamage::ParityCache => {}
         }
     }
 
-    /// Whether a row of a block can be sensed at all.
+    /// True if a row of a block can be sensed at all.
     #[inline]
     pub fn is_readable(&self, block: BlockIndex, row: Row) -> bool {
         !self.broken || !self.is_broken(block, row)
     }
 
-    /// Whether this sensing of a block fails although its data are whole. Ask once for each sensing, a re-read included: the
-    /// answer is a pure function of seed and the number of times asked, except for injected failures, which are used up.
+    /// True if this sensing of a block fails although its data are intact. To be called once for each sensing, re-reads included: the result
+    /// is a pure function of the seed and the number of calls, except for injected failures, which are used up.
     #[inline]
     pub fn sense_fails_transiently(&mut self, block: BlockIndex) -> bool {
         self.transient && self.draw_transient(block)
     }
 
-    /// Whether this program of a row fails: its row is broken or its plane dead, or it was to fail once, or by chance. After
+    /// True if this program of a row fails: its row is broken or its plane dead, or it was to fail once, or by chance. After
     /// the latter two the block must be retired.
     #[inline]
     pub fn program_fails(&mut self, block: BlockIndex, row: Row) -> bool {
@@ -212,7 +212,7 @@ impl Faults {
         fails
     }
 
-    /// Whether this erasure of a block fails: its plane is dead, or it was to fail once, or by chance. It must then be retired.
+    /// True if this erasure of a block fails: its plane is dead, or it was to fail once, or by chance. It must then be retired.
     #[inline]
     pub fn erase_fails(&mut self, block: BlockIndex) -> bool {
         if self.broken && self.dead_planes[(block.0 / self.blocks_per_plane) as usize] {
@@ -226,7 +226,7 @@ impl Faults {
         fails
     }
 
-    /// Whether a block must be retired instead of being used after its next erasure: a row of it is broken, a program or erasure
+    /// True if a block must be retired instead of being used after its next erasure: a row of it is broken, a program or erasure
     /// of it has failed, or its plane is dead.
     #[inline]
     pub fn block_must_retire(&self, block: BlockIndex) -> bool {
@@ -234,17 +234,17 @@ impl Faults {
             || (!self.worn_out.is_empty() && self.worn_out.contains(&block))
     }
 
-    /// Whether every operation of a plane fails.
+    /// True if every operation of a plane fails.
     pub fn plane_is_dead(&self, die: LocalDie, plane: u16) -> bool {
         self.dead_planes[self.plane_index(die, plane)]
     }
 
-    /// Whether every operation of a die fails: all its planes are dead.
+    /// True if every operation of a die fails: all its planes are dead.
     pub fn die_is_dead(&self, die: LocalDie) -> bool {
         (0..self.planes_per_die).all(|plane| self.plane_is_dead(die, plane))
     }
 
-    /// Whether any page, plane or die is broken.
+    /// True if any page, plane or die is broken.
     pub fn any_broken(&self) -> bool {
         self.broken
     }
@@ -265,7 +265,7 @@ impl Faults {
         assert!(rows.end <= self.pages_per_block && !rows.is_empty(), "no pages {rows:?}");
         let (block, rows) = (self.block_index(die, plane, block), Row(rows.start)..Row(rows.end));
         let broken = self.broken_rows.entry(block).or_default();
-        // Hazards may strike a block for ever: what is broken already takes no more room.
+        // Hazards may damage a block again and again: ranges that are broken already take no more room.
         if !broken.iter().any(|other| other.start <= rows.start && rows.end <= other.end) {
             broken.retain(|other| !(rows.start <= other.start && other.end <= rows.end));
             broken.push(rows);
@@ -295,7 +295,7 @@ impl Faults {
     }
 }
 
-/// Takes one from the count of `key`; whether there was one.
+/// Decrements the count of `key`; true if it was above 0.
 fn use_up<K: Copy + Ord>(counts: &mut ListMap<K, u32>, key: K) -> bool {
     let Some(left) = counts.get_mut(key) else { return false };
     let any = *left > 0;
@@ -308,7 +308,7 @@ fn use_up<K: Copy + Ord>(counts: &mut ListMap<K, u32>, key: K) -> bool {
 
 /// Independent draws with one probability: the n-th is a pure function of the seed and n.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Chance {
+struct FailureDraw {
     #[persist(fixed)]
     seed: u64,
     /// A random word below it is a hit.
@@ -317,9 +317,9 @@ struct Chance {
     drawn: u64,
 }
 
-impl Chance {
+impl FailureDraw {
     fn new(seed: u64, probability: f64) -> Self {
-        // 2^64: the conversion saturates.
+        // 2^64; the conversion saturates, so that a probability of 1 always hits.
         Self { seed, threshold: (probability * 18_446_744_073_709_551_616.0) as u64, drawn: 0 }
     }
 

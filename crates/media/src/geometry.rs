@@ -1,4 +1,4 @@
-//! How a drive's flash is laid out.
+//! Layout of the flash of a drive.
 
 use crate::ConfigError;
 use outlast_units::{Bytes, ChannelId, DieId, JsonSchema, SECTOR_BYTES};
@@ -27,10 +27,10 @@ pub struct Geometry {
     pub spare_per_page: Bytes,
 }
 
-/// Where a die sits.
+/// Location of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieAddress {
-    /// Its channel.
+    /// Channel.
     pub channel: ChannelId,
     /// Its chip on the channel.
     pub chip: u16,
@@ -118,7 +118,7 @@ impl Geometry {
         usize::from(self.dies()) * usize::from(self.planes_per_die)
     }
 
-    /// Where die `die` sits. Dies are numbered channel by channel, chip by chip.
+    /// Location of die `die`. Dies are numbered channel by channel, chip by chip.
     pub fn locate(&self, die: DieId) -> DieAddress {
         let per_channel = self.chips_per_channel * self.dies_per_chip;
         let within = die.0 % per_channel;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_named() {
+    fn errors_of_limits_name_them() {
         let error = Geometry { channels: 0, ..small() }.validate().unwrap_err();
         assert_eq!(error.to_string(), "device.geometry.channels = 0: must be at least 1");
         let error = Geometry { page_size: Bytes(1000), ..small() }.validate().unwrap_err();

@@ -1,4 +1,4 @@
-//! What NAND is and does: geometry, timing, wear of blocks, order of programming, the bytes themselves. Knows no logical page.
+//! NAND flash: geometry, timing, wear of blocks, order of programming, the bytes themselves. Knows no logical page.
 
 mod blocks;
 mod cells;
@@ -11,16 +11,19 @@ mod program_unit;
 pub mod reliability;
 mod timing;
 
-pub use blocks::{BlockAddress, Blocks, DefectConfig};
+pub use blocks::{BlockAddress, DefectConfig, PhysicalBlocks};
 pub use cells::{
-    Age, AgeRange, CalmSensing, Cells, CellsConfig, InitialState, ReadScope, RowLuck, Saturation, Sensing,
+    AgeRange, CalmSensing, CellsConfig, DataAge, FlashCells, InitialState, RberSaturation, ReadScope,
+    RowLuck, RowSensing,
 };
-pub use contents::{Blank, Contents, Place, Store, Unit};
+pub use contents::{BlankUnit, ByteStore, SlotBytes, StoreAddress, UnitBytes};
 pub use error::ConfigError;
-pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig, Share, Tear};
+pub use faults::{
+    DieDamage, DieFaults, DriveFault, FaultKind, FaultSpec, HazardClock, HazardConfig, ShornShare, UnitTear,
+};
 pub use geometry::{DieAddress, Geometry};
 pub use order::ProgramOrder;
 pub use program_unit::ProgramUnit;
 pub use timing::{
-    ArrayWork, ChannelOrder, PageTimes, PlaneReads, Suspend, Timing, TimingTable, at_most_a_second,
+    ArrayWork, ChannelOrder, PageTimes, PlaneReads, SuspendConfig, Timing, TimingTable, at_most_a_second,
 };

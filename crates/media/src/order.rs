@@ -1,4 +1,4 @@
-//! The order in which NAND is programmed.
+//! Order in which NAND rows are programmed.
 
 use std::ops::Range;
 
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "out of order")]
-    fn leaving_a_row_out_panics() {
+    fn skipping_a_row_panics() {
         ProgramOrder::new(1, 4).program(0, 1);
     }
 

@@ -1,4 +1,4 @@
-//! How mapping units lie on the pages that one program operation writes.
+//! Layout of mapping units on the pages that one program operation writes.
 
 use outlast_units::count_few;
 
@@ -17,18 +17,18 @@ pub struct ProgramUnit {
 }
 
 impl ProgramUnit {
-    /// Units of it, at most 64.
+    /// Number of units, at most 64.
     #[inline]
     pub fn units(&self) -> u32 {
         self.planes * self.rows / self.pages_per_unit * self.units_per_page
     }
 
-    /// Whether there are units in bit mask `units`, and all of them are its own.
-    pub fn has(&self, units: u64) -> bool {
+    /// True if bit mask `units` is not empty and has only units of this program unit.
+    pub fn contains(&self, units: u64) -> bool {
         units != 0 && units >> (self.units() - 1) <= 1
     }
 
-    /// What sensing the units in bit mask `units` takes: how many pages, and a bit mask of the page rows.
+    /// Pages to sense for the units in bit mask `units`: their number, and a bit mask of their rows.
     #[allow(
         clippy::inline_always,
         reason = "called for each read of flash; left to itself it is a call of its own since a third place calls it"
@@ -58,7 +58,7 @@ impl ProgramUnit {
     fn sensed_slowly(&self, units: u64) -> (u64, u64) {
         let on_a_page = u64::MAX >> (64 - self.units_per_page);
         let (mut pages, mut rows, mut first, mut rest) = (0, 0, 0, units);
-        // Page after page, or where units span several, unit after unit.
+        // Page by page or, where units span several pages, unit by unit.
         while rest != 0 {
             if rest & on_a_page != 0 {
                 pages += u64::from(self.pages_per_unit);
@@ -80,7 +80,7 @@ mod tests {
 
     /// Every mask of every small shape, page by page.
     #[test]
-    fn what_is_sensed_is_the_pages_of_the_units() {
+    fn the_pages_of_the_units_are_sensed() {
         let shapes = [
             (1, 1, 1, 1),
             (2, 1, 1, 1),

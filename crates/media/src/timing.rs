@@ -1,4 +1,4 @@
-//! How long flash operations take.
+//! Durations of flash operations.
 
 use crate::{ConfigError, Geometry};
 use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
@@ -7,7 +7,7 @@ use std::fmt;
 
 mod suspend;
 
-pub use suspend::{ArrayWork, Suspend};
+pub use suspend::{ArrayWork, SuspendConfig};
 
 /// Latencies of the flash array and the bandwidth of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,8 +27,8 @@ pub struct Timing {
     pub command: Nanos,
     /// Suspension of a program or erase by a host read; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suspend: Option<Suspend>,
-    /// Whether the planes of a die may each sense a page of its own. Default: "together".
+    pub suspend: Option<SuspendConfig>,
+    /// True if the planes of a die may each sense a page of its own. Default: "together".
     #[serde(default, skip_serializing_if = "PlaneReads::is_together")]
     pub plane_reads: PlaneReads,
     /// tRCBSY: the time that what has been sensed takes into the cache register, from where it leaves over the channel while the array senses
@@ -44,16 +44,16 @@ pub struct Timing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChannelOrder {
-    /// What has waited longest.
+    /// The transfer that has waited longest.
     #[default]
     Fifo,
-    /// What has been read goes before data to be programmed that waits, 16 times at most before the same data; what is under way is
+    /// Transfers of read data go before waiting data to be programmed, at most 16 times before the same data; a transfer under way is
     /// not interrupted.
     ReadsFirst,
 }
 
 impl ChannelOrder {
-    /// How often what has been read may go before the same data to be programmed.
+    /// Number of read transfers that may go before the same data to be programmed.
     pub const MOST_READS: u8 = 16;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -172,7 +172,7 @@ impl Timing {
         self.program.validate("device.timing.program")?;
         at_most_a_second("device.timing.command", self.command)?;
         at_most_a_second("device.timing.cache_read", self.cache_read.unwrap_or(Nanos::ZERO))?;
-        self.suspend.as_ref().map_or(Ok(()), Suspend::validate)
+        self.suspend.as_ref().map_or(Ok(()), SuspendConfig::validate)
     }
 }
 
@@ -264,7 +264,7 @@ impl TimingTable {
     pub fn program(&self, page: u32) -> Nanos {
         Nanos(u64::from(self.program[page as usize]))
     }
-    /// How long the data of `units` units holds the channel, its share of the spare area included.
+    /// Channel time of the data of `units` units, their share of the spare area included.
     #[inline]
     pub fn transfer(&self, units: u32) -> Nanos {
         Nanos(u64::from(self.transfer[units as usize]))
@@ -274,7 +274,7 @@ impl TimingTable {
     pub fn erase(&self) -> Nanos {
         self.erase
     }
-    /// How long the command and address cycles of an operation hold the channel.
+    /// Channel time of the command and address cycles of an operation.
     #[inline]
     pub fn command(&self) -> Nanos {
         self.command

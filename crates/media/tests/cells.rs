@@ -1,7 +1,7 @@
 //! Do the cells of a drive have the error rates of their model, block by block and read by read?
 
 use outlast_media::reliability::{BlockVariation, PageTypes, RberModel, chip};
-use outlast_media::{AgeRange, Cells, CellsConfig, Geometry, InitialState, ReadScope};
+use outlast_media::{AgeRange, CellsConfig, FlashCells, Geometry, InitialState, ReadScope};
 use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
 use proptest::prelude::*;
 
@@ -35,8 +35,8 @@ fn plain(name: &str) -> CellsConfig<'static> {
 }
 
 /// 4 x `blocks_per_plane` blocks, groups of the same number.
-fn cells(config: &CellsConfig, blocks_per_plane: u32, seed: u64) -> Cells {
-    Cells::new(config, &geometry(blocks_per_plane), 2, 1000, 4 * blocks_per_plane, seed)
+fn cells(config: &CellsConfig, blocks_per_plane: u32, seed: u64) -> FlashCells {
+    FlashCells::new(config, &geometry(blocks_per_plane), 2, 1000, 4 * blocks_per_plane, seed)
 }
 
 fn days(days: u64) -> Nanos {
@@ -331,7 +331,7 @@ fn time_stands_still_at_the_horizon() {
     assert_eq!(cells.days(Group(0), Nanos::MAX).to_bits(), 0f64.to_bits());
 }
 
-/// Where reads disturb only their page, the least-read rows may be the worst: an alarm has to go off at the first reading after which
+/// If reads disturb only their page, the least-read rows may be the worst: an alarm must go off at the first reading after which
 /// *some* row has reached the limit of its type, neither before nor after. The oracle looks at every row after every reading.
 #[test]
 fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {
@@ -382,7 +382,7 @@ fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {
 fn a_group_is_as_old_as_its_first_data() {
     let mut cells = cells(&plain("tlc-72-layer"), 1, 1);
     cells.forget(Group(2));
-    let is_old = |cells: &Cells, age: f64| (cells.days(Group(2), days(400)) - age).abs() < 1e-6;
+    let is_old = |cells: &FlashCells, age: f64| (cells.days(Group(2), days(400)) - age).abs() < 1e-6;
     assert!(is_old(&cells, 0.0), "nothing is of no age");
     cells.programmed(Group(2), days(100));
     cells.programmed(Group(2), days(300));

@@ -1,13 +1,13 @@
 //! Is what is drawn for cells distributed as it should be, and a function of nothing else?
 
 use outlast_media::reliability::{BlockVariation, RberModel, chip};
-use outlast_media::{AgeRange, Cells, CellsConfig, Geometry, InitialState, ReadScope};
+use outlast_media::{AgeRange, CellsConfig, FlashCells, Geometry, InitialState, ReadScope};
 use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
 
 const DAY: Nanos = Nanos::secs(86_400);
 const BLOCKS: u32 = 20_000;
 
-fn cells(first_block: u64, seed: u64) -> Cells {
+fn cells(first_block: u64, seed: u64) -> FlashCells {
     let model: &RberModel = &chip("tlc-72-layer").expect("a chip of the list").model;
     let geometry = Geometry {
         channels: 1,
@@ -21,7 +21,7 @@ fn cells(first_block: u64, seed: u64) -> Cells {
     };
     let variation = BlockVariation { sigma: 0.4 };
     let config = CellsConfig { model, variation, page_types: None, scope: ReadScope::Block };
-    Cells::new(&config, &geometry, 1, first_block, BLOCKS, seed)
+    FlashCells::new(&config, &geometry, 1, first_block, BLOCKS, seed)
 }
 
 /// Counts of `values` in (0, 1) by hundredths: χ² with 99 degrees of freedom, mean 99, σ = √198 = 14.1. Below 99 + 6σ.
@@ -85,8 +85,9 @@ fn blocks_are_numbered_over_the_drive() {
             first.luck(BlockIndex(15_000 + block), Row(1), 2).to_bits(),
             second.luck(BlockIndex(block), Row(1), 2).to_bits()
         );
-        let rber =
-            |cells: &Cells, block| cells.ln_rber(BlockIndex(block), Row(0), Group(0), Nanos::ZERO).to_bits();
+        let rber = |cells: &FlashCells, block| {
+            cells.ln_rber(BlockIndex(block), Row(0), Group(0), Nanos::ZERO).to_bits()
+        };
         assert_eq!(rber(&first, 15_000 + block), rber(&second, block));
         assert_ne!(rber(&first, block), rber(&second, block));
     }

@@ -1,7 +1,7 @@
 //! Cells of a chip that is a table: do sensings see what the table says, and do forecasts and calm spells hold?
 
-use outlast_media::reliability::{BlockVariation, Ecc, FailTable, Grid, PageTypes, RberModel};
-use outlast_media::{AgeRange, Cells, CellsConfig, Geometry, InitialState, ReadScope};
+use outlast_media::reliability::{BlockVariation, Ecc, FailTable, PageTypes, RberGrid, RberModel};
+use outlast_media::{AgeRange, CellsConfig, FlashCells, Geometry, InitialState, ReadScope};
 use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
 
 const GEOMETRY: Geometry = Geometry {
@@ -28,12 +28,12 @@ fn grid() -> RberModel {
             }
         }
     }
-    let model = RberModel::Grid(Grid { cycles, days, reads, rber });
+    let model = RberModel::Grid(RberGrid { cycles, days, reads, rber });
     assert_eq!(model.validate("model"), Ok(()));
     model
 }
 
-fn cells(model: &RberModel, cycles: u32, days: u64, reads: u32) -> Cells {
+fn cells(model: &RberModel, cycles: u32, days: u64, reads: u32) -> FlashCells {
     let types = PageTypes { factors: vec![0.7, 1.0, 1.3] };
     let config = CellsConfig {
         model,
@@ -41,7 +41,7 @@ fn cells(model: &RberModel, cycles: u32, days: u64, reads: u32) -> Cells {
         page_types: Some(&types),
         scope: ReadScope::Block,
     };
-    let mut cells = Cells::new(&config, &GEOMETRY, 1, 0, 4, 7);
+    let mut cells = FlashCells::new(&config, &GEOMETRY, 1, 0, 4, 7);
     let age = AgeRange::Same(Nanos::secs(days * 86_400));
     let initial = InitialState { pe_cycles: cycles, age, block_reads: reads, ..InitialState::default() };
     cells.begin(&[cycles; 4], &initial, Nanos::ZERO);

@@ -1,6 +1,6 @@
 //! Are the bytes of flash those that were written, and does parity bring back what is lost?
 
-use outlast_media::{Contents, Unit};
+use outlast_media::{SlotBytes, UnitBytes};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ fn bytes(of: u32) -> [u8; 8] {
 }
 
 /// The unit that page `owner` is written with.
-fn unit(owner: u32) -> Unit {
-    Unit::new(owner, &bytes(owner))
+fn unit(owner: u32) -> UnitBytes {
+    UnitBytes::new(owner, &bytes(owner))
 }
 
-fn bytes_of(unit: &Unit) -> [u8; 8] {
+fn bytes_of(unit: &UnitBytes) -> [u8; 8] {
     let mut bytes = [0; 8];
     unit.copy_to(0, &mut bytes);
     bytes
 }
 
 /// XOR of tags and bytes of `slots`, empty ones adding nothing.
-fn xor(contents: &Contents, slots: impl IntoIterator<Item = u32>) -> (u32, Vec<u8>) {
+fn xor(contents: &SlotBytes, slots: impl IntoIterator<Item = u32>) -> (u32, Vec<u8>) {
     slots
         .into_iter()
         .filter_map(|slot| contents.raw(slot).map(|unit| (unit.tag(), bytes_of(unit))))
@@ -31,13 +31,13 @@ fn xor(contents: &Contents, slots: impl IntoIterator<Item = u32>) -> (u32, Vec<u
 
 #[test]
 fn an_image_rebuilds_any_page_of_a_stripe_after_its_neighbours_went_stale() {
-    let mut contents = Contents::new(8, true);
+    let mut contents = SlotBytes::new(8, true);
     for (slot, owner) in [(0, 70), (1, 71), (2, 72)] {
         contents.write(slot, unit(owner));
     }
     // Slot 3 stays padding.
     let (tag, parity) = xor(&contents, 0..4);
-    contents.write_parity(4, Unit::new(tag, &parity));
+    contents.write_parity(4, UnitBytes::new(tag, &parity));
     contents.discard(1);
     contents.relocate(2, 100, 72);
     assert_eq!(contents.read(100, 72), &unit(72));
@@ -54,7 +54,7 @@ fn an_image_rebuilds_any_page_of_a_stripe_after_its_neighbours_went_stale() {
 
 #[test]
 fn without_stripes_only_live_units_take_memory() {
-    let mut contents = Contents::new(8, false);
+    let mut contents = SlotBytes::new(8, false);
     contents.write(1, unit(10));
     contents.write(2, unit(20));
     contents.relocate(1, 5, 10);
@@ -68,7 +68,7 @@ fn without_stripes_only_live_units_take_memory() {
 
 #[test]
 fn a_clone_shares_its_units_and_goes_its_own_way() {
-    let mut contents = Contents::new(8, true);
+    let mut contents = SlotBytes::new(8, true);
     contents.write(3, unit(30));
     contents.write(900, unit(90));
     contents.write(1, unit(10));
@@ -76,7 +76,7 @@ fn a_clone_shares_its_units_and_goes_its_own_way() {
     let mut copy = contents.clone();
     let made = contents.make(11, &[1; 8]);
     contents.write(1, made);
-    let place = |contents: &Contents| contents.raw(3).and_then(Unit::in_memory).map(<[u8]>::as_ptr);
+    let place = |contents: &SlotBytes| contents.raw(3).and_then(UnitBytes::in_memory).map(<[u8]>::as_ptr);
     assert_eq!(place(&copy), place(&contents));
     copy.erase(0, 1000);
     let made = copy.make(31, &[7; 8]);
@@ -87,7 +87,7 @@ fn a_clone_shares_its_units_and_goes_its_own_way() {
 
 #[test]
 fn zeroes_take_no_memory_and_are_equal_to_zeroes_that_do() {
-    let mut contents = Contents::new(128, true);
+    let mut contents = SlotBytes::new(128, true);
     let made = contents.make(4, &[0; 128]);
     assert_eq!(made.bytes(), None);
     let mut blank = contents.blank();
@@ -104,7 +104,7 @@ fn zeroes_take_no_memory_and_are_equal_to_zeroes_that_do() {
     assert_eq!(read, [0; 5]);
 }
 
-/// What is kept takes its bytes and 40 more, whatever has been written, moved and erased before; what is spare is bounded.
+/// A unit that is kept takes its bytes and 40 more, whatever has been written, moved and erased before; spare memory is bounded.
 #[test]
 fn a_unit_takes_its_bytes_and_forty_more() {
     const UNIT: usize = 512;
@@ -115,7 +115,7 @@ fn a_unit_takes_its_bytes_and_forty_more() {
     const TABLE: usize = SLOTS as usize * 24 + CHUNKS * 40;
     const SPARE: usize = 4096 * (UNIT + 16 + 16);
     for keep_stale in [false, true] {
-        let mut contents = Contents::new(UNIT, keep_stale);
+        let mut contents = SlotBytes::new(UNIT, keep_stale);
         for round in 0..4u32 {
             let first = round % 2 * LIVE;
             for slot in first..first + LIVE {
@@ -137,8 +137,8 @@ fn a_unit_takes_its_bytes_and_forty_more() {
 
 /// A unit that is still held elsewhere is not written over when its slot is erased.
 #[test]
-fn only_what_nobody_holds_is_written_again() {
-    let mut contents = Contents::new(8, true);
+fn only_memory_without_references_is_reused() {
+    let mut contents = SlotBytes::new(8, true);
     contents.write(0, unit(5));
     contents.relocate(0, 300, 5);
     let held = contents.raw(0).cloned();
@@ -158,9 +158,9 @@ macro_rules! panics {
         #[test]
         #[should_panic(expected = $message)]
         fn $name() {
-            let mut contents = Contents::new(8, $keep_stale);
+            let mut contents = SlotBytes::new(8, $keep_stale);
             contents.write(7, unit(70));
-            let act: fn(&mut Contents) = $act;
+            let act: fn(&mut SlotBytes) = $act;
             act(&mut contents);
         }
     )*};
@@ -182,7 +182,7 @@ proptest! {
     /// Against a plain map of what each slot holds and whether it is live.
     #[test]
     fn contents_agree_with_a_plain_map(keep_stale: bool, steps in proptest::collection::vec((0..5u8, 0..40u32, 0..40u32), 0..200)) {
-        let mut contents = Contents::new(8, keep_stale);
+        let mut contents = SlotBytes::new(8, keep_stale);
         let mut model: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
         for (what, slot, other) in steps {
             let live = model.get(&slot).is_some_and(|&(_, live)| live);
@@ -231,7 +231,7 @@ proptest! {
     fn clones_agree_with_plain_maps_of_their_own(
         keep_stale: bool, steps in proptest::collection::vec((0..8u8, 0..4usize, 0..3000u32, 0..1500u32), 0..200),
     ) {
-        let mut all: Vec<(Contents, BTreeMap<u32, u32>)> = vec![(Contents::new(8, keep_stale), BTreeMap::new())];
+        let mut all: Vec<(SlotBytes, BTreeMap<u32, u32>)> = vec![(SlotBytes::new(8, keep_stale), BTreeMap::new())];
         for (number, (what, which, slot, other)) in (0..).zip(steps) {
             let which = which % all.len();
             let (contents, model) = &mut all[which];

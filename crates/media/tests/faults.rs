@@ -1,8 +1,8 @@
 //! Does damaged hardware fail where it is damaged, and nowhere else?
 
 use outlast_media::{
-    BlockAddress, Blocks, Damage, DefectConfig, Fault, FaultKind, FaultSpec, Faults, Geometry, HazardClock,
-    HazardConfig,
+    BlockAddress, DefectConfig, DieDamage, DieFaults, DriveFault, FaultKind, FaultSpec, Geometry,
+    HazardClock, HazardConfig, PhysicalBlocks,
 };
 use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Nanos, Row};
 use proptest::prelude::*;
@@ -27,13 +27,13 @@ fn geometry() -> Geometry {
     }
 }
 
-fn faults(hazards: &HazardConfig, seed: u64) -> Faults {
-    Faults::new(&geometry(), DIES, DieId(0), WORDLINE, hazards, seed)
+fn faults(hazards: &HazardConfig, seed: u64) -> DieFaults {
+    DieFaults::new(&geometry(), DIES, DieId(0), WORDLINE, hazards, seed)
 }
 
 /// Number of a block, by the books that the FTL keeps.
 fn number(die: u16, plane: u16, block: u32) -> BlockIndex {
-    let blocks = Blocks::new(&geometry(), DIES, &DefectConfig::default(), 0);
+    let blocks = PhysicalBlocks::new(&geometry(), DIES, &DefectConfig::default(), 0);
     blocks.index(BlockAddress { die: LocalDie(die), plane, block: BlockId(block) })
 }
 
@@ -51,35 +51,35 @@ struct Model {
 }
 
 impl Model {
-    fn inject(&mut self, die: u16, damage: Damage) {
+    fn inject(&mut self, die: u16, damage: DieDamage) {
         match damage {
-            Damage::Page { plane, block, page } => {
+            DieDamage::Page { plane, block, page } => {
                 self.broken.insert((die, plane, block, page));
             }
-            Damage::Wordline { plane, block, page } => {
+            DieDamage::Wordline { plane, block, page } => {
                 let same = (0..ROWS).filter(|row| row / WORDLINE == page / WORDLINE);
                 self.broken.extend(same.map(|row| (die, plane, block, row)));
             }
-            Damage::Block { plane, block } => {
+            DieDamage::Block { plane, block } => {
                 self.broken.extend((0..ROWS).map(|row| (die, plane, block, row)));
             }
-            Damage::Plane { plane } => {
+            DieDamage::Plane { plane } => {
                 self.dead.insert((die, plane));
             }
-            Damage::Die | Damage::Chip => self.dead.extend((0..PLANES).map(|plane| (die, plane))),
-            Damage::TransientRead { block: Some((plane, block)), reads } => {
+            DieDamage::Die | DieDamage::Chip => self.dead.extend((0..PLANES).map(|plane| (die, plane))),
+            DieDamage::TransientRead { block: Some((plane, block)), reads } => {
                 *self.transient_block.entry((die, plane, block)).or_default() += reads;
             }
-            Damage::TransientRead { block: None, reads } => {
+            DieDamage::TransientRead { block: None, reads } => {
                 *self.transient_die.entry(die).or_default() += reads;
             }
-            Damage::Program { plane, block } => {
+            DieDamage::Program { plane, block } => {
                 self.program.insert((die, plane, block));
             }
-            Damage::Erase { plane, block } => {
+            DieDamage::Erase { plane, block } => {
                 self.erase.insert((die, plane, block));
             }
-            Damage::Power(_) | Damage::ParityCache => {}
+            DieDamage::Power(_) | DieDamage::ParityCache => {}
         }
     }
 
@@ -124,23 +124,23 @@ impl Model {
     }
 }
 
-fn damages() -> impl Strategy<Value = Damage> {
+fn damages() -> impl Strategy<Value = DieDamage> {
     let at = || (0..PLANES, 0..BLOCKS);
     prop_oneof![
-        4 => (at(), 0..ROWS).prop_map(|((plane, block), page)| Damage::Page { plane, block, page }),
-        2 => (at(), 0..ROWS).prop_map(|((plane, block), page)| Damage::Wordline { plane, block, page }),
-        2 => at().prop_map(|(plane, block)| Damage::Block { plane, block }),
-        1 => (0..PLANES).prop_map(|plane| Damage::Plane { plane }),
-        1 => prop_oneof![Just(Damage::Die), Just(Damage::Chip)],
+        4 => (at(), 0..ROWS).prop_map(|((plane, block), page)| DieDamage::Page { plane, block, page }),
+        2 => (at(), 0..ROWS).prop_map(|((plane, block), page)| DieDamage::Wordline { plane, block, page }),
+        2 => at().prop_map(|(plane, block)| DieDamage::Block { plane, block }),
+        1 => (0..PLANES).prop_map(|plane| DieDamage::Plane { plane }),
+        1 => prop_oneof![Just(DieDamage::Die), Just(DieDamage::Chip)],
         2 => (proptest::option::of(at()), 1..4u32)
-            .prop_map(|(block, reads)| Damage::TransientRead { block, reads }),
-        2 => at().prop_map(|(plane, block)| Damage::Program { plane, block }),
-        2 => at().prop_map(|(plane, block)| Damage::Erase { plane, block }),
+            .prop_map(|(block, reads)| DieDamage::TransientRead { block, reads }),
+        2 => at().prop_map(|(plane, block)| DieDamage::Program { plane, block }),
+        2 => at().prop_map(|(plane, block)| DieDamage::Erase { plane, block }),
     ]
 }
 
 /// A step: a fault, or one of three questions about a place.
-type Step = (Option<Damage>, u8, (u16, u16, u32), u32);
+type Step = (Option<DieDamage>, u8, (u16, u16, u32), u32);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let at = (0..DIES, 0..PLANES, 0..BLOCKS);
@@ -188,7 +188,7 @@ fn single_operations_fail_as_often_as_set_and_the_same_each_time() {
         ..HazardConfig::default()
     };
     let run = |seed, first_die| {
-        let mut faults = Faults::new(&geometry(), DIES, DieId(first_die), WORDLINE, &hazards, seed);
+        let mut faults = DieFaults::new(&geometry(), DIES, DieId(first_die), WORDLINE, &hazards, seed);
         (0..100_000u32)
             .map(|turn| {
                 let block = BlockIndex(turn % 80);
@@ -240,23 +240,23 @@ fn hazards_come_as_often_as_set_evenly_over_time_and_place() {
         gaps_beyond_mean += u32::from((at - before).0 as f64 > YEAR.0 as f64 / (6.0 * rate));
         before = at;
         first_half += u32::from(at.0 < YEAR.0 / 2);
-        let Fault { die, damage } = clock.draw();
+        let DriveFault { die, damage } = clock.draw();
         let kind = match damage {
-            Damage::Page { page, .. } => {
+            DieDamage::Page { page, .. } => {
                 by_page[page as usize] += 1;
                 0
             }
-            Damage::Wordline { .. } => 1,
-            Damage::Block { block, .. } => {
+            DieDamage::Wordline { .. } => 1,
+            DieDamage::Block { block, .. } => {
                 by_block[block as usize] += 1;
                 2
             }
-            Damage::Plane { .. } => 3,
-            Damage::Die => {
+            DieDamage::Plane { .. } => 3,
+            DieDamage::Die => {
                 by_die[usize::from(die)] += 1;
                 4
             }
-            Damage::Chip => {
+            DieDamage::Chip => {
                 assert!(die.is_multiple_of(2) && die < DIES);
                 5
             }
@@ -283,7 +283,7 @@ fn switching_one_hazard_on_shifts_no_other() {
         while dies.len() < 20 {
             let at = clock.next();
             let fault = clock.draw();
-            if fault.damage == Damage::Die {
+            if fault.damage == DieDamage::Die {
                 dies.push((at, fault.die));
             }
         }
@@ -319,27 +319,27 @@ fn scheduled_faults_are_read_as_people_write_them() {
     let ok = [
         (
             r#"{"at": "10s", "kind": "wordline", "die": 3, "plane": 1, "block": 4, "page": 9}"#,
-            Damage::Wordline { plane: 1, block: 4, page: 9 },
+            DieDamage::Wordline { plane: 1, block: 4, page: 9 },
         ),
-        (r#"{"at": "1h", "kind": "plane", "die": 3, "plane": 1}"#, Damage::Plane { plane: 1 }),
+        (r#"{"at": "1h", "kind": "plane", "die": 3, "plane": 1}"#, DieDamage::Plane { plane: 1 }),
         (
             r#"{"at": 0, "kind": "transient-read", "die": 3, "reads": 5}"#,
-            Damage::TransientRead { block: None, reads: 5 },
+            DieDamage::TransientRead { block: None, reads: 5 },
         ),
         (
             r#"{"at": 0, "kind": "transient-read", "die": 3, "plane": 0, "block": 2, "reads": 1}"#,
-            Damage::TransientRead { block: Some((0, 2)), reads: 1 },
+            DieDamage::TransientRead { block: Some((0, 2)), reads: 1 },
         ),
         (
             r#"{"at": 0, "kind": "erase", "die": 3, "plane": 0, "block": 2}"#,
-            Damage::Erase { plane: 0, block: 2 },
+            DieDamage::Erase { plane: 0, block: 2 },
         ),
     ];
     for (text, damage) in ok {
-        assert_eq!(resolve(text), Ok(Fault { die: 3, damage }), "{text}");
+        assert_eq!(resolve(text), Ok(DriveFault { die: 3, damage }), "{text}");
     }
     let power = resolve(r#"{"at": "2s", "kind": "power"}"#);
-    assert_eq!(power, Ok(Fault { die: 0, damage: Damage::Power(outlast_media::Tear::Nothing) }));
+    assert_eq!(power, Ok(DriveFault { die: 0, damage: DieDamage::Power(outlast_media::UnitTear::Nothing) }));
     let refused = [
         (r#"{"at": 0, "kind": "power", "die": 0}"#, r#"faults[3].die = 0: kind = "power" takes none"#),
         (r#"{"at": 0, "kind": "die"}"#, r#"faults[3].die = absent: is needed by kind = "die""#),

@@ -1,11 +1,11 @@
 //! Does a sum of probabilities lose nothing, however many and however small?
 
-use outlast_media::reliability::Accumulator;
+use outlast_media::reliability::ProbabilitySum;
 use proptest::prelude::*;
 
 #[test]
 fn small_terms_beside_large_ones_are_kept() {
-    let mut sum = Accumulator::new();
+    let mut sum = ProbabilitySum::new();
     let tiny = 2f64.powi(-60);
     for _ in 0..1_000_000 {
         sum.add(tiny);
@@ -22,7 +22,7 @@ fn small_terms_beside_large_ones_are_kept() {
 #[test]
 fn powers_of_two_add_up_exactly() {
     // Σ 2^-k for k = 1 to 1074 is 1 − 2^-1074: as a double, 1. Without the first half: 2^-537·(1 − 2^-537).
-    let (mut all, mut small) = (Accumulator::new(), Accumulator::new());
+    let (mut all, mut small) = (ProbabilitySum::new(), ProbabilitySum::new());
     for k in 1..=1074 {
         all.add(0.5f64.powi(k));
         if k > 537 {
@@ -39,7 +39,7 @@ fn powers_of_two_add_up_exactly() {
 fn geometric_sums_far_below_the_range_of_doubles() {
     // Σ e^(−0.07·i) over i >= i0 is e^(−0.07·i0) / (1 − e^−0.07); at i0 = 20 000 that is e^−1400, at 10^7 e^−700 000.
     for first in [0u32, 100, 5000, 20_000, 100_000, 10_000_000] {
-        let mut sum = Accumulator::new();
+        let mut sum = ProbabilitySum::new();
         for i in (first..first + 1000).rev() {
             sum.add_ln(-0.07 * f64::from(i));
         }
@@ -56,7 +56,7 @@ fn geometric_sums_far_below_the_range_of_doubles() {
 /// `python3 -c "from mpmath import *; mp.dps=40; print(harmonic(10**6))"`.
 #[test]
 fn harmonic_sums_agree_with_mpmath() {
-    let (mut large, mut small) = (Accumulator::new(), Accumulator::new());
+    let (mut large, mut small) = (ProbabilitySum::new(), ProbabilitySum::new());
     for k in 1..=1_000_000u32 {
         large.add(1.0 / f64::from(k));
         small.add(1e-300 / f64::from(k));
@@ -68,8 +68,8 @@ fn harmonic_sums_agree_with_mpmath() {
 }
 
 #[test]
-fn nothing_and_zeros() {
-    let mut sum = Accumulator::new();
+fn a_sum_of_nothing_or_of_zeros_is_zero() {
+    let mut sum = ProbabilitySum::new();
     assert_eq!((sum.ln_total(), sum.ln_mean(), sum.count()), (f64::NEG_INFINITY, f64::NEG_INFINITY, 0));
     sum.add(0.0);
     sum.add_ln(f64::NEG_INFINITY);
@@ -84,7 +84,7 @@ proptest! {
     #[test]
     fn merging_equals_adding(terms in prop::collection::vec((-3000.0f64..0.0, 1u64..100), 1..60), split in 0usize..60) {
         let split = split.min(terms.len());
-        let (mut whole, mut left, mut right) = (Accumulator::new(), Accumulator::new(), Accumulator::new());
+        let (mut whole, mut left, mut right) = (ProbabilitySum::new(), ProbabilitySum::new(), ProbabilitySum::new());
         for (i, &(ln_p, times)) in terms.iter().enumerate() {
             for _ in 0..times {
                 whole.add_ln(ln_p);

@@ -16,7 +16,7 @@
 //! ```
 #![allow(clippy::unreadable_literal, clippy::excessive_precision, reason = "tables as mpmath printed them")]
 
-use outlast_media::reliability::binomial::{Binomial, ln_1m_exp, ln_any_of};
+use outlast_media::reliability::binomial::{BinomialDistribution, ln_1m_exp, ln_any_of};
 use outlast_media::reliability::{Ecc, chips};
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ fn ecc(bits: u32, strength: u32) -> Ecc {
 #[test]
 fn tails_agree_with_mpmath() {
     for (n, t, p, ln_more, ln_at_most) in TAILS {
-        let tails = Binomial { trials: n, p }.tails(t);
+        let tails = BinomialDistribution { trials: n, p }.tails(t);
         assert!(close(tails.ln_more, ln_more), "P(X > {t}), n {n}, p {p}: {} not {ln_more}", tails.ln_more);
         assert!(
             close(tails.ln_at_most, ln_at_most),
@@ -119,7 +119,7 @@ fn terms_are_those_of_pascals_triangle() {
     let mut row = vec![1u128];
     for n in 1..=120u32 {
         row = std::iter::once(1).chain(row.windows(2).map(|pair| pair[0] + pair[1])).chain([1]).collect();
-        let binomial = Binomial { trials: n, p: 0.5 };
+        let binomial = BinomialDistribution { trials: n, p: 0.5 };
         for (k, &ways) in (0u32..).zip(&row) {
             let expected = (ways as f64).ln() - f64::from(n) * std::f64::consts::LN_2;
             // Both sides round numbers of up to n·ln 2 a few times.
@@ -149,7 +149,7 @@ fn pages_and_detection_agree_with_mpmath() {
 }
 
 #[test]
-fn the_edges_are_exact() {
+fn probabilities_at_the_edges_are_exact() {
     let code = ecc(100, 5);
     assert_eq!((code.log_p_uncorrectable(0.0), code.log_p_correctable(0.0)), (f64::NEG_INFINITY, 0.0));
     assert_eq!((code.log_p_uncorrectable(1.0), code.log_p_correctable(1.0)), (0.0, f64::NEG_INFINITY));
@@ -266,7 +266,7 @@ proptest! {
     #[test]
     fn ranges_add_up(n in 1u32..300, ends in (0u32..300, 0u32..300), p in 1e-6f64..0.999) {
         let (low, high) = (ends.0.min(ends.1), ends.0.max(ends.1));
-        let binomial = Binomial { trials: n, p };
+        let binomial = BinomialDistribution { trials: n, p };
         let sum: f64 = (low..=high).map(|k| binomial.ln_pmf(k).exp()).sum();
         let range = binomial.ln_range(low..=high).exp();
         prop_assert!((range - sum).abs() <= 1e-11 * sum + 1e-300, "{} {}", range, sum);

@@ -1,6 +1,6 @@
 //! Chips of one's own: what is made of measurements, and what is refused.
 
-use outlast_media::reliability::measured::{Fit, Reading, fit};
+use outlast_media::reliability::measured::{FitForm, FitSettings, fit};
 use outlast_media::reliability::{PowerLaw, RberModel, acceleration};
 use outlast_units::rng::mix;
 use proptest::prelude::*;
@@ -21,8 +21,8 @@ fn conditions() -> Vec<[f64; 3]> {
     all
 }
 
-fn reading(fit: Fit) -> Reading {
-    Reading { fit, ..Reading::default() }
+fn reading(fit: FitForm) -> FitSettings {
+    FitSettings { fit, ..FitSettings::default() }
 }
 
 /// A sum of twelve uniform numbers is normal enough here.
@@ -41,7 +41,7 @@ fn exact(model: &RberModel) -> String {
 #[test]
 fn a_power_law_without_noise_is_found_again() {
     let model = RberModel::PowerLaw(LAW);
-    let found = fit("x.csv", &exact(&model), &reading(Fit::PowerLaw)).unwrap();
+    let found = fit("x.csv", &exact(&model), &reading(FitForm::PowerLaw)).unwrap();
     assert!(found.measured.rms_log10 < 1e-5, "{}", found.measured.rms_log10);
     let RberModel::PowerLaw(law) = &found.measured.model else { panic!("{found:?}") };
     for (name, found, given) in
@@ -75,7 +75,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
             let errors = (mean + mean.sqrt() * normal(mix(file) ^ index as u64)).round();
             writeln!(text, "{c},{t},{r},{errors},10000000").unwrap();
         }
-        let found = fit("x.csv", &text, &reading(Fit::PowerLaw)).unwrap();
+        let found = fit("x.csv", &text, &reading(FitForm::PowerLaw)).unwrap();
         for (name, true_value) in truth {
             let own = found.estimates.iter().find(|estimate| estimate.name == name).unwrap();
             let value = if own.is_relative { own.value.ln() } else { own.value };
@@ -90,7 +90,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 #[test]
 fn an_exponential_is_found_again() {
     let text = "pe_cycles,rber\n0,1.09e-7\n1000,1.4728e-7\n10000,2.2109e-6\n19000,3.3189e-5\n";
-    let found = fit("x.csv", text, &reading(Fit::Exponential)).unwrap();
+    let found = fit("x.csv", text, &reading(FitForm::Exponential)).unwrap();
     let RberModel::Exponential(form) = &found.measured.model else { panic!("{found:?}") };
     assert!((form.a / 1.09e-7 - 1.0).abs() < 1e-3 && (form.b / 3.01e-4 - 1.0).abs() < 1e-3, "{form:?}");
 }
@@ -104,7 +104,7 @@ fn what_differs_by_more_than_counting_is_told() {
         let errors = (model.rber(c, t, r) * (0.2 * normal(index as u64)).exp() * 1e9).round();
         writeln!(text, "{c},{t},{r},{errors},1000000000").unwrap();
     }
-    let found = fit("x.csv", &text, &reading(Fit::PowerLaw)).unwrap();
+    let found = fit("x.csv", &text, &reading(FitForm::PowerLaw)).unwrap();
     // 0.2 in natural logarithms is 0.087; a standard deviation of 41 degrees of freedom is known to 11 %, and thrice that is taken.
     assert!(
         (found.spread_log10 / (0.2 / std::f64::consts::LN_10) - 1.0).abs() < 0.33,
@@ -123,7 +123,7 @@ fn page_types_are_told_apart_and_ordered() {
             writeln!(text, "{c},{t},{r},{name},{:e}", model.rber(c, t, r) * factor).unwrap();
         }
     }
-    for form in [Fit::PowerLaw, Fit::Interpolate] {
+    for form in [FitForm::PowerLaw, FitForm::Interpolate] {
         let found = fit("x.csv", &text, &reading(form)).unwrap();
         assert_eq!(found.types, ["lsb", "csb", "msb"]);
         let types = found.measured.page_types.unwrap();
@@ -146,17 +146,17 @@ fn rows_of_other_temperatures_count_as_longer_times() {
             writeln!(text, "{cycles},{},70,{:e}", days / factor, model.rber(cycles, days, 0.0)).unwrap();
         }
     }
-    let found = fit("x.csv", &text, &reading(Fit::PowerLaw)).unwrap();
+    let found = fit("x.csv", &text, &reading(FitForm::PowerLaw)).unwrap();
     assert_eq!(found.measured.temperature, Some(40.0));
     assert!(found.measured.rms_log10 < 1e-5, "{}", found.measured.rms_log10);
-    let other = Reading { activation_energy: 0.6, ..Reading::default() };
+    let other = FitSettings { activation_energy: 0.6, ..FitSettings::default() };
     assert!(fit("x.csv", &text, &other).unwrap().measured.rms_log10 > 0.02);
 }
 
 #[test]
 fn a_grid_is_exact_at_what_was_measured() {
     let model = RberModel::PowerLaw(LAW);
-    let found = fit("x.csv", &exact(&model), &reading(Fit::Interpolate)).unwrap();
+    let found = fit("x.csv", &exact(&model), &reading(FitForm::Interpolate)).unwrap();
     for (row, fitted) in found.rows.iter().zip(&found.fitted) {
         assert!((fitted / row.rber - 1.0).abs() < 1e-11, "{row:?}: {fitted}");
     }
@@ -168,7 +168,7 @@ fn a_grid_is_exact_at_what_was_measured() {
     assert!(rber(9e3, 0.0, 0.0).to_bits() == rber(3e3, 0.0, 0.0).to_bits());
 }
 
-fn message(text: &str, form: Fit) -> String {
+fn message(text: &str, form: FitForm) -> String {
     let error = fit("x.csv", text, &reading(form)).expect_err("nothing to fit");
     format!("{}: {}", error.line.map_or_else(|| "whole".to_owned(), |line| line.to_string()), error.error)
 }
@@ -208,11 +208,11 @@ fn what_is_wrong_is_said_by_line_column_value_and_limit() {
             "whole: reads = one value above 0: must have two values above 0",
         ),
     ] {
-        let message = message(text, Fit::PowerLaw);
+        let message = message(text, FitForm::PowerLaw);
         assert!(message.starts_with(expected), "{text:?}: {message}");
     }
     let aged = "pe_cycles,retention,rber\n1,0,1e-3\n5,3d,2e-3";
-    assert!(message(aged, Fit::Exponential).starts_with("whole: retention = above 0: must be 0 for fit"));
+    assert!(message(aged, FitForm::Exponential).starts_with("whole: retention = above 0: must be 0 for fit"));
 }
 
 proptest! {
@@ -221,14 +221,14 @@ proptest! {
     /// Any text at all.
     #[test]
     fn no_text_panics(text in "\\PC{0,200}") {
-        let _ = fit("x.csv", &text, &Reading::default());
+        let _ = fit("x.csv", &text, &FitSettings::default());
     }
 
     /// Texts that are nearly right.
     #[test]
     fn no_table_panics(
         rows in prop::collection::vec((0u32..4, 0u32..3, 0u32..3, 0u32..4, 0u32..100), 1..25),
-        form in prop::sample::select(vec![Fit::PowerLaw, Fit::Exponential, Fit::Interpolate]),
+        form in prop::sample::select(vec![FitForm::PowerLaw, FitForm::Exponential, FitForm::Interpolate]),
     ) {
         let mut text = "pe_cycles,retention_days,reads,page_type,errors,bits\n".to_owned();
         for (c, t, r, page_type, errors) in rows {
@@ -250,7 +250,7 @@ proptest! {
         for (c, t, r, rate) in &rows {
             writeln!(text, "{},{},{},{rate:e}", c * 1000, t * 30, r * 10_000).unwrap();
         }
-        let found = fit("x.csv", &text, &reading(Fit::Interpolate)).unwrap();
+        let found = fit("x.csv", &text, &reading(FitForm::Interpolate)).unwrap();
         let model = &found.measured.model;
         model.validate("model").unwrap();
         for (c, t, r, axis, part) in look {

@@ -3,7 +3,8 @@
 
 use outlast_media::reliability::normal::inverse_normal;
 use outlast_media::reliability::{
-    BlockVariation, Ecc, Exponential, PageTypes, PowerLaw, RberModel, Trust, TwoPoint, chip, chips, open_unit,
+    BlockVariation, ChipTrust, Ecc, ExponentialRber, PageTypes, PowerLaw, RberModel, TwoPoint, chip, chips,
+    open_unit,
 };
 use proptest::prelude::*;
 
@@ -90,7 +91,7 @@ fn the_three_chips_of_hrm_have_the_rates_of_equation_1() {
     }
 }
 
-/// What HRM's text says of its chips, independently of the coefficients.
+/// Statements of HRM's text about its chips, independent of the coefficients.
 #[test]
 fn the_texts_statements_hold() {
     // "100% error rate after 1 year", and beyond: 1.7 of retention.
@@ -145,7 +146,7 @@ fn every_chip_is_valid_sourced_and_named_once() {
         let text = serde_json::to_string(&chip.model).unwrap();
         assert_eq!(serde_json::from_str::<RberModel>(&text).unwrap(), chip.model);
     }
-    assert_eq!(chip("mlc-3x-nm").unwrap().trust, Trust::Recalled);
+    assert_eq!(chip("mlc-3x-nm").unwrap().trust, ChipTrust::Recalled);
     assert_eq!(chip("im-1").unwrap().end_of_life_cycles, 5000);
     assert!(chip("qlc").is_none());
 }
@@ -163,7 +164,7 @@ fn bad_coefficients_are_refused_by_name() {
     assert_eq!(power(|law| law.q = -0.1), "device.errors.model.q");
     assert_eq!(power(|law| law.epsilon = f64::NAN), "device.errors.model.epsilon");
     assert_eq!(power(|law| law.k = f64::INFINITY), "device.errors.model.k");
-    let exponential = |a, b| refused(RberModel::Exponential(Exponential { a, b }));
+    let exponential = |a, b| refused(RberModel::Exponential(ExponentialRber { a, b }));
     assert_eq!(exponential(0.0, 1e-4), "device.errors.model.a");
     assert_eq!(exponential(0.6, 1e-4), "device.errors.model.a");
     assert_eq!(exponential(1e-7, f64::NAN), "device.errors.model.b");

@@ -1,9 +1,9 @@
 //! Do reads, re-reads and bit errors follow their distributions, consistently from one uniform number?
 
-use outlast_media::reliability::binomial::Binomial;
+use outlast_media::reliability::binomial::BinomialDistribution;
 use outlast_media::reliability::normal::inverse_normal;
 use outlast_media::reliability::{
-    Ecc, FailTable, ReadLadder, Rereads, open_unit, sample_errors, sample_worst_errors,
+    Ecc, FailTable, ReadLadder, RereadConfig, open_unit, sample_errors, sample_worst_errors,
 };
 use outlast_units::rng::{SplitMix, mix};
 use proptest::prelude::*;
@@ -64,20 +64,23 @@ fn an_unlimited_code_never_fails() {
         let table = FailTable::new(&code, 8);
         assert_eq!((table.ln_p_fail(-1.0), table.bytes()), (f64::NEG_INFINITY, 0));
         assert!(table.p_fail(-1.0).abs() < f64::MIN_POSITIVE && !table.fails(0.0, -0.7));
-        let ladder = ReadLadder::new(&Rereads::default(), table);
+        let ladder = ReadLadder::new(&RereadConfig::default(), table);
         assert_eq!((ladder.first_success(0.0, -0.7), ladder.mean_rereads(-0.7).to_bits()), (Some(0), 0));
     }
 }
 
 fn ladder(max_retries: Option<u32>) -> ReadLadder {
-    ReadLadder::new(&Rereads { max_retries, ..Rereads::default() }, FailTable::new(&ecc(4096, 75), 8))
+    ReadLadder::new(
+        &RereadConfig { max_retries, ..RereadConfig::default() },
+        FailTable::new(&ecc(4096, 75), 8),
+    )
 }
 
 #[test]
 fn frequencies_of_attempts_match_their_probabilities() {
     const READS: u32 = 200_000;
     // A factor so near 1 that several attempts share the reads.
-    let rereads = Rereads { scale_factor: 1.1, max_retries: Some(3) };
+    let rereads = RereadConfig { scale_factor: 1.1, max_retries: Some(3) };
     let ladder = ReadLadder::new(&rereads, FailTable::new(&ecc(4096, 75), 8));
     for rber in [0.014f64, 0.0155, 0.017] {
         let ln_rber = rber.ln();
@@ -130,14 +133,14 @@ fn a_limit_only_cuts_the_ladder_off() {
 #[test]
 fn bad_rereads_are_refused_by_name() {
     let refused =
-        |scale_factor, max_retries| Rereads { scale_factor, max_retries }.validate("device.rereads");
+        |scale_factor, max_retries| RereadConfig { scale_factor, max_retries }.validate("device.rereads");
     for (scale, max) in [(0.5, Some(1)), (f64::NAN, None), (f64::INFINITY, None), (1.0, None)] {
         assert_eq!(refused(scale, max).unwrap_err().field, "device.rereads.scale_factor");
     }
-    assert!(refused(1.0, Some(5)).is_ok() && Rereads::default().validate("device.rereads").is_ok());
-    let default: Rereads = serde_json::from_str("{}").unwrap();
-    assert_eq!(default, Rereads { scale_factor: 2.0, max_retries: None });
-    assert!(serde_json::from_str::<Rereads>(r#"{"retries": 3}"#).is_err());
+    assert!(refused(1.0, Some(5)).is_ok() && RereadConfig::default().validate("device.rereads").is_ok());
+    let default: RereadConfig = serde_json::from_str("{}").unwrap();
+    assert_eq!(default, RereadConfig { scale_factor: 2.0, max_retries: None });
+    assert!(serde_json::from_str::<RereadConfig>(r#"{"retries": 3}"#).is_err());
 }
 
 /// The value that chi-square with `freedom` degrees exceeds with probability `p`: Wilson and Hilferty 1931, within 1 % here.
@@ -152,7 +155,7 @@ fn sampled_errors_are_binomial() {
     for (bits, p) in
         [(4096u32, 0.0164), (4096, 1e-4), (4148, 1.18e-5), (100, 0.5), (4096, 0.3), (65_536, 1e-3)]
     {
-        let binomial = Binomial { trials: bits, p };
+        let binomial = BinomialDistribution { trials: bits, p };
         let mut counts = std::collections::BTreeMap::new();
         for i in 0..SAMPLES {
             *counts.entry(sample_errors(open_unit(mix(u64::from(i) ^ 0xabcd)), bits, p)).or_insert(0u32) += 1;
@@ -215,7 +218,7 @@ proptest! {
         for u in [u, u * u * u * 1e-6, table.p_fail(ln_rber), table.p_fail(ln_rber).next_down().max(0.0)] {
             prop_assert_eq!(table.fails(u, ln_rber), u < table.p_fail(ln_rber), "{}", u);
         }
-        let ladder = ReadLadder::new(&Rereads { scale_factor, max_retries: None }, table.clone());
+        let ladder = ReadLadder::new(&RereadConfig { scale_factor, max_retries: None }, table.clone());
         let first = ladder.first_success(u, ln_rber).expect("unlimited");
         prop_assert!(first <= ladder.first_success(u, ln_rber + step).expect("unlimited"));
         for attempt in 0..first + 5 {
@@ -235,13 +238,13 @@ proptest! {
     ) {
         let p = ln_p.exp();
         let u = (u * 0.5f64.powi(tail)).max(1e-16);
-        let above = |k: u32| Binomial { trials: bits, p }.tails(k).ln_more.exp();
+        let above = |k: u32| BinomialDistribution { trials: bits, p }.tails(k).ln_more.exp();
         let k = sample_errors(u, bits, p);
         prop_assert!(k <= bits && above(k) <= u * (1.0 + 1e-12));
         prop_assert!(k == 0 || above(k - 1) >= u * (1.0 - 1e-12));
         // The other end: few errors, where 1 - u is the small number.
         let v = 0.5f64.powi(tail + 2);
-        let at_most = |k: u32| Binomial { trials: bits, p }.tails(k).ln_at_most.exp();
+        let at_most = |k: u32| BinomialDistribution { trials: bits, p }.tails(k).ln_at_most.exp();
         let few = sample_errors(1.0 - v, bits, p);
         prop_assert!(at_most(few) >= v * (1.0 - 1e-12));
         prop_assert!(few == 0 || at_most(few - 1) <= v * (1.0 + 1e-12));

@@ -1,6 +1,6 @@
 //! Do contents in a store take little memory, and does a store that is full take nothing away?
 
-use outlast_media::{Contents, Place, Store, Unit};
+use outlast_media::{ByteStore, SlotBytes, StoreAddress, UnitBytes};
 use std::sync::{Arc, Mutex};
 
 const UNIT: usize = 4096;
@@ -22,21 +22,21 @@ impl Room {
     }
 }
 
-impl Store for Room {
-    fn put(&self, bytes: &[u8]) -> Option<Place> {
+impl ByteStore for Room {
+    fn put(&self, bytes: &[u8]) -> Option<StoreAddress> {
         let mut units = self.units.lock().expect("nobody has panicked");
         (units.len() < self.most).then(|| {
             units.push(bytes.to_vec());
-            Place(units.len() as u32 - 1)
+            StoreAddress(units.len() as u32 - 1)
         })
     }
 
-    fn get(&self, place: Place, from: usize, to: &mut [u8]) {
+    fn get(&self, place: StoreAddress, from: usize, to: &mut [u8]) {
         let units = self.units.lock().expect("nobody has panicked");
         to.copy_from_slice(&units[place.0 as usize][from..from + to.len()]);
     }
 
-    fn free(&self, _: Place, length: usize) {
+    fn free(&self, _: StoreAddress, length: usize) {
         assert_eq!(length, UNIT);
     }
 }
@@ -45,16 +45,16 @@ fn content(slot: u32) -> Vec<u8> {
     (0..UNIT).map(|at| (at as u32 + slot * 7 + 1) as u8).collect()
 }
 
-fn write(contents: &mut Contents, slots: std::ops::Range<u32>) {
+fn write(contents: &mut SlotBytes, slots: std::ops::Range<u32>) {
     for slot in slots {
         let made = contents.make(slot, &content(slot));
         contents.write(slot, made);
     }
 }
 
-fn check(contents: &Contents, slots: std::ops::Range<u32>) {
+fn check(contents: &SlotBytes, slots: std::ops::Range<u32>) {
     for slot in slots {
-        assert_eq!(contents.read(slot, slot), &Unit::new(slot, &content(slot)), "slot {slot}");
+        assert_eq!(contents.read(slot, slot), &UnitBytes::new(slot, &content(slot)), "slot {slot}");
     }
 }
 
@@ -63,7 +63,7 @@ fn check(contents: &Contents, slots: std::ops::Range<u32>) {
 fn a_unit_in_a_store_takes_64_bytes_of_memory() {
     const SLOTS: u32 = 8192;
     let room = Room::of(usize::MAX);
-    let mut contents = Contents::new(UNIT, true);
+    let mut contents = SlotBytes::new(UNIT, true);
     contents.keep_in(room.clone());
     write(&mut contents, 0..SLOTS);
     let (found, chunks) = (contents.heap_bytes(), SLOTS as usize / 512);
@@ -73,14 +73,14 @@ fn a_unit_in_a_store_takes_64_bytes_of_memory() {
     check(&contents, 0..SLOTS);
 }
 
-/// What is in memory when a store comes goes there once, whoever shares it.
+/// Bytes in memory move to a new store once, however many units share them.
 #[test]
-fn a_store_takes_over_what_is_there() {
+fn a_store_takes_over_existing_bytes() {
     let room = Room::of(usize::MAX);
-    let mut contents = Contents::new(UNIT, true);
+    let mut contents = SlotBytes::new(UNIT, true);
     write(&mut contents, 0..3);
     contents.relocate(1, 600, 1);
-    contents.write(4, Unit::zero(4));
+    contents.write(4, UnitBytes::zero(4));
     let before = contents.clone();
     contents.keep_in(room.clone());
     assert_eq!(room.taken(), 3);
@@ -92,7 +92,7 @@ fn a_store_takes_over_what_is_there() {
 
 #[test]
 fn what_a_store_does_not_take_stays_in_memory() {
-    let mut contents = Contents::new(UNIT, true);
+    let mut contents = SlotBytes::new(UNIT, true);
     contents.keep_in(Room::of(2));
     write(&mut contents, 0..5);
     check(&contents, 0..5);

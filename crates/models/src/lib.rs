@@ -27,7 +27,7 @@ pub mod write_amplification;
 
 pub use error::DomainError;
 pub use lambert::lambert_w0;
-pub use outlast_media::reliability::{Chip, RberModel, acceleration, chip, chips, measured};
+pub use outlast_media::reliability::{PublishedChip, RberModel, acceleration, chip, chips, measured};
 pub use page::{PageCode, PageOutcome};
 pub use uber::SectorCode;
 pub use uper::PageStripe;

@@ -1,6 +1,6 @@
 //! The tails of one binomial about one threshold, prepared for many probabilities.
 
-use outlast_media::reliability::binomial::{Binomial, ln_1m_exp};
+use outlast_media::reliability::binomial::{BinomialDistribution, ln_1m_exp};
 
 /// P(X > t) and P(X <= t) of n trials, with everything that does not depend on the probability p of a trial computed
 /// in advance: an evaluation takes one exponential or logarithm, and a few multiplications for each significant term.
@@ -54,7 +54,7 @@ impl BinomialTerm {
         Self {
             k: f64::from(k),
             misses: f64::from(trials - k),
-            ln_at_p0: Binomial { trials, p: p0 }.ln_pmf(k),
+            ln_at_p0: BinomialDistribution { trials, p: p0 }.ln_pmf(k),
             ln_p0: p0.ln(),
             ln_not_p0: (-p0).ln_1p(),
         }
@@ -176,7 +176,7 @@ mod tests {
     /// Both are accurate; they differ by their rounding, which grows with the exponents.
     fn agree(n: u32, t: u32, p: f64) -> Result<(), TestCaseError> {
         let (ln_more, ln_at_most) = FixedTail::new(n, t).ln_both(p);
-        let tails = Binomial { trials: n, p }.tails(t);
+        let tails = BinomialDistribution { trials: n, p }.tails(t);
         let close = |actual: f64, expected: f64| {
             actual.to_bits() == expected.to_bits()
                 || (actual - expected).abs()

@@ -4,7 +4,7 @@ use crate::DomainError;
 use crate::error::within;
 use crate::logs::ln_add;
 use crate::uper::noticed_page;
-use outlast_media::reliability::binomial::Binomial;
+use outlast_media::reliability::binomial::BinomialDistribution;
 use std::f64::consts::LN_2;
 
 /// ln of the uncorrectable page error rate of a code with `pages` pages when a page is bad, and known to be, with probability
@@ -20,7 +20,7 @@ pub fn ln_uper_of_patterns(ln_unrecoverable: &[f64], ln_page: f64) -> Result<f64
     let pages = ln_unrecoverable.len().saturating_sub(1);
     within("pages", pages as f64, "1 to 65536 pages", |pages| (1.0..=65_536.0).contains(&pages))?;
     let page = noticed_page(ln_page)?;
-    let half = Binomial { trials: pages as u32, p: 0.5 };
+    let half = BinomialDistribution { trials: pages as u32, p: 0.5 };
     let mut loss = f64::NEG_INFINITY;
     for (bad, &ln_patterns) in (0u32..).zip(ln_unrecoverable) {
         let ln_all = half.ln_pmf(bad) + pages as f64 * LN_2;

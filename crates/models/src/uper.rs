@@ -15,7 +15,7 @@ use crate::error::within;
 use crate::logs::{ln_add, ln_any, ln_any_weighted};
 use crate::page::{PageCode, PageOutcome, any_of, checked};
 use crate::tail::TrialProbability;
-use outlast_media::reliability::binomial::Binomial;
+use outlast_media::reliability::binomial::BinomialDistribution;
 
 /// A stripe of like pages, prepared once for many raw bit error rates.
 #[derive(Clone, Debug)]
@@ -201,7 +201,7 @@ fn loss_of_like(page: &PageOutcome, pages: u32, parities: u32) -> f64 {
     } else if ln_share < -600.0 {
         // Beyond the first term all are less than e^-580 of it.
         let first = parities + 1;
-        let half = Binomial { trials: pages, p: 0.5 };
+        let half = BinomialDistribution { trials: pages, p: 0.5 };
         let ln_ways = half.ln_pmf(first) + count * std::f64::consts::LN_2;
         let ln_bad = if page.ln_detected == f64::NEG_INFINITY {
             f64::NEG_INFINITY
@@ -211,7 +211,7 @@ fn loss_of_like(page: &PageOutcome, pages: u32, parities: u32) -> f64 {
         ln_ways + ln_bad + f64::from(pages - first) * page.ln_correct
     } else {
         let p = ln_share.exp().min(1.0);
-        count * page.ln_noticed + Binomial { trials: pages, p }.tails(parities).ln_more
+        count * page.ln_noticed + BinomialDistribution { trials: pages, p }.tails(parities).ln_more
     };
     ln_add(unnoticed, too_many).min(0.0)
 }

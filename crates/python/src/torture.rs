@@ -8,7 +8,7 @@ use outlast_serve::ListenError;
 use outlast_torture::source::list::export_list;
 use outlast_torture::source::log_writes;
 use outlast_torture::{
-    CrashState, Pieces, Plan as Planned, Recording as Recorded, Spec, StateId, TortureError, serve_state,
+    CrashState, OpenRecording, PlanSpec, StateId, StatePlan, TortureError, WritePieces, serve_state,
 };
 use outlast_units::SECTOR_BYTES;
 use pyo3::exceptions::PyIndexError;
@@ -25,21 +25,21 @@ use std::sync::Arc;
 /// What a block device was asked, and when it answered.
 #[pyclass(frozen)]
 struct Recording {
-    own: Arc<Recorded>,
+    own: Arc<OpenRecording>,
 }
 
 /// States to be checked, in order.
 #[pyclass(frozen)]
 struct Plan {
-    own: Planned,
-    recording: Arc<Recorded>,
+    own: StatePlan,
+    recording: Arc<OpenRecording>,
 }
 
 /// What a device may hold after a loss of power.
 #[pyclass(frozen)]
 struct State {
     own: CrashState,
-    recording: Arc<Recorded>,
+    recording: Arc<OpenRecording>,
 }
 
 /// Lets other threads run while `work` is done, which Ctrl-C stops.
@@ -62,7 +62,7 @@ fn stoppable<T: Send>(
 impl Recording {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let own = stoppable(py, |progress| Recorded::open(&path, progress).map_err(of_torture))?;
+        let own = stoppable(py, |progress| OpenRecording::open(&path, progress).map_err(of_torture))?;
         Ok(Self { own: Arc::new(own) })
     }
 
@@ -78,7 +78,7 @@ impl Recording {
 
     /// The states that are asked for, in JSON.
     fn plan(&self, py: Python<'_>, spec: &str) -> PyResult<Plan> {
-        let spec: Spec =
+        let spec: PlanSpec =
             serde_json::from_str(spec).map_err(|error| OutlastError::new_err(format!("plan: {error}")))?;
         let own = stoppable(py, |progress| self.own.plan(&spec, progress).map_err(of_torture))?;
         Ok(Plan { own, recording: self.own.clone() })
@@ -238,7 +238,7 @@ impl State {
     /// The same, but that these pieces are not lost.
     fn keep(&self, pieces: Vec<String>) -> PyResult<Self> {
         let history = self.recording.history();
-        let kept = Pieces::parse(pieces.iter().map(String::as_str), history).map_err(of_torture)?;
+        let kept = WritePieces::parse(pieces.iter().map(String::as_str), history).map_err(of_torture)?;
         Ok(Self { own: self.own.keep(history, &kept), recording: self.recording.clone() })
     }
 }

@@ -1,7 +1,7 @@
 //! Resolves faults to their targets: the flash of a drive, or an array and its members as wholes.
 
 use super::Scenario;
-use outlast_media::{ConfigError, Damage, Fault, FaultKind, FaultSpec, Tear};
+use outlast_media::{ConfigError, DieDamage, DriveFault, FaultKind, FaultSpec, UnitTear};
 use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
 
@@ -27,7 +27,7 @@ pub enum PlannedEvent {
         /// True to start the array even if parity is in doubt and a member missing.
         force: bool,
         /// State of the units that were being programmed.
-        tear: Tear,
+        tear: UnitTear,
     },
 }
 
@@ -39,7 +39,7 @@ pub enum FaultTarget {
         /// Number of the device, from 0; 0 for a drive without an array.
         device: u16,
         /// The damage and its place in the flash.
-        fault: Fault,
+        fault: DriveFault,
     },
     /// The array, or a member of it as a whole.
     Array(PlannedEvent),
@@ -84,7 +84,7 @@ impl Scenario {
         }
         self.check_member_reset(field, fault)?;
         let mut fault = fault.resolve(field, &self.device.geometry)?;
-        if let Damage::Power(fault_tear) = &mut fault.damage {
+        if let DieDamage::Power(fault_tear) = &mut fault.damage {
             *fault_tear = tear;
         }
         Ok(FaultTarget::Flash { device, fault })
@@ -94,9 +94,9 @@ impl Scenario {
     ///
     /// # Errors
     /// The values are impossible or belong to another kind of fault, or capacitors of the drive complete all programs.
-    pub fn tear(&self, field: &str, fault: &FaultSpec) -> Result<Tear, ConfigError> {
+    pub fn tear(&self, field: &str, fault: &FaultSpec) -> Result<UnitTear, ConfigError> {
         let tear = fault.tear(field, self.device.ftl.mapping_unit)?;
-        if tear == Tear::Nothing || self.device.controller.write_cache != WriteCache::Protected {
+        if tear == UnitTear::Nothing || self.device.controller.write_cache != WriteCache::Protected {
             return Ok(tear);
         }
         let limit = "must be absent: with a protected buffer, programs under way are completed when power fails; only \
@@ -124,7 +124,7 @@ impl Scenario {
     ///
     /// # Errors
     /// The place of a fault does not exist, or its kind does not take a field.
-    pub fn flash_faults(&self) -> Result<Vec<(u16, Nanos, Fault)>, ConfigError> {
+    pub fn flash_faults(&self) -> Result<Vec<(u16, Nanos, DriveFault)>, ConfigError> {
         let mut all = Vec::new();
         for (index, spec) in self.faults_of(false) {
             if let FaultTarget::Flash { device, fault } =

@@ -4,7 +4,7 @@ mod power;
 mod reports;
 
 use outlast_engine::check_name;
-use outlast_media::{FaultKind, FaultSpec, Share};
+use outlast_media::{FaultKind, FaultSpec, ShornShare};
 use outlast_units::{Bytes, Nanos};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ enum ControlRequest {
         #[serde(default)]
         force: bool,
         /// Damage to data being programmed, as in a `[[faults]]` entry of kind `power`.
-        shorn: Option<Share>,
+        shorn: Option<ShornShare>,
         torn: Option<Bytes>,
     },
     /// A remark in the log.

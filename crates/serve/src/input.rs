@@ -1,7 +1,7 @@
 //! Inputs of a device in service.
 
 use outlast_device::{Command, Tag};
-use outlast_media::{FaultSpec, Tear};
+use outlast_media::{FaultSpec, UnitTear};
 use outlast_units::Lba;
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ pub enum DeviceInput<'a> {
     /// A loss or return of power.
     Power(PowerChange),
     /// Damage that the next loss of power does to data being programmed.
-    Tear(Tear),
+    Tear(UnitTear),
     /// Replacement of a member of an array by a new drive.
     Replace {
         /// Column of the member, counted from 0.

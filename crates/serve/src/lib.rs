@@ -43,7 +43,7 @@ pub use image::{
 pub use input::{DeviceInput, PowerChange, parse_fault};
 pub use net::{ListenAddress, ListenError};
 pub use outlast_engine::EngineError;
-pub use outlast_media::Tear;
+pub use outlast_media::UnitTear;
 pub use protocol::OfferError;
 pub use recorder::{InputRecorder, NoRecorder};
 pub use server::{DeviceServer, ImageConfig, ServeConfig, ServeError};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use outlast_media::{Place, Store};
+use outlast_media::{ByteStore, StoreAddress};
 use outlast_units::SECTOR_BYTES;
 use thiserror::Error;
 
@@ -68,7 +68,7 @@ struct FileSlots {
     /// Length of the file in sectors.
     end: u32,
     /// Free slots, by their length in sectors.
-    free: BTreeMap<u32, Vec<Place>>,
+    free: BTreeMap<u32, Vec<StoreAddress>>,
     /// Sectors in use.
     held: u64,
     /// First failure.
@@ -126,32 +126,32 @@ fn sectors(length: usize) -> u32 {
 }
 
 /// Offset of a place in the file, in bytes.
-fn offset(place: Place) -> u64 {
+fn offset(place: StoreAddress) -> u64 {
     u64::from(place.0) * SECTOR_BYTES
 }
 
 impl FileSlots {
     /// Takes a slot of `length` sectors; `None` if the file would have more sectors than can be numbered.
-    fn take(&mut self, length: u32) -> Option<Place> {
+    fn take(&mut self, length: u32) -> Option<StoreAddress> {
         let free = self.free.get_mut(&length).and_then(Vec::pop);
         let place = if let Some(place) = free {
             place
         } else {
             let end = self.end.checked_add(length)?;
-            Place(std::mem::replace(&mut self.end, end))
+            StoreAddress(std::mem::replace(&mut self.end, end))
         };
         self.held += u64::from(length);
         Some(place)
     }
 
-    fn give_back(&mut self, place: Place, length: u32) {
+    fn give_back(&mut self, place: StoreAddress, length: u32) {
         self.held -= u64::from(length);
         self.free.entry(length).or_default().push(place);
     }
 }
 
-impl Store for FileStore {
-    fn put(&self, bytes: &[u8]) -> Option<Place> {
+impl ByteStore for FileStore {
+    fn put(&self, bytes: &[u8]) -> Option<StoreAddress> {
         let taken = self.slots().take(sectors(bytes.len()));
         let Some(place) = taken else {
             self.fail(&format!("more than {} bytes", u64::from(u32::MAX) * SECTOR_BYTES));
@@ -167,7 +167,7 @@ impl Store for FileStore {
         }
     }
 
-    fn get(&self, place: Place, from: usize, to: &mut [u8]) {
+    fn get(&self, place: StoreAddress, from: usize, to: &mut [u8]) {
         if let Err(error) = self.file.read_exact_at(to, offset(place) + from as u64) {
             self.fail(&error);
             // No stale bytes; the failure itself is reported by `check`.
@@ -175,7 +175,7 @@ impl Store for FileStore {
         }
     }
 
-    fn free(&self, place: Place, length: usize) {
+    fn free(&self, place: StoreAddress, length: usize) {
         self.slots().give_back(place, sectors(length));
     }
 }

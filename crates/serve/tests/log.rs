@@ -4,7 +4,7 @@
 use crate::support;
 
 use outlast_device::{Command, Op, StreamId, Tag};
-use outlast_media::{Share, Tear};
+use outlast_media::{ShornShare, UnitTear};
 use outlast_serve::log::{LogDamage, SEGMENT_HEADER, SegmentReader};
 use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, PowerChange, parse_fault};
 use outlast_units::{Lba, Nanos};
@@ -50,12 +50,13 @@ fn given() -> impl Strategy<Value = OwnedInput> {
     ]
 }
 
-fn tear() -> impl Strategy<Value = Tear> {
-    let shorn = (1u16..500, 1u16..500).prop_map(|(parts, more)| Share::new(parts, parts + more).unwrap());
+fn tear() -> impl Strategy<Value = UnitTear> {
+    let shorn =
+        (1u16..500, 1u16..500).prop_map(|(parts, more)| ShornShare::new(parts, parts + more).unwrap());
     prop_oneof![
-        Just(Tear::Nothing),
-        shorn.prop_map(Tear::Shorn),
-        (1u32..200).prop_map(|sectors| Tear::Torn { run: sectors * 512 }),
+        Just(UnitTear::Nothing),
+        shorn.prop_map(UnitTear::Shorn),
+        (1u32..200).prop_map(|sectors| UnitTear::Torn { run: sectors * 512 }),
     ]
 }
 

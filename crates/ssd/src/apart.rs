@@ -52,30 +52,31 @@ impl Ssd {
         }
         let mut shares: IndexVec<CoreId, Vec<Lpn>> = IndexVec::filled(Vec::new(), self.cores.len());
         for &unit in units {
-            let (core, lpn) = self.core_of(unit);
+            let (core, lpn) = self.context.core_of(unit);
             shares[core].push(lpn);
         }
         debug_assert!(
             shares.iter().map(Vec::len).sum::<usize>() == units.len(),
             "each unit is in one core's share"
         );
-        let ftls = self.cores.iter_mut().map(|core| &mut core.ftl).zip(shares);
+        let ftls = self.cores.iter_mut().map(|core| core.ftl_mut()).zip(shares);
         let mut shares: Vec<_> = ftls
             .map(|(ftl, units)| CoreShare { stream: ftl.streams().host(0, 0), ftl, units, written: 0 })
             .collect();
         run(&mut shares);
         let written = shares.iter().map(|share| share.written).sum();
-        self.host.life.commands[Op::Write as usize] += written as u64;
-        self.host.life.sectors[Op::Write as usize] += written as u64 * u64::from(self.size.sectors_per_unit);
+        self.context.host.life.commands[Op::Write as usize] += written as u64;
+        self.context.host.life.sectors[Op::Write as usize] +=
+            written as u64 * u64::from(self.context.size.sectors_per_unit);
         if written == units.len() { Ok(()) } else { Err(written) }
     }
 
-    /// Whether `count` units can be written with every core by itself: it must not matter which is written first.
+    /// True if `count` units can be written with every core by itself: it must not matter which is written first.
     fn can_be_divided(&self, count: usize) -> bool {
         self.cores.len() > 1
             && self.classifier.is_none()
-            && self.redirection.is_none()
-            && !self.cores.iter().any(|core| core.ftl.may_wear_out_within(count as u64))
+            && self.context.redirection.is_none()
+            && !self.cores.iter().any(|core| core.ftl().may_wear_out_within(count as u64))
     }
 
     fn write_in_order(&mut self, units: &[u64]) -> Result<(), usize> {

@@ -1,21 +1,20 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::core::{Core, Cores, MapTimer, Processor, Unsettled};
+use crate::core::{CoreContext, Cores, FlashCore, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
+use crate::drive::Mounts;
 use crate::events::DriveEvents;
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Redundancy, Timer};
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
-use crate::read::{CoreCells, Corrections, Reliability};
-use crate::read::{Ladder, Retries};
+use crate::read::{CoreCells, Corrections, Ladder, Reliability, Retries};
 use crate::repair::{Moves, Watch};
 use crate::shutdowns::Shutdowns;
 use crate::size::Size;
 use crate::ssd::Ssd;
-use crate::whole::Mounts;
-use outlast_flash::{Flash, Setup};
-use outlast_ftl::{Ftl, FtlOptions, Layout, MountOptions, Tables};
+use outlast_flash::{Flash, FlashSetup};
+use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_settings::drive::{ControllerConfig, Identifier, MountConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::FtlConfig;
@@ -29,7 +28,7 @@ impl Ssd {
     /// # Errors
     /// The first setting that cannot work, with its value and limit; nothing is allocated before the sizes are known to be sane.
     pub fn new(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
-        Self::assemble(config, seed, Tables::Built)
+        Self::assemble(config, seed, FtlTables::Built)
     }
 
     /// The drive without its tables: what refuses to be built is refused, in the same words. It can be asked for its capacity and for
@@ -40,23 +39,23 @@ impl Ssd {
     pub fn without_tables(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
         // Giving up dies that were repaired before takes note of superblocks.
         let repaired = config.repair.as_ref().is_some_and(|repair| !repair.repaired_dies.is_empty());
-        Self::assemble(config, seed, if repaired { Tables::Superblocks } else { Tables::LeftOut })
+        Self::assemble(config, seed, if repaired { FtlTables::Superblocks } else { FtlTables::LeftOut })
     }
 
-    fn assemble(config: SsdConfig, seed: u64, tables: Tables) -> Result<Self, ConfigError> {
+    fn assemble(config: SsdConfig, seed: u64, tables: FtlTables) -> Result<Self, ConfigError> {
         config.validate()?;
-        let whole = tables == Tables::Built;
+        let whole = tables == FtlTables::Built;
         let geometry = &config.geometry;
         let unit = config.ftl.mapping_unit;
         let units = config.ftl.user_capacity(geometry).0 / unit.0;
         let (cores, places) = cores_of(&config, seed, tables, units)?;
         if let Some(protection) = &config.protection {
-            let ftl = &cores[CoreId(0)].ftl;
+            let ftl = cores[CoreId(0)].ftl();
             let parities = ftl.parity().open_units() * u64::from(config.controller.flash_cores);
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
         assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");
-        let flash = flash_of(&config, &places, cores[CoreId(0)].ftl.layout())?;
+        let flash = flash_of(&config, &places, cores[CoreId(0)].ftl().layout())?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
         let retries = Retries::new(max, config.reliability.as_ref().and_then(|r| r.rereads_if_protected));
@@ -64,12 +63,13 @@ impl Ssd {
             config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
         let watch = watch_of(&config, &cores);
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
-        let mut ssd = Self {
+        let classifier =
+            Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 });
+        let classifier = classifier.map(Box::new);
+        let context = CoreContext {
             fallible: reliability.is_some(),
-            striped: config.protection.is_some() || cores[CoreId(0)].ftl.layout().list_rows() != 0,
+            striped: config.protection.is_some() || cores[CoreId(0)].ftl().layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
-            classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
-                .map(Box::new),
             reliability,
             ladder: Ladder::new(retries),
             corrections: Corrections::default(),
@@ -78,15 +78,10 @@ impl Ssd {
             redundancy: Redundancy::default(),
             schedule: FaultSchedule::default(),
             changes: Changes::default(),
-            power_cuts: PowerCuts::default(),
-            mounts: Mounts::default(),
-            shutdowns: Shutdowns::default(),
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
             watch,
-            notices: VecDeque::new(),
-            seed,
             notes_reads: config.controller.read_cache.is_some(),
             heeds_writes: config.bytes || config.controller.coalesce || config.ftl.map_flush.is_some(),
             map_timer: MapTimer::new(config.ftl.map_flush.and_then(|own| own.interval)),
@@ -97,18 +92,28 @@ impl Ssd {
             places,
             reads: Slab::default(),
             host: HostSide::new(&config),
-            master: Processor::default(),
             size: Size::new(units, sectors_per_unit),
             unsettled: Unsettled::default(),
             counters: Counters::default(),
-            at_reset: AtReset::new(cores.len()),
-            cores,
             config,
         };
-        if ssd.config.hazards != HazardConfig::default() {
+        let mut ssd = Self {
+            is_settling: false,
+            context,
+            classifier,
+            power_cuts: PowerCuts::default(),
+            mounts: Mounts::default(),
+            shutdowns: Shutdowns::default(),
+            notices: VecDeque::new(),
+            seed,
+            master: Processor::default(),
+            at_reset: AtReset::new(cores.len()),
+            cores,
+        };
+        if ssd.context.config.hazards != HazardConfig::default() {
             ssd.expect_hazards(hazards);
         }
-        ssd.call_housekeeping(ssd.map_timer.next());
+        ssd.context.call_housekeeping(ssd.context.map_timer.next());
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
@@ -120,8 +125,8 @@ impl Ssd {
     fn expect_hazards(&mut self, hazards: HazardClock) {
         self.expect_faults();
         let first = hazards.next();
-        self.schedule.begin_hazards(hazards);
-        self.call_housekeeping(first);
+        self.context.schedule.begin_hazards(hazards);
+        self.context.call_housekeeping(first);
     }
 }
 
@@ -138,10 +143,10 @@ fn watch_of(config: &SsdConfig, cores: &Cores) -> Option<Box<Watch>> {
 pub(crate) fn flash_of<T: Copy>(
     config: &SsdConfig,
     places: &IndexVec<DieId, DiePlace>,
-    layout: &Layout,
+    layout: &SlotLayout,
 ) -> Result<Flash<T>, ConfigError> {
     let owners = places.iter().map(|place| place.core).collect();
-    Flash::new(&Setup {
+    Flash::new(&FlashSetup {
         geometry: &config.geometry,
         timing: &config.timing,
         unit_size: config.ftl.mapping_unit,
@@ -162,7 +167,7 @@ const FAULT_RETRIES: u32 = 3;
 fn cores_of(
     config: &SsdConfig,
     seed: u64,
-    tables: Tables,
+    tables: FtlTables,
     units: u64,
 ) -> Result<(Cores, IndexVec<DieId, DiePlace>), ConfigError> {
     let geometry = &config.geometry;
@@ -188,17 +193,17 @@ fn cores_of(
         )?;
         let cells = match &config.reliability {
             None => None,
-            Some(reliability) if tables != Tables::Built => {
+            Some(reliability) if tables != FtlTables::Built => {
                 reliability.rber_model()?;
                 None
             }
             Some(reliability) => {
                 let own = CoreCells::new(config, reliability, ftl.layout(), share[0].0, seed)?;
-                ftl.wear(&own.cells.draw_cycles(&reliability.initial));
+                ftl.set_wear(&own.cells.draw_cycles(&reliability.initial));
                 Some(own)
             }
         };
-        cores.push(Core { cells, ..Core::new(ftl, share, config)? });
+        cores.push(FlashCore::new(CoreId(cores.len() as u16), ftl, cells, share, config)?);
     }
     Ok((cores.into(), places))
 }
@@ -214,9 +219,9 @@ fn share_of(config: &FtlConfig, cores: u64) -> FtlConfig {
 
 /// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
 fn die_layout(cores: &Cores, geometry: &Geometry, most_bad: u32) -> DieLayout {
-    let layout = cores[CoreId(0)].ftl.layout();
+    let layout = cores[CoreId(0)].ftl().layout();
     let planes_per_die = u32::from(layout.planes_per_die());
-    let ids = |core: &Core| core.dies.iter().copied().collect();
+    let ids = |core: &FlashCore| core.dies().iter().copied().collect();
     DieLayout {
         dies_of_cores: cores.iter().map(ids).collect(),
         blocks_per_die: geometry.blocks_per_plane * planes_per_die,
@@ -240,7 +245,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
         background_every: ControllerConfig::BACKGROUND_EVERY,
         seed,
-        tables: Tables::Built,
+        tables: FtlTables::Built,
     }
 }
 

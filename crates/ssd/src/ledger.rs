@@ -1,4 +1,4 @@
-//! Where the time of the host's commands goes: an account of each of them, kept where somebody asks for it.
+//! Accounts of the time of the host's commands: one of each of them, kept where somebody asks for it.
 //!
 //! A command's story is that of its part that ends last. A [`Story`] is a chain without a gap: whoever has kept a command, or one of its
 //! units, until now says so with a cause, and everything since the last such word counts for it. So the parts sum to the latency, whatever
@@ -7,16 +7,16 @@
 //! A command has one story until it is split into its units. From then on each unit has one that begins where the command's stands; that
 //! of the unit which is being dealt with is the *current* one, and when the last unit has ended it is the command's. What a unit
 //! that waits outside the flash room has gone through is *set apart* until it goes on. A read in the flash room needs nothing of the
-//! kind: the room tells its [`Way`] when it ends.
+//! kind: the room tells its [`ReadAccount`] when it ends.
 //!
-//! Accounts are kept with `run.causes`; the flash crate then has a clock for each die by its activity (`flash/src/clock.rs`). None of this is state, and
+//! Accounts are kept with `run.causes`; the flash crate then has an account of each die by activity (`flash/src/accounts.rs`). None of this is state, and
 //! switched off it costs a branch that is not taken. The engine takes the parts with each completion (`engine/src/requests.rs`), sums them by latency
 //! (`splits.rs`), and passes rows of the log to Python in pieces (decision 0062).
 
 use crate::host::HostRequestId;
 use crate::op::UnitWork;
 use outlast_device::{LatencyCause as Cause, LatencyParts, Tag};
-use outlast_flash::{Activity, Way};
+use outlast_flash::{DieActivity, ReadAccount};
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{ListMap, Nanos};
 use std::collections::BTreeMap;
@@ -41,28 +41,28 @@ impl Story {
     }
 
     /// A read of which `way` tells has ended now; until it began, `before` was the cause.
-    fn read(&mut self, now: Nanos, way: &Way, before: Cause) {
+    fn read(&mut self, now: Nanos, way: &ReadAccount, before: Cause) {
         self.spend(now - way.total(), before);
         for (activity, cause) in ACTIVITIES {
             self.parts[cause] += way.waited[activity as usize].0;
         }
         self.parts[Cause::Sensing] += way.sensing.0;
         self.parts[Cause::Channel] += way.channel.0;
-        self.parts[Cause::Rereads] += way.again.0;
+        self.parts[Cause::Rereads] += way.rereads.0;
         self.until = now;
     }
 }
 
 /// What it counts for that a die does while a read waits for it.
-const ACTIVITIES: [(Activity, Cause); Activity::COUNT] = [
+const ACTIVITIES: [(DieActivity, Cause); DieActivity::COUNT] = [
     // A die at rest waits for what its firmware is about to have it do.
-    (Activity::Rest, Cause::Firmware),
-    (Activity::Read, Cause::DieRead),
-    (Activity::Program, Cause::DieProgram),
-    (Activity::Erase, Cause::DieErase),
-    (Activity::Internal, Cause::DieCollection),
-    (Activity::Suspend, Cause::Suspend),
-    (Activity::Channel, Cause::Channel),
+    (DieActivity::Rest, Cause::Firmware),
+    (DieActivity::Read, Cause::DieRead),
+    (DieActivity::Program, Cause::DieProgram),
+    (DieActivity::Erase, Cause::DieErase),
+    (DieActivity::Internal, Cause::DieCollection),
+    (DieActivity::Suspend, Cause::Suspend),
+    (DieActivity::Channel, Cause::Channel),
 ];
 
 /// A command that is worked on.
@@ -149,7 +149,7 @@ impl Ledger {
     }
 
     /// A read for `work` has ended, of which `way` tells; `is_over` says whether it has given all that was wanted.
-    pub(crate) fn has_read(&mut self, now: Nanos, work: &mut UnitWork, way: &Way, is_over: bool) {
+    pub(crate) fn has_read(&mut self, now: Nanos, work: &mut UnitWork, way: &ReadAccount, is_over: bool) {
         if work.story != NIL {
             let own = &mut self.apart[work.story].story;
             own.read(now, way, Cause::Rebuild);

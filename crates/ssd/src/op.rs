@@ -1,11 +1,11 @@
-//! What a flash operation is for.
+//! Purposes of flash operations.
 
 use crate::host::HostRequestId;
 use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, Lpn, Pu};
 
-pub(crate) use outlast_flash::Task;
+pub(crate) use outlast_flash::InternalTask;
 
 /// What a flash operation does and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -71,15 +71,15 @@ pub(crate) struct Purpose {
     /// Of a program: its flush epoch, or its victim's. Of a read with a `record`: where it stands. Of a host read without: the request.
     pub(crate) cookie: u32,
     pub(crate) kind: OpKind,
-    pub(crate) task: Task,
-    /// Whether the drive keeps a record of it: reads that carry more than a request, and those that a sensing has failed.
+    pub(crate) task: InternalTask,
+    /// True if the drive keeps a record of it: reads that carry more than a request, and those that a sensing has failed.
     pub(crate) has_record: bool,
 }
 
 impl Purpose {
     /// The program of `pu`, for flush epoch or victim `epoch`.
     #[inline]
-    pub(crate) fn program(kind: OpKind, task: Task, pu: Pu, epoch: u32) -> Self {
+    pub(crate) fn program(kind: OpKind, task: InternalTask, pu: Pu, epoch: u32) -> Self {
         debug_assert!(matches!(kind, OpKind::HostProgram | OpKind::RelocationProgram), "{kind:?}");
         Self { pu, cookie: epoch, kind, task, has_record: false }
     }
@@ -93,7 +93,7 @@ impl Purpose {
 
     /// A read for `task` of valid units of victim's program unit `pu`.
     #[inline]
-    pub(crate) fn relocation_read(task: Task, pu: Pu) -> Self {
+    pub(crate) fn relocation_read(task: InternalTask, pu: Pu) -> Self {
         Self { pu, cookie: 0, kind: OpKind::RelocationRead, task, has_record: false }
     }
 }
@@ -103,7 +103,7 @@ impl Purpose {
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Op {
     pub(crate) kind: OpKind,
-    pub(crate) task: Task,
+    pub(crate) task: InternalTask,
     pub(crate) core: CoreId,
     /// Units that carry data: of a program, how many host or relocated units; of a read, how many are wanted.
     pub(crate) units: u16,
@@ -117,7 +117,7 @@ pub(crate) struct Op {
     pub(crate) step: u16,
     /// Re-reads made.
     pub(crate) rereads: u16,
-    /// Whether what the last sensing gave has been through the decoder.
+    /// True if what the last sensing gave has been through the decoder.
     pub(crate) decoded: bool,
     /// How far down the ladder a read has come.
     pub(crate) rung: Rung,
@@ -132,7 +132,7 @@ pub(crate) struct Op {
 
 impl Op {
     /// An operation of no command's unit, carrying nothing yet.
-    pub(crate) fn new(kind: OpKind, task: Task, core: CoreId, pu: Pu) -> Self {
+    pub(crate) fn new(kind: OpKind, task: InternalTask, core: CoreId, pu: Pu) -> Self {
         let work = UnitWork::new(HostRequestId::NONE, Lpn::NONE, 0, 0);
         Self {
             kind,
@@ -172,7 +172,7 @@ impl Op {
         Purpose { pu: self.pu, cookie, kind: self.kind, task: self.task, has_record: false }
     }
 
-    /// Whether its tag says it all, as long as no sensing fails.
+    /// True if its tag says it all, as long as no sensing fails.
     #[inline]
     pub(crate) fn fits_a_tag(&self) -> bool {
         match self.kind {
@@ -203,7 +203,7 @@ impl OpKind {
 
     /// Why a read of this kind, not one again, is made.
     #[inline]
-    pub(crate) fn cause(self, task: Task) -> ReadCause {
+    pub(crate) fn cause(self, task: InternalTask) -> ReadCause {
         match (self, task) {
             (Self::HostRead, _) => ReadCause::Host,
             (Self::RmwRead, _) => ReadCause::Rmw,
@@ -212,9 +212,9 @@ impl OpKind {
             (Self::MoveRead, _) => ReadCause::Migration,
             (Self::ProbeRead, _) => ReadCause::Probe,
             (Self::ListRead, _) => ReadCause::Lists,
-            (_, Task::Gc) => ReadCause::Gc,
-            (_, Task::WearLeveling) => ReadCause::WearLeveling,
-            (_, Task::Scrub) => ReadCause::Scrub,
+            (_, InternalTask::Gc) => ReadCause::Gc,
+            (_, InternalTask::WearLeveling) => ReadCause::WearLeveling,
+            (_, InternalTask::Scrub) => ReadCause::Scrub,
         }
     }
 }

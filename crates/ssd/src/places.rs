@@ -1,7 +1,7 @@
-//! Where things lie: which flash core owns a die, and on which die, and where there, a program unit is.
+//! Places of dies and program units: the flash core that owns a die, the die and the block that hold a program unit.
 
-use outlast_flash::Place;
-use outlast_ftl::Layout;
+use outlast_flash::BlockRow;
+use outlast_ftl::SlotLayout;
 use outlast_units::{BlockId, CoreId, DieId, LocalDie, Pu};
 
 /// The flash core that owns a die, and the die's number there.
@@ -13,8 +13,8 @@ pub(crate) struct DiePlace {
 
 /// Where program unit `pu` lies: its die, and its place there.
 #[inline]
-pub(crate) fn place_of_pu(layout: &Layout, pu: Pu) -> (DieId, Place) {
+pub(crate) fn place_of_pu(layout: &SlotLayout, pu: Pu) -> (DieId, BlockRow) {
     let place = layout.place(pu);
-    let on_die = Place { block: BlockId(place.superblock.0), row: place.first_page };
+    let on_die = BlockRow { block: BlockId(place.superblock.0), row: place.first_page };
     (place.lane.die, on_die)
 }

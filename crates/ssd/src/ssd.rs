@@ -1,31 +1,21 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::core::{Core, MapTimer, Processor, Unsettled};
-use crate::counters::{AtReset, Counters, PowerCuts};
-use crate::events::{DriveEvents, DriveSource, DueEvent};
-use crate::health::{Changes, Decisions, FaultSchedule, Redundancy, Timer};
+use crate::core::{CoreContext, FlashCore, Processor};
+use crate::counters::{AtReset, PowerCuts};
+use crate::drive::Mounts;
+use crate::events::{DriveSource, DueEvent};
 use crate::host::HostRequestId;
-use crate::host::HostSide;
-use crate::ledger::Ledger;
 use crate::livelock::LivelockWatch;
-use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
 use crate::places::DiePlace;
-use crate::read::{Corrections, Ladder, Reliability};
-use crate::repair::{Moves, Redirection, Watch};
 use crate::shutdowns::Shutdowns;
-use crate::size::Size;
-use crate::utilisation::Victim;
-use crate::whole::Mounts;
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Op as HostOp, Peek,
     SectorRun, Smart, Tag,
 };
-use outlast_flash::Flash;
 use outlast_ftl::Ftl;
-use outlast_media::Store;
-use outlast_settings::drive::{SsdConfig, WriteCache};
-use outlast_units::slab::Slab;
+use outlast_media::ByteStore;
+use outlast_settings::drive::SsdConfig;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -45,8 +35,13 @@ use std::sync::Arc;
 /// After each input the drive *settles* (`settle.rs`): what is due is done in a fixed order until nothing is, that which comes of it included.
 /// On each flash core: victims whose data is on flash are erased; victims that have been moved are erased, or wait for flash; wear levelling,
 /// garbage collection and scrubbing begin; then flushes and the drive's own moves go on, and host writes that wait enter the buffer. Last, dies
-/// that wait to start an internal operation may. A write that enters, or an operation that begins, may make any of this due again. Where
-/// handlers call each other instead, `settle.rs` says so.
+/// that wait to start an internal operation may. A write that enters, or an operation that begins, may make any of this due again.
+///
+/// # Flash cores
+///
+/// What one flash core does by itself is a method of `FlashCore` (`core/`), which sees its own private fields and a `CoreContext`: the parts of the
+/// drive that all cores share. It sees neither the other cores nor the drive; what concerns them is an effect, which the drive applies. Methods of `Ssd`
+/// are what needs several cores: the host's side, redirection, power, failures.
 ///
 /// *Outputs* are values: completions, notices, data and answers, which the caller takes.
 ///
@@ -57,88 +52,31 @@ use std::sync::Arc;
 /// slots of internal operations that think; each has at most one pending event. Of the priorities on a die see [`Flash`].
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[persist(within, check)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "traits that do not depend on each other, each of one setting"
-)]
 pub struct Ssd {
-    #[persist(skip)]
-    pub(crate) config: SsdConfig,
     #[persist(each)]
-    pub(crate) cores: IndexVec<CoreId, Core>,
-    /// Dies and channels.
-    pub(crate) flash: Flash<Purpose>,
-    /// What is due outside flash.
-    pub(crate) events: DriveEvents,
-    /// The flash core of each die.
+    pub(crate) cores: IndexVec<CoreId, FlashCore>,
+    /// Parts of the drive that all flash cores use.
+    pub(crate) context: CoreContext,
+    /// True if the drive settles, which is not to be entered again.
     #[persist(skip)]
-    pub(crate) places: IndexVec<DieId, DiePlace>,
-    /// Reads in the flash room that carry more than a tag holds.
-    pub(crate) reads: Slab<Op>,
-    pub(crate) host: HostSide,
+    pub(crate) is_settling: bool,
     pub(crate) master: Processor<HostRequestId>,
-    #[persist(skip)]
-    pub(crate) size: Size,
-    /// What is to be looked at before the next event.
-    pub(crate) unsettled: Unsettled,
-    pub(crate) counters: Counters,
     pub(crate) at_reset: AtReset,
-    /// Whether anything can fail: errors are modelled, or faults expected.
-    pub(crate) fallible: bool,
-    /// Whether any data has parity.
-    #[persist(skip)]
-    pub(crate) striped: bool,
-    /// Dies that are not there yet.
-    pub(crate) absent: Vec<DieId>,
     /// Which class writes belong to; absent where there is one only.
     #[persist(each)]
     pub(crate) classifier: Option<Box<Classifier>>,
-    /// Absent where the flash never errs.
-    #[persist(each)]
-    pub(crate) reliability: Option<Box<Reliability>>,
-    pub(crate) ladder: Ladder,
-    pub(crate) corrections: Corrections,
-    pub(crate) timer: Timer,
-    /// When a flush of the mapping table is due by time.
-    pub(crate) map_timer: MapTimer,
-    pub(crate) decisions: Decisions,
-    /// Redundancy that failed dies have taken.
-    pub(crate) redundancy: Redundancy,
-    pub(crate) schedule: FaultSchedule,
-    pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
     pub(crate) mounts: Mounts,
     pub(crate) shutdowns: Shutdowns,
-    /// Which units live in another core than when the drive was new; absent where none do.
-    pub(crate) redirection: Option<Box<Redirection>>,
-    /// Failed dies for which space has been adjusted.
-    pub(crate) adjusted: Vec<DieId>,
-    pub(crate) moves: Moves,
-    /// What is known about the health of dies; absent where nobody cares.
-    #[persist(each)]
-    pub(crate) watch: Option<Box<Watch>>,
     /// What the host has not been told yet.
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
-    /// Whether reads that have ended are of interest: to the read cache, or to the account of time.
-    #[persist(skip)]
-    pub(crate) notes_reads: bool,
-    /// Whether more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, writes coalesce, or the mapping table
-    /// is flushed.
-    #[persist(skip)]
-    pub(crate) heeds_writes: bool,
-    /// Where the time of commands goes; absent where nobody asks.
-    #[persist(skip)]
-    pub(crate) ledger: Option<Box<Ledger>>,
-    /// Superblocks whose relocation began since the last reset; absent where nobody asks.
-    #[persist(skip)]
-    pub(crate) victims: Option<Vec<Victim>>,
 }
 
 impl Ssd {
     /// The settings.
     pub fn config(&self) -> &SsdConfig {
-        &self.config
+        &self.context.config
     }
 
     /// The seed that it was built with.
@@ -149,55 +87,43 @@ impl Ssd {
     /// From now on the drive keeps account of where the time of commands goes, see [`Device::take_parts`]. To be asked for while no command
     /// is under way; a snapshot has nothing of it.
     pub fn split_latencies(&mut self) {
-        self.flash.keep_clocks();
-        self.ledger = Some(Box::default());
-        self.notes_reads = true;
+        self.context.flash.keep_accounts();
+        self.context.ledger = Some(Box::default());
+        self.context.notes_reads = true;
     }
 
     /// Has `store` keep the bytes from now on, if the drive keeps any; they are no longer in memory then.
-    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn ByteStore>) {
         for core in &mut self.cores {
-            core.ftl.keep_contents_in(store);
+            core.ftl_mut().keep_contents_in(store);
         }
     }
 
     /// Mapping units that the host addresses.
     pub fn units(&self) -> u64 {
-        self.size.units
+        self.context.size.units
     }
 
     /// Host sectors in a mapping unit.
     pub fn sectors_per_unit(&self) -> u32 {
-        self.size.sectors_per_unit
-    }
-
-    /// The flash core that unit `unit` belongs to, and its number there.
-    #[inline]
-    pub(crate) fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
-        if self.cores.len() == 1 {
-            return (CoreId(0), Lpn(unit as u32));
-        }
-        let (core, number) = self.former_core_of(unit);
-        match &self.redirection {
-            None => (core, number),
-            Some(redirection) => redirection.home(core, number).unwrap_or((core, number)),
-        }
+        self.context.size.sectors_per_unit
     }
 
     /// The unit in which a sector lies, and the sector's place in it.
     #[inline]
     pub(crate) fn unit_of(&self, sector: u64) -> (u64, u32) {
-        self.size.unit_of(sector)
+        self.context.size.unit_of(sector)
     }
 
     /// The flash core that owns die `die`, and the die's number there.
     pub(crate) fn core_of_die(&self, die: DieId) -> (CoreId, LocalDie) {
-        let DiePlace { core, local } = self.places[die];
+        let DiePlace { core, local } = self.context.places[die];
         (core, local)
     }
+
     /// The translation layers, by flash core.
     pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
-        self.cores.iter().map(|core| &core.ftl)
+        self.cores.iter().map(|core| core.ftl())
     }
 
     /// Mean P/E cycles of the blocks.
@@ -207,54 +133,55 @@ impl Ssd {
 
     /// Mean P/E cycles in percent of those that blocks are rated for; absent without a rating.
     pub fn used_percent(&self) -> Option<f64> {
-        Some(self.mean_cycles() * 100.0 / f64::from(self.config.rated_cycles()?))
+        Some(self.mean_cycles() * 100.0 / f64::from(self.context.config.rated_cycles()?))
     }
 
     /// The dies (numbers over the drive) that flash core `core` owns, in the order of its own numbering.
     pub fn dies_of_core(&self, core: CoreId) -> &IndexVec<LocalDie, DieId> {
-        &self.cores[core].dies
+        &self.cores[core].dies()
     }
 
     /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies (one more with a think time), or by that of its
     /// flash cores and three more, rounded up to a power of two: 4.5 years with up to 128 dies, 208 days with up to 1024, 3.2 days with 65 535. A run
     /// that gets there ends with an error.
     pub fn horizon(&self) -> Nanos {
-        self.events.horizon()
+        self.context.events.horizon()
     }
 
     /// Free superblocks, over all cores.
     pub fn free_superblocks(&self) -> u32 {
-        self.cores.iter().map(|core| core.ftl.space().free_superblocks()).sum()
+        self.cores.iter().map(|core| core.ftl().space().free_superblocks()).sum()
     }
 
-    /// Whether nothing is under way: no command, no flash operation, no internal task, not even one that thinks. Housekeeping may be waiting for its time.
+    /// True if nothing is under way: no command, no flash operation, no internal task, not even one that thinks. Housekeeping may be waiting for its time.
     pub fn is_idle(&self) -> bool {
         self.commands_in_flight() == 0
-            && self.flash.all_idle()
-            && !self.flash.any_thinks()
-            && self.host.completions.next() == Nanos::MAX
-    }
-    pub(crate) fn write_cache(&self) -> WriteCache {
-        self.config.controller.write_cache
+            && self.context.flash.all_idle()
+            && !self.context.flash.has_thinking_slots()
+            && self.context.host.completions.next() == Nanos::MAX
     }
 
     #[inline]
     pub(crate) fn next_event(&self) -> Nanos {
-        self.flash.next_event().min(self.events.next()).min(self.host.completions.next())
+        self.context
+            .flash
+            .next_event()
+            .min(self.context.events.next())
+            .min(self.context.host.completions.next())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        let at = self.flash.next_event().min(self.events.next());
-        let completes = self.host.completions.next();
+        let at = self.context.flash.next_event().min(self.context.events.next());
+        let completes = self.context.host.completions.next();
         if completes <= at {
             self.emit(completions);
             self.settle(completes);
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");
-        match self.events.earliest(&self.flash) {
+        match self.context.events.earliest(&self.context.flash) {
             DueEvent::Die(die) => self.die_event(at, die),
             DueEvent::Drive(DriveSource::Core(core)) => self.cpu_event(at, core),
             DueEvent::Drive(DriveSource::Master) => self.master_event(at),
@@ -274,29 +201,29 @@ impl Device for Ssd {
 
     #[inline]
     fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        self.note(move |ledger| ledger.submitted(now, tag));
+        self.context.note(move |ledger| ledger.submitted(now, tag));
         self.receive(now, command, tag, data);
         self.settle(now);
     }
 
     fn take_parts(&mut self, tag: Tag) -> Option<LatencyParts> {
-        self.ledger.as_mut()?.take(tag)
+        self.context.ledger.as_mut()?.take(tag)
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        self.host.bytes.take(tag)
+        self.context.host.bytes.take(tag)
     }
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        self.host.bytes.take_answer(tag)
+        self.context.host.bytes.take_answer(tag)
     }
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
-        self.host.failures.take(tag)
+        self.context.host.failures.take(tag)
     }
 
     fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
-        Some(self.host.under_way())
+        Some(self.context.host.under_way())
     }
 
     fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
@@ -326,7 +253,7 @@ impl Device for Ssd {
         while self.next_event() <= now && self.next_event() != Nanos::MAX {
             self.step(now, completions);
             if watch.step() {
-                watch.look(completions.len(), self.commands_in_flight(), self.size.units);
+                watch.look(completions.len(), self.commands_in_flight(), self.context.size.units);
             }
         }
     }
@@ -335,7 +262,7 @@ impl Device for Ssd {
         let mut watch = LivelockWatch::new(completions.len());
         loop {
             if watch.step() {
-                watch.look(completions.len(), self.commands_in_flight(), self.size.units);
+                watch.look(completions.len(), self.commands_in_flight(), self.context.size.units);
             }
             let at = self.next_event();
             if at > limit || at == Nanos::MAX {
@@ -355,7 +282,7 @@ impl Device for Ssd {
         for (index, core) in self.cores.iter_indexed() {
             let own = |written: bool| {
                 let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
-                let places = some.map(|command| self.core_of(self.unit_of(command.lba.0).0));
+                let places = some.map(|command| self.context.core_of(self.unit_of(command.lba.0).0));
                 places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| lpn)
             };
             let (mut read, mut reads) = (own(false), [Lpn(0); MOST]);
@@ -368,45 +295,46 @@ impl Device for Ssd {
                 if count == 0 {
                     break;
                 }
-                core.ftl.touch(reads[..count].iter().copied());
-                if let Some(cells) = &core.cells {
-                    cells.touch(&core.ftl, &reads[..count]);
+                core.ftl().touch(reads[..count].iter().copied());
+                if let Some(cells) = core.cells() {
+                    cells.touch(core.ftl(), &reads[..count]);
                 }
             }
-            core.ftl.touch_written(own(true));
+            core.ftl().touch_written(own(true));
         }
     }
 
     fn identify(&self) -> Identity {
         Identity {
-            model: self.config.model.clone(),
-            capacity: Bytes(self.size.sectors * SECTOR_BYTES),
-            optimal_io: self.config.ftl.mapping_unit,
-            link: self.config.controller.link,
+            model: self.context.config.model.clone(),
+            capacity: Bytes(self.context.size.sectors * SECTOR_BYTES),
+            optimal_io: self.context.config.ftl.mapping_unit,
+            link: self.context.config.controller.link,
         }
     }
 
     fn smart(&self) -> Smart {
-        let left: u64 = self.cores.iter().map(|core| core.ftl.spare_blocks_left()).sum();
-        let made = u64::from(self.config.ftl.spare_blocks) * self.config.geometry.planes() as u64;
+        let left: u64 = self.cores.iter().map(|core| core.ftl().spare_blocks_left()).sum();
+        let made =
+            u64::from(self.context.config.ftl.spare_blocks) * self.context.config.geometry.planes() as u64;
         Smart {
-            host_read_commands: self.host.life.commands[0],
-            host_write_commands: self.host.life.commands[1],
-            data_units_read: self.host.life.sectors[0].div_ceil(1000),
-            data_units_written: self.host.life.sectors[1].div_ceil(1000),
-            media_errors: self.host.life.media_errors,
+            host_read_commands: self.context.host.life.commands[0],
+            host_write_commands: self.context.host.life.commands[1],
+            data_units_read: self.context.host.life.sectors[0].div_ceil(1000),
+            data_units_written: self.context.host.life.sectors[1].div_ceil(1000),
+            media_errors: self.context.host.life.media_errors,
             available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
             percentage_used: self.used_percent().map_or(0, |percent| percent as u32),
-            read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),
+            read_only: self.cores.iter().any(|core| core.ftl().is_read_only()),
         }
     }
 
     fn self_check(&self) -> Result<(), String> {
         for (index, core) in self.cores.iter_indexed() {
-            core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
+            core.ftl().self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_health()?;
-        self.flash.self_check()?;
+        self.context.flash.self_check()?;
         self.check_records()?;
         self.check_redirection()?;
         self.check_settled()?;

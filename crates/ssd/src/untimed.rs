@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
-use outlast_ftl::{Cause, ReadCause};
+use outlast_ftl::ReadCause;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
@@ -16,21 +16,24 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "the whole of a loop over the drive that fills it")]
     #[inline(always)]
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
-        let lba = outlast_units::Lba(unit * u64::from(self.size.sectors_per_unit));
+        let lba = outlast_units::Lba(unit * u64::from(self.context.size.sectors_per_unit));
         let stream = StreamId(hint);
-        self.put_unit(unit, &Command { stream, ..Command::new(Op::Write, lba, self.size.sectors_per_unit) })?;
-        self.host.life.commands[Op::Write as usize] += 1;
-        self.host.life.sectors[Op::Write as usize] += u64::from(self.size.sectors_per_unit);
+        self.put_unit(
+            unit,
+            &Command { stream, ..Command::new(Op::Write, lba, self.context.size.sectors_per_unit) },
+        )?;
+        self.context.host.life.commands[Op::Write as usize] += 1;
+        self.context.host.life.sectors[Op::Write as usize] += u64::from(self.context.size.sectors_per_unit);
         Ok(())
     }
 
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
     fn put_unit(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
-        if self.redirection.is_some() {
+        if self.context.redirection.is_some() {
             return self.put_redirected(unit, command);
         }
-        let (core, lpn) = self.core_of(unit);
+        let (core, lpn) = self.context.core_of(unit);
         self.put_at(unit, core, lpn, command)
     }
 
@@ -42,7 +45,7 @@ impl Ssd {
 
     #[cold]
     fn put_redirected(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
-        let (core, lpn) = self.core_of(unit);
+        let (core, lpn) = self.context.core_of(unit);
         self.put_at(unit, core, lpn, command)?;
         self.drop_former(core, lpn);
         Ok(())
@@ -54,17 +57,17 @@ impl Ssd {
         let class = match &mut self.classifier {
             None => 0,
             Some(classifier) => {
-                let sector = unit * u64::from(self.size.sectors_per_unit);
+                let sector = unit * u64::from(self.context.size.sectors_per_unit);
                 classifier.note(sector);
                 classifier.class(command, sector)
             }
         };
         self.cores[core].forget_read(lpn);
-        let ftl = &mut self.cores[core].ftl;
+        let ftl = self.cores[core].ftl_mut();
         let stream = ftl.streams().host(command.stream.0, class);
         match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
-            Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
+            Err(outlast_ftl::FtlFull) => Err(Outcome::ReadOnly),
         }
     }
 
@@ -72,7 +75,7 @@ impl Ssd {
     #[inline]
     pub fn touch_untimed(&self, units: &[u64]) {
         if let [core] = self.cores.as_slice() {
-            core.ftl.touch_written(units.iter().map(|&unit| Lpn(unit as u32)));
+            core.ftl().touch_written(units.iter().map(|&unit| Lpn(unit as u32)));
         }
     }
 
@@ -81,17 +84,22 @@ impl Ssd {
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
-        if command.lba.0.checked_add(u64::from(command.sectors)).is_none_or(|end| end > self.size.sectors) {
+        if command
+            .lba
+            .0
+            .checked_add(u64::from(command.sectors))
+            .is_none_or(|end| end > self.context.size.sectors)
+        {
             return Outcome::OutOfRange;
         }
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
         let mut rest = command.sectors;
         let mut last_page = None;
         while rest != 0 {
-            let sectors = rest.min(self.size.sectors_per_unit - offset);
-            let (core, lpn) = self.core_of(unit);
+            let sectors = rest.min(self.context.size.sectors_per_unit - offset);
+            let (core, lpn) = self.context.core_of(unit);
             let (holder, number) = self.place_of(unit);
-            let ftl = &self.cores[holder].ftl;
+            let ftl = self.cores[holder].ftl();
             let slot = ftl.lookup(number);
             let page = slot.is_some().then(|| (holder, ftl.layout().page_of(slot)));
             let pages = u64::from(ftl.layout().pages_per_unit());
@@ -99,28 +107,28 @@ impl Ssd {
                 Op::Read if page.is_some() => {
                     // Neighbouring units of one page are read together, as in a timed run.
                     if page != last_page {
-                        self.counters.reads[ReadCause::Host] += pages;
+                        self.context.counters.reads[ReadCause::Host] += pages;
                     }
                     last_page = page;
                 }
-                Op::Read => self.counters.unmapped_reads += 1,
+                Op::Read => self.context.counters.unmapped_reads += 1,
                 Op::Write => {
-                    if sectors != self.size.sectors_per_unit {
+                    if sectors != self.context.size.sectors_per_unit {
                         let read = u64::from(page.is_some()) * pages;
-                        self.counters.partial_writes += 1;
-                        self.counters.partial_bytes +=
-                            u64::from(self.size.sectors_per_unit - sectors) * SECTOR_BYTES;
-                        self.counters.reads[ReadCause::Rmw] += read;
+                        self.context.counters.partial_writes += 1;
+                        self.context.counters.partial_bytes +=
+                            u64::from(self.context.size.sectors_per_unit - sectors) * SECTOR_BYTES;
+                        self.context.counters.reads[ReadCause::Rmw] += read;
                     }
                     if let Err(outcome) = self.put_one(unit, &command) {
                         return outcome;
                     }
-                    self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
+                    self.context.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
                 }
-                Op::Trim if sectors == self.size.sectors_per_unit => {
+                Op::Trim if sectors == self.context.size.sectors_per_unit => {
                     self.cores[core].forget_read(lpn);
-                    self.cores[core].ftl.trim(lpn);
-                    if self.redirection.is_some() {
+                    self.cores[core].ftl_mut().trim(lpn);
+                    if self.context.redirection.is_some() {
                         self.drop_former(core, lpn);
                     }
                 }
@@ -130,7 +138,7 @@ impl Ssd {
             offset = 0;
             unit += 1;
         }
-        self.host.life.count(&command, Outcome::Ok);
+        self.context.host.life.count(&command, Outcome::Ok);
         Outcome::Ok
     }
 
@@ -138,8 +146,8 @@ impl Ssd {
     /// its settings say the same.
     pub fn pre_wear(&mut self, cycles: u32) {
         for core in &mut self.cores {
-            let blocks = core.ftl.blocks().all_cycles().len();
-            core.ftl.wear(&vec![cycles; blocks]);
+            let blocks = core.ftl().blocks().all_cycles().len();
+            core.ftl_mut().set_wear(&vec![cycles; blocks]);
         }
     }
 
@@ -147,8 +155,8 @@ impl Ssd {
     /// begun a program unit are in the buffer.
     pub fn begin_timed(&mut self) {
         for core in &mut self.cores {
-            core.ftl.settle_untimed();
-            core.ftl.begin_origins();
+            core.ftl_mut().settle_untimed();
+            core.ftl_mut().begin_origins();
         }
         self.end_untimed();
         self.begin_cells();
@@ -156,33 +164,18 @@ impl Ssd {
 
     /// The cells are brought into the state in which the run begins.
     fn begin_cells(&mut self) {
-        let Some(reliability) = &self.config.reliability else { return };
+        let Some(reliability) = &self.context.config.reliability else { return };
+        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
         for core in &mut self.cores {
-            let Some(own) = &mut core.cells else { continue };
-            own.begin(&core.ftl, reliability);
+            core.begin_cells(reliability, bits);
         }
-        self.begin_uses();
         self.begin_scrub(Nanos::ZERO);
     }
 
     /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full, or held back.
     pub fn end_untimed(&mut self) {
         for core in &mut self.cores {
-            let begun = |cause: Cause| -> u32 {
-                let streams = core.ftl.streams();
-                streams
-                    .all()
-                    .filter(|&stream| (streams.cause(stream) == Cause::Host) == (cause == Cause::Host))
-                    .map(|stream| core.ftl.stream(stream).begun_units())
-                    .sum()
-            };
-            let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
-            debug_assert!(
-                u64::from(host + relocated + core.ftl.held_units()) == core.ftl.figures().buffered_units,
-                "without time all full program units are on flash, or held back"
-            );
-            core.buffer.hold(host + core.ftl.held_units());
-            core.tasks.hold(relocated);
+            core.end_untimed();
         }
     }
 }

@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_device::{Completion, Device, Op, Tag};
-use outlast_media::reliability::{Ecc, PowerLaw, RberModel, Rereads};
+use outlast_media::reliability::{Ecc, PowerLaw, RberModel, RereadConfig};
 use outlast_settings::drive::{DecodeTimes, ReliabilityConfig, SsdConfig};
 use outlast_ssd::Ssd;
 use outlast_units::{ByteRate, Nanos};
@@ -37,7 +37,7 @@ fn thrice_reread(max_retries: Option<u32>) -> ReliabilityConfig {
     ReliabilityConfig {
         model: Some(RberModel::PowerLaw(law)),
         ecc: Ecc { data_bits: 32_768, parity_bits: 0, strength: Some(480) },
-        rereads: Rereads { scale_factor: 2.0, max_retries },
+        rereads: RereadConfig { scale_factor: 2.0, max_retries },
         ..ReliabilityConfig::default()
     }
 }

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_device::{Completion, Device, NoticeKind, Op, Outcome, Tag};
 use outlast_media::reliability::{Ecc, PageTypes, PowerLaw, RberModel};
-use outlast_media::{Damage, DefectConfig, Fault, InitialState, ReadScope};
+use outlast_media::{DefectConfig, DieDamage, DriveFault, InitialState, ReadScope};
 use outlast_settings::drive::{ReliabilityConfig, RepairConfig, ScrubConfig, SsdConfig};
 use outlast_settings::ftl::WearLeveling;
 use outlast_ssd::{Reason, Ssd};
@@ -222,7 +222,7 @@ fn a_notice_is_heard_when_it_is_told() {
         ssd.write_unit_untimed(unit, 0).unwrap();
     }
     ssd.begin_timed();
-    ssd.inject(Nanos(1), Fault { die: 0, damage: Damage::Die });
+    ssd.inject(Nanos(1), DriveFault { die: 0, damage: DieDamage::Die });
     for unit in 0..64u64 {
         ssd.submit(Nanos(2), command(Op::Read, unit * 8, 8), Tag(unit as u32));
     }
@@ -250,7 +250,7 @@ fn any_number_of_rereads_can_be_counted() {
     ssd.submit(Nanos::ZERO, command(Op::Write, 0, 64), Tag(0));
     let now = settle(&mut ssd, Nanos::ZERO);
     for die in 0..4 {
-        ssd.inject(now, Fault { die, damage: Damage::TransientRead { block: None, reads: 70_000 } });
+        ssd.inject(now, DriveFault { die, damage: DieDamage::TransientRead { block: None, reads: 70_000 } });
     }
     let mut completions = Vec::new();
     ssd.submit(now, command(Op::Read, 0, 8), Tag(9));
@@ -314,7 +314,7 @@ fn a_change_counts_errors_from_before_the_reset() {
     ssd.schedule_changes(&[change]);
     // Two dies die: what they held is lost beyond one parity.
     for die in [0, 1] {
-        ssd.inject(Nanos(1), Fault { die, damage: Damage::Die });
+        ssd.inject(Nanos(1), DriveFault { die, damage: DieDamage::Die });
     }
     let mut now = read(&mut ssd, Nanos(2), 0, 1);
     let mut unit = 0;

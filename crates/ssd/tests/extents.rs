@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_device::{Device, Extent, ExtentState, Held, Op, Outcome, SectorRun, Tag};
-use outlast_media::{Damage, Fault, HazardConfig};
+use outlast_media::{DieDamage, DriveFault, HazardConfig};
 use outlast_settings::drive::{FlushPolicy, SsdConfig, Trims, WriteCache};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -32,20 +32,20 @@ fn drive(cache: WriteCache, choices: Option<Choices>, cores: u16) -> SsdConfig {
 }
 
 /// Something breaks for good.
-fn fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
+fn fault(rng: &mut SplitMix, config: &SsdConfig) -> DriveFault {
     let geometry = &config.geometry;
     let mut below = |n: u32| rng.below(u64::from(n)) as u32;
     let die = below(u32::from(geometry.dies())) as u16;
     let plane = below(u32::from(geometry.planes_per_die)) as u16;
     let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
     let damage = match below(12) {
-        0..5 => Damage::Page { plane, block, page },
-        5..8 => Damage::Wordline { plane, block, page },
-        8..10 => Damage::Block { plane, block },
-        10 => Damage::Plane { plane },
-        _ => Damage::Die,
+        0..5 => DieDamage::Page { plane, block, page },
+        5..8 => DieDamage::Wordline { plane, block, page },
+        8..10 => DieDamage::Block { plane, block },
+        10 => DieDamage::Plane { plane },
+        _ => DieDamage::Die,
     };
-    Fault { die, damage }
+    DriveFault { die, damage }
 }
 
 /// A life of `commands` commands in which `faults` things break.

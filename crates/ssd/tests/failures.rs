@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_device::{Device, Op, Outcome, SectorRun, Tag};
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{Identifier, Migration, RepairConfig, RepairScheme};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Lba, Nanos};
@@ -45,7 +45,7 @@ fn what_is_lost_or_misplaced_is_what_a_query_answers() {
             model.settle_down();
         }
         let (mut ssd, now) = (model.ssd, model.now);
-        ssd.inject(now, Fault { die: 5, damage: Damage::Die });
+        ssd.inject(now, DriveFault { die: 5, damage: DieDamage::Die });
         ssd.detect_untimed(now);
         let told = ssd.extents(Lba(0), u64::MAX);
         let sectors = ssd.units() as u32 * ssd.sectors_per_unit();
@@ -81,7 +81,7 @@ fn a_read_that_fails_says_where() {
         model.step(at);
     }
     let (mut ssd, mut now) = (model.ssd, model.now);
-    ssd.inject(now, Fault { die: 1, damage: Damage::Die });
+    ssd.inject(now, DriveFault { die: 1, damage: DieDamage::Die });
     let lost = |ssd: &Ssd, from: u64, count: u64| -> Vec<SectorRun> {
         let extents = ssd.extents(Lba(from), count).into_iter().filter(|extent| extent.state.lost);
         extents.map(|extent| SectorRun { lba: extent.lba, sectors: extent.sectors }).collect()

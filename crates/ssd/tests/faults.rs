@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_device::{Command, Device, Op, StreamId, Tag};
-use outlast_media::{Damage, Fault, HazardConfig};
+use outlast_media::{DieDamage, DriveFault, HazardConfig};
 use outlast_settings::drive::{ReliabilityConfig, ScrubConfig, ScrubUnit, SsdConfig, WriteCache};
 use outlast_settings::ftl::{CodeConfig, WearLeveling};
 use outlast_ssd::Ssd;
@@ -19,24 +19,24 @@ use support::own::decide_some;
 use support::protection::{choices, protected};
 use support::{tiny, weak_flash};
 
-fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
+fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> DriveFault {
     let geometry = &config.geometry;
     let mut below = |n: u32| rng.below(u64::from(n)) as u32;
     let die = below(u32::from(geometry.dies())) as u16;
     let plane = below(u32::from(geometry.planes_per_die)) as u16;
     let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
     let damage = match below(20) {
-        0..5 => Damage::Page { plane, block, page },
-        5..8 => Damage::Wordline { plane, block, page },
-        8..11 => Damage::Block { plane, block },
-        11 => Damage::Plane { plane },
-        12 => Damage::Die,
-        13..15 => Damage::TransientRead { block: None, reads: 1 + below(9) },
-        15..17 => Damage::TransientRead { block: Some((plane, block)), reads: 1 + below(9) },
-        17..19 => Damage::Program { plane, block },
-        _ => Damage::Erase { plane, block },
+        0..5 => DieDamage::Page { plane, block, page },
+        5..8 => DieDamage::Wordline { plane, block, page },
+        8..11 => DieDamage::Block { plane, block },
+        11 => DieDamage::Plane { plane },
+        12 => DieDamage::Die,
+        13..15 => DieDamage::TransientRead { block: None, reads: 1 + below(9) },
+        15..17 => DieDamage::TransientRead { block: Some((plane, block)), reads: 1 + below(9) },
+        17..19 => DieDamage::Program { plane, block },
+        _ => DieDamage::Erase { plane, block },
     };
-    Fault { die, damage }
+    DriveFault { die, damage }
 }
 
 /// Runs `commands` random commands on a drive to which `faults` random failures happen, and reads everything back.

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_device::{Device, NoticeKind, Op, Tag};
 use outlast_ftl::ReadCause;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{
     Identifier, MountConfig, PredictConfig, Rebuild, RepairConfig, RepairScheme, SsdConfig, WriteCache,
 };
@@ -106,9 +106,9 @@ impl Life {
         }
     }
 
-    fn fail(&mut self, die: u16, damage: Damage) {
+    fn fail(&mut self, die: u16, damage: DieDamage) {
         let now = self.model.now;
-        self.model.ssd.inject(now, Fault { die, damage });
+        self.model.ssd.inject(now, DriveFault { die, damage });
     }
 
     fn rest(&mut self) {
@@ -219,7 +219,7 @@ fn every_identifier_reports_exactly_what_cannot_be_read() {
         let mut life = Life::new(&config, seed);
         life.work(1000, false);
         let die = life.below(8) as u16;
-        life.fail(die, Damage::Die);
+        life.fail(die, DieDamage::Die);
         // Some data is found to be lost, or is written again, before the failure is known.
         life.work(40, false);
         until_detected(&mut life, 1);
@@ -248,7 +248,7 @@ fn queries_take_the_time_that_their_formula_says() {
         let mut ssd = Ssd::new(SsdConfig { bytes: false, ..config }, 1).unwrap();
         (0..ssd.units()).for_each(|unit| ssd.write_unit_untimed(unit, 0).unwrap());
         ssd.begin_timed();
-        ssd.inject(Nanos::ZERO, Fault { die: 5, damage: Damage::Die });
+        ssd.inject(Nanos::ZERO, DriveFault { die: 5, damage: DieDamage::Die });
         ssd.detect_untimed(Nanos::ZERO);
         let failed = ssd.repairs()[0].failed_units;
         let units = ssd.units();
@@ -304,7 +304,7 @@ fn a_failed_die_is_known_within_dozens_of_milliseconds() {
         let mut life = Life::new(&drive(2, 4, 0.45, Identifier::P2lBlock), 3);
         life.work(500, false);
         life.rest();
-        life.fail(6, Damage::Die);
+        life.fail(6, DieDamage::Die);
         let at = life.model.now;
         if busy {
             life.work(400, false);
@@ -329,7 +329,7 @@ fn single_bad_blocks_do_not_fail_a_die() {
     config.ftl.spare_blocks = 2;
     let mut life = Life::new(&config, 5);
     for (die, block) in [(0u16, 3u32), (1, 8), (1, 12), (2, 5)] {
-        life.fail(die, Damage::Block { plane: 1, block });
+        life.fail(die, DieDamage::Block { plane: 1, block });
         life.work(1500, false);
     }
     life.rest();
@@ -345,7 +345,7 @@ fn single_bad_blocks_do_not_fail_a_die() {
 #[test]
 fn a_plane_or_many_bad_blocks_fail_a_die() {
     let mut life = Life::new(&drive(1, 4, 0.4, Identifier::L2pAllCores), 6);
-    life.fail(2, Damage::Plane { plane: 1 });
+    life.fail(2, DieDamage::Plane { plane: 1 });
     life.work(200, false);
     until_detected(&mut life, 1);
     assert_eq!(life.model.ssd.repairs()[0].die, 2);
@@ -360,7 +360,7 @@ fn a_plane_or_many_bad_blocks_fail_a_die() {
     let mut life = Life::new(&drive(1, 4, 0.4, Identifier::L2pAllCores), 7);
     // Every other block: no probe gets further than one.
     for block in (0..24).step_by(2) {
-        life.fail(1, Damage::Block { plane: 0, block });
+        life.fail(1, DieDamage::Block { plane: 0, block });
     }
     life.work(2000, false);
     let record = life.model.ssd.repairs()[0].clone();
@@ -373,7 +373,7 @@ fn when_two_neighbours_fail_together_the_table_is_searched() {
         let mut life = Life::new(&drive(2, 5, 0.25, identifier), 8);
         life.work(500, false);
         for die in [6, 7] {
-            life.fail(die, Damage::Die);
+            life.fail(die, DieDamage::Die);
         }
         until_detected(&mut life, 2);
         life.check();
@@ -387,7 +387,7 @@ fn when_two_neighbours_fail_together_the_table_is_searched() {
         // Once all has been written anew, lists are with the dies that are left.
         life.work(4000, false);
         life.rest();
-        life.fail(8, Damage::Die);
+        life.fail(8, DieDamage::Die);
         until_detected(&mut life, 3);
         life.check();
         assert!(!life.model.ssd.repairs()[2].searched);
@@ -406,7 +406,7 @@ fn what_stripes_give_is_rebuilt_inside_or_reported_as_readable() {
         let mut life = Life::new(&config, 9);
         life.work(1000, false);
         life.rest();
-        life.fail(1, Damage::Die);
+        life.fail(1, DieDamage::Die);
         until_detected(&mut life, 1);
         let failed = life.model.ssd.repairs()[0].failed_units;
         assert!(failed > 30);
@@ -428,7 +428,7 @@ fn what_stripes_give_is_rebuilt_inside_or_reported_as_readable() {
         assert_eq!(life.model.ssd.failed_units(1), 0);
         assert!(life.model.ssd.is_repaired());
         // A second failure at once, before anything else: stripes are whole again.
-        life.fail(3, Damage::Die);
+        life.fail(3, DieDamage::Die);
         assert_eq!(life.unreadable(), [0; 0]);
     }
 }
@@ -442,7 +442,7 @@ fn the_cheapest_rebuild_depends_on_the_link() {
         config.controller.link = outlast_units::ByteRate::new(rate);
         let mut life = Life::new(&config, 10);
         life.rest();
-        life.fail(1, Damage::Die);
+        life.fail(1, DieDamage::Die);
         until_detected(&mut life, 1);
         assert_eq!(!life.ask().is_empty(), told, "{rate}");
     }
@@ -460,7 +460,7 @@ fn a_die_that_is_expected_to_fail_is_emptied_before_it_does() {
         life.work(500, false);
         life.rest();
         for block in 0..8 {
-            life.fail(2, Damage::Block { plane: 0, block });
+            life.fail(2, DieDamage::Block { plane: 0, block });
         }
         life.unreadable();
         assert_eq!(life.notices(), [NoticeKind::DieFailing { die: 2 }]);
@@ -468,7 +468,7 @@ fn a_die_that_is_expected_to_fail_is_emptied_before_it_does() {
         assert!(life.model.ssd.moved_for(Reason::Evacuation) > 0);
         assert_eq!(life.model.ssd.failed_units(2), 0, "all that could be read has been moved");
         let lost = life.model.ssd.lost_units();
-        life.fail(2, Damage::Die);
+        life.fail(2, DieDamage::Die);
         assert_eq!(life.unreadable().len() as u64, lost, "nothing more is lost");
         life.work(3000, false);
         life.recover();
@@ -480,7 +480,7 @@ fn what_has_not_been_moved_when_the_die_fails_is_lost_and_nothing_else() {
     let mut config = drive(2, 4, 0.3, Identifier::P2lBlock);
     repair(&mut config).predict = Some(PredictConfig { bad_blocks: 1, ..PredictConfig::default() });
     let mut life = Life::new(&config, 12);
-    life.fail(1, Damage::Block { plane: 0, block: 1 });
+    life.fail(1, DieDamage::Block { plane: 0, block: 1 });
     for unit in 0..life.model.units.len() {
         life.model.submit(Op::Read, unit, unit + 1, 0, false, 0);
         life.model.settle_down();
@@ -490,7 +490,7 @@ fn what_has_not_been_moved_when_the_die_fails_is_lost_and_nothing_else() {
     }
     let left = life.model.ssd.failed_units(1);
     assert!(left > 0, "the evacuation is under way");
-    life.fail(1, Damage::Die);
+    life.fail(1, DieDamage::Die);
     until_detected(&mut life, 1);
     let (bad, _) = life.check();
     assert!(bad as u64 <= left + 16 && bad > 0);
@@ -517,7 +517,7 @@ fn drives_break_at_any_moment_of_their_work() {
             let at = life.model.now + Nanos(life.rng.below(5_000_000));
             while life.model.now < at && life.model.step(at) {}
             let die = round * 4 + life.below(4) as u16;
-            life.fail(die, Damage::Die);
+            life.fail(die, DieDamage::Die);
             life.work(500, cuts);
             until_detected(&mut life, usize::from(round) + 1);
             reported += life.check().0;

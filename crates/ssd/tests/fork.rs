@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_device::Op;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -73,11 +73,11 @@ impl Life {
     fn fail(&mut self) {
         let block = self.rng.below(64) as u32;
         let damage = match self.rng.below(8) {
-            0 => Damage::Die,
-            1..4 => Damage::Block { plane: 0, block },
-            _ => Damage::Page { plane: 0, block, page: self.rng.below(16) as u32 },
+            0 => DieDamage::Die,
+            1..4 => DieDamage::Block { plane: 0, block },
+            _ => DieDamage::Page { plane: 0, block, page: self.rng.below(16) as u32 },
         };
-        self.model.ssd.inject(self.model.now, Fault { die: self.rng.below(4) as u16, damage });
+        self.model.ssd.inject(self.model.now, DriveFault { die: self.rng.below(4) as u16, damage });
     }
 
     /// The same drive as it is now, with another future.

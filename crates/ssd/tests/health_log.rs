@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_device::health_log::critical_warning;
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::WriteCache;
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -53,7 +53,7 @@ fn busy_time_errors_and_cycles_are_the_hosts_own_account() {
         let (mut cuts, mut safe) = (0, 0);
         for number in 0..3000u32 {
             if number == 1500 {
-                ssd.inject(now, Fault { die: 1, damage: Damage::Die });
+                ssd.inject(now, DriveFault { die: 1, damage: DieDamage::Die });
             }
             let lba = rng.below(620) * 8;
             let op = [Op::Read, Op::Write, Op::Flush][rng.below(3) as usize];
@@ -114,7 +114,7 @@ fn warnings_say_what_is_wrong() {
     let warning = |ssd: &Ssd| ssd.health_log(Nanos::ZERO).critical_warning;
     assert_eq!(warning(&new), 0);
     let mut failed = new.clone();
-    failed.inject(Nanos::ZERO, Fault { die: 1, damage: Damage::Die });
+    failed.inject(Nanos::ZERO, DriveFault { die: 1, damage: DieDamage::Die });
     assert_eq!(warning(&failed) & critical_warning::UNRELIABLE, critical_warning::UNRELIABLE);
     // Blocks that fail to be erased use up the spare ones; in the end the drive takes no more writes.
     config.hazards.erase_failure = 0.3;

@@ -192,8 +192,10 @@ fn a_loss_of_power_meets_commands_on_their_way() {
     assert_eq!(content(&mut ssd, Nanos::secs(1), 1), [0; 4096]);
 
     // The host stays: it sees at once that nobody answers.
-    let fault =
-        outlast_media::Fault { die: 0, damage: outlast_media::Damage::Power(outlast_media::Tear::Nothing) };
+    let fault = outlast_media::DriveFault {
+        die: 0,
+        damage: outlast_media::DieDamage::Power(outlast_media::UnitTear::Nothing),
+    };
     told.inject(cut, fault);
     told.self_check().unwrap();
     told.advance(Nanos::secs(1), &mut heard);

@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_device::{Command, Device, LatencyCause, LatencyParts, Op, Outcome, Tag};
-use outlast_media::{Damage, Fault, Suspend, Tear};
+use outlast_media::{DieDamage, DriveFault, SuspendConfig, UnitTear};
 use outlast_settings::drive::{DecodeTimes, HostLatency, SsdConfig, WriteCache};
 use outlast_ssd::Ssd;
 use outlast_units::{ByteRate, Bytes, Nanos};
@@ -133,7 +133,8 @@ fn a_read_that_meets_a_program_waits_for_the_rest_of_it() {
 fn a_read_that_suspends_a_program_waits_for_its_least_progress_and_the_overhead() {
     let (least, overhead) = (Nanos(150_000), Nanos(20_000));
     let mut config = one_die();
-    config.timing.suspend = Some(Suspend { least_progress: Some(least), ..Suspend::both(overhead, 3, 2) });
+    config.timing.suspend =
+        Some(SuspendConfig { least_progress: Some(least), ..SuspendConfig::both(overhead, 3, 2) });
     let (mut ssd, now) = written(&config, 16);
     let begun = now + Nanos(10_000);
     let commands = [
@@ -223,7 +224,7 @@ fn a_loss_of_power_aborts_what_is_under_way() {
     for (read, tag) in reads.into_iter().zip(0..) {
         ssd.submit(now, read, Tag(tag));
     }
-    ssd.inject(now + Nanos(1_000), Fault { die: 0, damage: Damage::Power(Tear::Nothing) });
+    ssd.inject(now + Nanos(1_000), DriveFault { die: 0, damage: DieDamage::Power(UnitTear::Nothing) });
     let mut completions = Vec::new();
     ssd.advance(now + Nanos(1_000), &mut completions);
     assert_eq!(completions.len(), 2);

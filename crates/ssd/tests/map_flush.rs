@@ -7,7 +7,7 @@ use crate::support;
 
 use outlast_device::{Device, Op, PowerCycle, Tag};
 use outlast_ftl::ProgramCause;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_settings::ftl::{MapFlushConfig, Pacing, ProtectionConfig};
 use outlast_ssd::Ssd;
@@ -124,8 +124,8 @@ fn what_does_not_come_to_flash_is_flushed_again() {
         if breaks {
             for die in 0..4 {
                 for block in 0..20 {
-                    let damage = Damage::Program { plane: 0, block };
-                    ssd.inject(Nanos::millis(999), Fault { die, damage });
+                    let damage = DieDamage::Program { plane: 0, block };
+                    ssd.inject(Nanos::millis(999), DriveFault { die, damage });
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
 use outlast_ftl::ProgramCause;
-use outlast_media::{ChannelOrder, PageTimes, PlaneReads, Suspend};
+use outlast_media::{ChannelOrder, PageTimes, PlaneReads, SuspendConfig};
 use outlast_settings::drive::{HostLatency, SsdConfig, WriteCache};
 use outlast_settings::ftl::{Allocation, GcConfig, VictimPolicy, WearLeveling};
 use outlast_ssd::Ssd;
@@ -109,7 +109,7 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                     config.controller.host_latency = HostLatency { submit, complete };
                 }
                 if suspend {
-                    config.timing.suspend = Some(Suspend::both(Nanos::micros(5), 3, 2));
+                    config.timing.suspend = Some(SuspendConfig::both(Nanos::micros(5), 3, 2));
                     config.timing.channel = ChannelOrder::ReadsFirst;
                     config.controller.decode.hard = Nanos::micros(7);
                     config.timing.cache_read = bound.then_some(Nanos::micros(3));

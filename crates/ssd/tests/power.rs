@@ -7,7 +7,7 @@ use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_ftl::ProgramCause;
-use outlast_media::{Damage, Fault, HazardConfig};
+use outlast_media::{DieDamage, DriveFault, HazardConfig};
 use outlast_settings::drive::{FlushPolicy, ScrubConfig, SsdConfig, Trims, WriteCache};
 use outlast_settings::ftl::ProtectionConfig;
 use outlast_ssd::Ssd;
@@ -111,7 +111,10 @@ fn a_scheduled_loss_of_power_ends_what_is_under_way_and_the_drive_goes_on() {
         let mut ssd = Ssd::new(config, 1).unwrap();
         ssd.begin_timed();
         let at = Nanos::millis(3);
-        ssd.schedule_faults(&[(at, Fault { die: 0, damage: Damage::Power(outlast_media::Tear::Nothing) })]);
+        ssd.schedule_faults(&[(
+            at,
+            DriveFault { die: 0, damage: DieDamage::Power(outlast_media::UnitTear::Nothing) },
+        )]);
         let (mut aborted, mut done, mut tag) = (0, 0, 0);
         let (mut in_flight, mut now) = (0, Nanos::ZERO);
         let mut completions = Vec::new();

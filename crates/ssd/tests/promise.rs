@@ -8,7 +8,7 @@ use crate::support;
 
 use outlast_device::{Device, Op};
 use outlast_ftl::ProgramCause;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{ScrubConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
@@ -58,17 +58,17 @@ fn drive(cache: WriteCache, place: PartialPlace, block: Option<u16>, reprotect: 
 }
 
 /// Something breaks on a die that fails.
-fn failure(rng: &mut SplitMix, config: &SsdConfig, die: u16) -> Fault {
+fn failure(rng: &mut SplitMix, config: &SsdConfig, die: u16) -> DriveFault {
     let block = rng.below(u64::from(config.geometry.blocks_per_plane)) as u32;
     let page = rng.below(u64::from(config.geometry.pages_per_block)) as u32;
     let damage = match rng.below(12) {
-        0..5 => Damage::Page { plane: 0, block, page },
-        5..7 => Damage::Block { plane: 0, block },
-        7..9 => Damage::TransientRead { block: None, reads: 1 + rng.below(4) as u32 },
-        9..11 => Damage::Program { plane: 0, block },
-        _ => Damage::Die,
+        0..5 => DieDamage::Page { plane: 0, block, page },
+        5..7 => DieDamage::Block { plane: 0, block },
+        7..9 => DieDamage::TransientRead { block: None, reads: 1 + rng.below(4) as u32 },
+        9..11 => DieDamage::Program { plane: 0, block },
+        _ => DieDamage::Die,
     };
-    Fault { die, damage }
+    DriveFault { die, damage }
 }
 
 /// Runs a life of `commands` commands in which `failed` dies fail; returns the model for its counts.

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_device::{Device, Op, Tag};
 use outlast_ftl::ReadCause;
-use outlast_media::{Damage, Fault, Tear};
+use outlast_media::{DieDamage, DriveFault, UnitTear};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
@@ -87,7 +87,7 @@ fn a_loss_of_power_empties_it() {
         alone(&mut ssd, &mut now, Op::Read, 0);
     }
     assert_eq!(ssd.counters().read_cache_hits, 1);
-    ssd.inject(now, Fault { die: 0, damage: Damage::Power(Tear::Nothing) });
+    ssd.inject(now, DriveFault { die: 0, damage: DieDamage::Power(UnitTear::Nothing) });
     alone(&mut ssd, &mut now, Op::Read, 0);
     assert_eq!(ssd.counters().read_cache_hits, 1);
 }

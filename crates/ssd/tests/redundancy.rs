@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{ScrubConfig, WriteCache};
 use outlast_settings::ftl::{PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_ssd::{Reason, Ssd};
@@ -172,14 +172,14 @@ proptest! {
             let before = life.moved_for_protection();
             let (die, plane, block) = (rng.below(7) as u16, rng.below(2) as u16, rng.below(64) as u32);
             let damage = match rng.below(5) {
-                0 if dies < 2 => { dies += 1; Damage::Die }
-                1 if dies < 2 => { dies += 1; Damage::Plane { plane } }
-                2 => Damage::Block { plane, block },
-                3 => Damage::Program { plane, block },
-                _ => Damage::Erase { plane, block },
+                0 if dies < 2 => { dies += 1; DieDamage::Die }
+                1 if dies < 2 => { dies += 1; DieDamage::Plane { plane } }
+                2 => DieDamage::Block { plane, block },
+                3 => DieDamage::Program { plane, block },
+                _ => DieDamage::Erase { plane, block },
             };
             causes += 1;
-            life.ssd.inject(life.now, Fault { die, damage });
+            life.ssd.inject(life.now, DriveFault { die, damage });
             for _ in 0..8 {
                 life.write_some(&mut rng, 300);
                 life.rest(Nanos::millis(100));
@@ -223,4 +223,39 @@ fn reprotect_moves_nothing_again_after_a_die_has_failed() {
             assert!((1..=64).contains(&life.ssd.moved_for(Reason::Exposed)));
         }
     }
+}
+
+/// Data of a stripe that lay only on dies that have failed is given by the others: it counts among what one more failure would lose. It did not.
+#[test]
+fn data_that_only_failed_dies_held_depends_on_the_others() {
+    let partial =
+        PartialConfig { place: PartialPlace::Inline, timeout: Nanos::millis(2), ..PartialConfig::default() };
+    let config = drive(ProtectionConfig { rebuild: false, partial, ..code(6, 2) }, WriteCache::Off);
+    let mut none_may_fail = 0;
+    for seed in 0..12 {
+        let mut rng = SplitMix::new(seed, "life");
+        let mut life = Life::new(config.clone(), seed);
+        let mut left: Vec<u16> = (0..DIES).collect();
+        for _ in 0..4 {
+            let writes = 1 + rng.below(900);
+            life.write_some(&mut rng, writes);
+            life.rest(Nanos::millis(200));
+            let survives = life.ssd.redundancy().data_survives;
+            let before = life.clone().unreadable();
+            let loses = |&die: &u16| {
+                let mut killed = life.clone();
+                killed.kill(die);
+                killed.unreadable() != before
+            };
+            assert_eq!(
+                left.iter().any(loses),
+                survives == 0,
+                "seed {seed}, dies {left:?}, survives {survives}"
+            );
+            none_may_fail += u32::from(survives == 0);
+            let die = left.swap_remove(rng.below(left.len() as u64) as usize);
+            life.kill(die);
+        }
+    }
+    assert!(none_may_fail != 0, "every stripe had parity to spare");
 }

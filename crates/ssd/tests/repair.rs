@@ -7,7 +7,7 @@ use crate::support;
 
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_ftl::ProgramCause;
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{Migration, MountConfig, RepairConfig, RepairScheme, SsdConfig};
 use outlast_settings::ftl::{ClassConfig, PartialConfig, PartialPlace, ProtectionConfig, RangeConfig};
 use outlast_ssd::Ssd;
@@ -112,7 +112,7 @@ impl Life {
         let die = candidates[self.below(candidates.len())];
         self.dies.retain(|&other| other != die);
         let now = self.model.now;
-        self.model.ssd.inject(now, Fault { die, damage: Damage::Die });
+        self.model.ssd.inject(now, DriveFault { die, damage: DieDamage::Die });
         self.model.ssd.detect_untimed(now);
         self.model.ssd.self_check().unwrap();
     }
@@ -309,7 +309,7 @@ fn a_drive_that_was_repaired_before_is_as_one_repaired_now() {
         let mut now = Ssd::new(config.clone(), 5).unwrap();
         now.begin_timed();
         for die in [3, 17] {
-            now.inject(Nanos::ZERO, Fault { die, damage: Damage::Die });
+            now.inject(Nanos::ZERO, DriveFault { die, damage: DieDamage::Die });
             now.detect_untimed(Nanos::ZERO);
         }
         config.repair.as_mut().unwrap().repaired_dies = vec![3, 17];
@@ -346,7 +346,7 @@ fn redirected_units_have_addresses_beyond_the_hosts() {
     // Figure 8 on a drive of as many dies: every fifteenth unit of the victim goes to each helper.
     let config = SsdConfig { bytes: false, ..drive(4, 4, 2400, Migration::Host) };
     let mut ssd = Ssd::new(config, 0).unwrap();
-    ssd.inject(Nanos::ZERO, Fault { die: 13, damage: Damage::Die });
+    ssd.inject(Nanos::ZERO, DriveFault { die: 13, damage: DieDamage::Die });
     ssd.detect_untimed(Nanos::ZERO);
     let extended = |unit: u64| ssd.extended_address(unit);
     assert_eq!([3, 7, 11].map(extended), [2400, 2401, 2402].map(Some));
@@ -430,7 +430,7 @@ fn untimed_commands_know_where_units_live() {
     let mut ssd = Ssd::new(config, 0).unwrap();
     (0..2240).for_each(|unit| ssd.write_unit_untimed(unit, 0).unwrap());
     ssd.begin_timed();
-    ssd.inject(Nanos::ZERO, Fault { die: 5, damage: Damage::Die });
+    ssd.inject(Nanos::ZERO, DriveFault { die: 5, damage: DieDamage::Die });
     ssd.detect_untimed(Nanos::ZERO);
     let left: Vec<u64> = ssd.left_behind_units().collect();
     assert!(left.len() > 50 && left.iter().all(|unit| unit % 4 == 1), "{left:?}");

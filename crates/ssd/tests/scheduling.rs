@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
-use outlast_media::Suspend;
+use outlast_media::SuspendConfig;
 use outlast_settings::drive::{ControllerConfig, ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::WearLeveling;
 use outlast_ssd::Ssd;
@@ -19,7 +19,7 @@ const READ: u64 = 200 + 60_000 + 6_141;
 const PROGRAM: u64 = 200 + 12_282 + 700_000;
 const ERASE: u64 = 200 + 3_500_000;
 
-fn one_die(suspend: Option<Suspend>) -> SsdConfig {
+fn one_die(suspend: Option<SuspendConfig>) -> SsdConfig {
     let mut config = tiny();
     config.geometry.channels = 1;
     config.geometry.dies_per_chip = 1;
@@ -28,8 +28,8 @@ fn one_die(suspend: Option<Suspend>) -> SsdConfig {
     config
 }
 
-fn suspend(limit: u8, reads: u8) -> Suspend {
-    Suspend::both(Nanos(OVERHEAD), limit, reads)
+fn suspend(limit: u8, reads: u8) -> SuspendConfig {
+    SuspendConfig::both(Nanos(OVERHEAD), limit, reads)
 }
 
 fn advance(ssd: &mut Ssd, now: Nanos) -> Nanos {

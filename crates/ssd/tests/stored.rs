@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_device::Device;
-use outlast_media::{Place, Store};
+use outlast_media::{ByteStore, StoreAddress};
 use outlast_persist::{Reader, Restore, Writer};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -27,24 +27,24 @@ impl Shelf {
     }
 }
 
-impl Store for Shelf {
-    fn put(&self, bytes: &[u8]) -> Option<Place> {
+impl ByteStore for Shelf {
+    fn put(&self, bytes: &[u8]) -> Option<StoreAddress> {
         let mut places = self.places.lock().unwrap();
         let free = places.iter().position(Option::is_none).unwrap_or(places.len());
         if free == places.len() {
             places.push(None);
         }
         places[free] = Some(bytes.to_vec());
-        Some(Place(free as u32))
+        Some(StoreAddress(free as u32))
     }
 
-    fn get(&self, place: Place, from: usize, to: &mut [u8]) {
+    fn get(&self, place: StoreAddress, from: usize, to: &mut [u8]) {
         let places = self.places.lock().unwrap();
         let bytes = places[place.0 as usize].as_ref().expect("what is read is kept");
         to.copy_from_slice(&bytes[from..from + to.len()]);
     }
 
-    fn free(&self, place: Place, length: usize) {
+    fn free(&self, place: StoreAddress, length: usize) {
         let bytes = self.places.lock().unwrap()[place.0 as usize].take();
         assert_eq!(bytes.expect("what is given up was kept").len(), length);
     }
@@ -69,7 +69,7 @@ proptest! {
     ) {
         prop_assume!(Ssd::new(config.clone(), seed).is_ok());
         let (shelf, other) = (Arc::new(Shelf::default()), Arc::new(Shelf::default()));
-        let store = |shelf: &Arc<Shelf>| shelf.clone() as Arc<dyn Store>;
+        let store = |shelf: &Arc<Shelf>| shelf.clone() as Arc<dyn ByteStore>;
         let mut plain = begun(config, seed);
         let mut stored = plain.clone();
         stored.model.ssd.keep_contents_in(&store(&shelf));

@@ -6,7 +6,7 @@
 use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
-use outlast_media::{Damage, Fault, Tear};
+use outlast_media::{DieDamage, DriveFault, UnitTear};
 use outlast_settings::drive::{MountConfig, SsdConfig, WriteCache};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
@@ -15,13 +15,13 @@ use support::model::Model;
 use support::torture::{Cuts, configurations, frequencies, torture_of};
 use support::{command, tiny};
 
-fn tear(shorn: bool, config: &SsdConfig) -> Tear {
+fn tear(shorn: bool, config: &SsdConfig) -> UnitTear {
     let (share, run) =
         if shorn { (Some("3/8".parse().unwrap()), None) } else { (None, Some(Bytes(SECTOR_BYTES))) };
-    Tear::of("power", share, run, config.ftl.mapping_unit).unwrap()
+    UnitTear::of("power", share, run, config.ftl.mapping_unit).unwrap()
 }
 
-fn tortured(config: &SsdConfig, tear: Tear, seed: u64, cuts: Cuts, faults: u64) -> Model {
+fn tortured(config: &SsdConfig, tear: UnitTear, seed: u64, cuts: Cuts, faults: u64) -> Model {
     let mut model = Model::new(config.clone(), seed);
     model.tear = tear;
     torture_of(model, seed, 2000, cuts, faults)
@@ -60,13 +60,13 @@ fn units_are_torn_and_the_drive_says_they_are_good() {
             assert!(model.torn > 20, "{cache:?}, shorn: {shorn}: {} units", model.torn);
             assert_eq!(model.medium_errors, 0);
         }
-        let model = tortured(&config, Tear::Nothing, 3, cuts, 0);
+        let model = tortured(&config, UnitTear::Nothing, 3, cuts, 0);
         assert_eq!((model.torn, model.ssd.torn_units()), (0, 0));
     }
 }
 
 /// A drive with one unit on flash that is being written again, cut off in the middle of that.
-fn caught(tear: Option<Tear>) -> (Ssd, Nanos) {
+fn caught(tear: Option<UnitTear>) -> (Ssd, Nanos) {
     let mut config = tiny();
     config.bytes = true;
     config.controller.write_cache = WriteCache::Volatile;
@@ -87,7 +87,7 @@ fn caught(tear: Option<Tear>) -> (Ssd, Nanos) {
     assert!(done.len() == 3 && done.iter().all(|done| done.outcome == Outcome::Ok), "{done:?}");
     match tear {
         // As a scenario has it.
-        Some(tear) => ssd.inject(now, Fault { die: 0, damage: Damage::Power(tear) }),
+        Some(tear) => ssd.inject(now, DriveFault { die: 0, damage: DieDamage::Power(tear) }),
         None => ssd.power_cut(now),
     }
     ssd.self_check().unwrap();

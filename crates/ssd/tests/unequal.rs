@@ -115,7 +115,7 @@ fn a_victim_filled_before_a_die_failed_is_not_more_than_full() {
     let paces = ByValid::default();
     let protection = ProtectionConfig { data: 3, parity: 1, ..ProtectionConfig::default() };
     let asked = asked(drive(protection, &paces), &paces, |ssd, now| {
-        ssd.inject(now, outlast_media::Fault { die: 1, damage: outlast_media::Damage::Die });
+        ssd.inject(now, outlast_media::DriveFault { die: 1, damage: outlast_media::DieDamage::Die });
     });
     assert!(asked.iter().all(|&(valid, units)| valid <= units), "{asked:?}");
     assert!(

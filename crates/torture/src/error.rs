@@ -1,4 +1,4 @@
-//! What can be wrong with a recording.
+//! Errors of recordings and crash states.
 
 use outlast_serve::{ImageError, ServeError};
 use std::io;
@@ -8,10 +8,10 @@ use thiserror::Error;
 /// Why a recording, or a state of it, cannot be used.
 #[derive(Debug, Error)]
 pub enum TortureError {
-    /// The image that was recorded.
+    /// An image cannot be read.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// A state that cannot be served.
+    /// A state cannot be served.
     #[error(transparent)]
     Serve(#[from] ServeError),
     /// A file cannot be read or written.
@@ -19,33 +19,33 @@ pub enum TortureError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file is not a recording, or is damaged.
     #[error("{}: {why}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
-    /// A state that the recording does not have.
+    /// The recording has no such state.
     #[error("state {id}: {why}")]
     State {
         /// The state as it was named.
         id: String,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
-    /// A setting.
+    /// A setting is out of range or does not fit the recording.
     #[error("{name} = {value}: {limit}")]
     Setting {
         /// The setting.
         name: &'static str,
         /// Its value.
         value: String,
-        /// What it must be.
+        /// Accepted values.
         limit: String,
     },
 }

@@ -1,30 +1,30 @@
-//! A history for people and reports.
+//! Facts of a recording for reports, as they are written to JSON.
 
-use crate::history::{Data, History, What};
+use crate::history::{CommandHistory, EventKind, WriteData};
 use outlast_units::SECTOR_BYTES;
 use serde::Serialize;
 
-/// A mark, told.
+/// A mark of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MarkFact {
-    /// The event.
+    /// Index of its event.
     pub event: usize,
     /// Its time in nanoseconds.
     pub at_ns: u64,
-    /// What was noted.
+    /// Text of the mark.
     pub text: String,
 }
 
-/// What there is in a recording.
+/// Counts, window and marks of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Facts {
-    /// What the recording was made by.
+pub struct RecordingFacts {
+    /// Kind of the recording: `image`, `dm-log-writes` or `list`.
     pub source: &'static str,
     /// Bytes of the device.
     pub capacity: u64,
-    /// Writes, and zeroes that are no trims.
+    /// Number of writes, writes of zeroes included, trims not.
     pub writes: u64,
-    /// Bytes of them.
+    /// Bytes of writes with a payload.
     pub bytes: u64,
     /// Flushes.
     pub flushes: u64,
@@ -32,24 +32,24 @@ pub struct Facts {
     pub trims: u64,
     /// Events.
     pub events: usize,
-    /// Cuts that count: after so many events, first and last.
+    /// First and last cut to examine, in events before the cut.
     pub window: (usize, usize),
-    /// Their times.
+    /// Times of these two cuts.
     pub window_ns: (u64, u64),
-    /// Whether events have times; otherwise those are their numbers.
+    /// True if events have times; otherwise their time is their number.
     pub has_times: bool,
     /// All marks, the recorder's own among them.
     pub marks: Vec<MarkFact>,
 }
 
-/// An event of a recording, told.
+/// One event of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EventFact<'a> {
-    /// Its number.
+    /// Index of the event.
     pub event: usize,
     /// Its time in nanoseconds.
     pub at_ns: u64,
-    /// `write`, `trim`, `flush`, these with `-done`, or `mark`.
+    /// One of `write`, `trim`, `flush`, the same with `-done`, and `mark`.
     pub kind: &'static str,
     /// The number of the write or trim.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,32 +57,32 @@ pub struct EventFact<'a> {
     /// The number of the flush.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush: Option<u32>,
-    /// Its first sector.
+    /// First sector of the write or trim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lba: Option<u64>,
-    /// Its sectors.
+    /// Number of its sectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sectors: Option<u32>,
-    /// Whether it has forced unit access.
+    /// True with forced unit access.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fua: bool,
-    /// What was noted.
+    /// Text of the mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
 }
 
-impl History {
-    /// What there is in it; `source` is what it was made by.
-    pub fn facts(&self, source: &'static str) -> Facts {
+impl CommandHistory {
+    /// Facts of the recording; `source` is its kind.
+    pub fn facts(&self, source: &'static str) -> RecordingFacts {
         let window = self.window();
         let trims = self.writes.iter().filter(|write| write.is_trim).count();
-        let sectors = self.writes.iter().filter(|write| matches!(write.data, Data::At { .. }));
-        let mark = |mark: &crate::history::Mark| MarkFact {
+        let sectors = self.writes.iter().filter(|write| matches!(write.data, WriteData::At { .. }));
+        let mark = |mark: &crate::history::RecordedMark| MarkFact {
             event: mark.event,
             at_ns: self.events[mark.event].at.0,
             text: mark.text.clone(),
         };
-        Facts {
+        RecordingFacts {
             source,
             capacity: self.capacity * SECTOR_BYTES,
             writes: (self.writes.len() - trims) as u64,
@@ -97,18 +97,18 @@ impl History {
         }
     }
 
-    /// The events between the first and the last cut that count.
+    /// Events between the first and the last cut to examine.
     pub fn timeline(&self) -> impl Iterator<Item = EventFact<'_>> {
         let (first, last) = self.window();
-        (first..last).map(|event| self.told(event))
+        (first..last).map(|event| self.event_fact(event))
     }
 
-    fn told(&self, event: usize) -> EventFact<'_> {
+    fn event_fact(&self, event: usize) -> EventFact<'_> {
         let fact = EventFact { event, at_ns: self.events[event].at.0, ..EventFact::default() };
-        match self.events[event].what {
-            What::Write(id) | What::WriteDone(id) => {
+        match self.events[event].kind {
+            EventKind::Write(id) | EventKind::WriteDone(id) => {
                 let write = &self.writes[id.0 as usize];
-                let is_done = matches!(self.events[event].what, What::WriteDone(_));
+                let is_done = matches!(self.events[event].kind, EventKind::WriteDone(_));
                 let kind = match (write.is_trim, is_done) {
                     (false, false) => "write",
                     (false, true) => "write-done",
@@ -118,9 +118,9 @@ impl History {
                 let (lba, sectors) = (Some(write.lba.0), Some(write.sectors));
                 EventFact { kind, write: Some(id.0), lba, sectors, fua: write.fua, ..fact }
             }
-            What::Flush(id) => EventFact { kind: "flush", flush: Some(id.0), ..fact },
-            What::FlushDone(id) => EventFact { kind: "flush-done", flush: Some(id.0), ..fact },
-            What::Mark(index) => {
+            EventKind::Flush(id) => EventFact { kind: "flush", flush: Some(id.0), ..fact },
+            EventKind::FlushDone(id) => EventFact { kind: "flush-done", flush: Some(id.0), ..fact },
+            EventKind::Mark(index) => {
                 EventFact { kind: "mark", text: Some(&self.marks[index as usize].text), ..fact }
             }
         }

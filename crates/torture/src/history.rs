@@ -1,7 +1,7 @@
-//! What a device was asked, and when it answered.
+//! The commands that a device received, and the order and time of their completions.
 
-use crate::source::Source;
-use crate::versions::Versions;
+use crate::source::PayloadSource;
+use crate::versions::SectorVersions;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::io;
 
@@ -13,48 +13,48 @@ pub struct WriteId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlushId(pub u32);
 
-/// The bytes of a write.
+/// Location of the bytes of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Data {
-    /// It makes its sectors zero.
+pub enum WriteData {
+    /// None are recorded: the sectors become zero.
     Zeroes,
-    /// They lie in a file of the recording's source, one sector after another.
+    /// In a file of the recording's [`PayloadSource`], sector after sector.
     At {
-        /// Which of them.
+        /// Number of the file.
         file: u32,
-        /// At which byte.
+        /// Byte at which the first sector begins.
         offset: u64,
     },
 }
 
-/// A write, a trim, or zeroes.
+/// A write, a trim, or a write of zeroes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Write {
-    /// Its first sector.
+pub struct RecordedWrite {
+    /// First sector.
     pub lba: Lba,
-    /// How many it has; not 0.
+    /// Number of sectors, at least 1.
     pub sectors: u32,
-    /// What it brings.
-    pub data: Data,
-    /// Whether it is a trim.
+    /// Location of its bytes.
+    pub data: WriteData,
+    /// True of a trim.
     pub is_trim: bool,
-    /// Whether it is durable when it has completed (forced unit access).
+    /// Forced unit access: durable once completed.
     pub fua: bool,
-    /// The event of its arrival.
+    /// Index of the event at which it arrived.
     pub submitted: usize,
-    /// The event of its completion; none if that is not in the recording, or if it failed.
+    /// Index of the event at which it completed; `None` if it failed, or if the recording ends before.
     pub completed: Option<usize>,
-    /// The event from which on a loss of power must leave it there, and the flush that saw to that; no flush for forced unit access.
+    /// Index of the event from which on a loss of power must not lose it, and the flush that guarantees it; no flush for forced unit access.
     pub covered: Option<(usize, Option<FlushId>)>,
 }
 
-impl Write {
-    /// Its sectors.
+impl RecordedWrite {
+    /// The sectors written.
     pub fn range(&self) -> std::ops::Range<u64> {
         self.lba.0..self.lba.0 + u64::from(self.sectors)
     }
 
-    /// Whether a loss of power after `cut` events must leave it there.
+    /// True if a power loss after `cut` events must not lose the write.
     pub fn is_covered(&self, cut: usize) -> bool {
         self.covered.is_some_and(|(event, _)| event < cut)
     }
@@ -62,25 +62,25 @@ impl Write {
 
 /// A flush.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flush {
-    /// The event of its arrival.
+pub struct RecordedFlush {
+    /// Index of the event at which it arrived.
     pub submitted: usize,
-    /// The event of its completion, if that is in the recording.
+    /// Index of the event at which it completed, if the recording has it.
     pub completed: Option<usize>,
 }
 
-/// What somebody noted.
+/// A remark in a recording, made by a client or by the recorder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// The event.
+pub struct RecordedMark {
+    /// Index of its event.
     pub event: usize,
-    /// What was noted.
+    /// Text of the remark.
     pub text: String,
 }
 
-/// What an event is.
+/// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum EventKind {
     /// A write arrives.
     Write(WriteId),
     /// A write has completed.
@@ -89,138 +89,142 @@ pub enum What {
     Flush(FlushId),
     /// A flush has completed.
     FlushDone(FlushId),
-    /// Something is noted: an index of [`History::marks`].
+    /// A remark, by its index in [`CommandHistory::marks`].
     Mark(u32),
 }
 
-/// Something that happened.
+/// One event of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// When, by the device's time; where a recording has no times, its number.
+pub struct RecordedEvent {
+    /// Time of the device; in a recording without times, the number of the event.
     pub at: Nanos,
-    /// What.
-    pub what: What,
+    /// Kind of the event.
+    pub kind: EventKind,
 }
 
-/// The prefix of marks that belong to the recorder.
-const OWN: &str = "outlast:";
+/// Prefix of the marks that the recorder sets.
+const RECORDER_PREFIX: &str = "outlast:";
 
-/// What a device was asked, and when it answered, in order.
+/// All commands of a recording in order of arrival, with the events of their completion.
 #[derive(Debug)]
-pub struct History {
+pub struct CommandHistory {
     /// Sectors of the device.
     pub capacity: u64,
-    /// Whether events have times; otherwise those are their numbers.
+    /// True if events have times; otherwise their time is their number.
     pub has_times: bool,
     /// All events.
-    pub events: Vec<Event>,
+    pub events: Vec<RecordedEvent>,
     /// All writes.
-    pub writes: Vec<Write>,
+    pub writes: Vec<RecordedWrite>,
     /// All flushes.
-    pub flushes: Vec<Flush>,
+    pub flushes: Vec<RecordedFlush>,
     /// All marks, the recorder's own among them.
-    pub marks: Vec<Mark>,
-    pub(crate) versions: Versions,
-    pub(crate) source: Box<dyn Source>,
+    pub marks: Vec<RecordedMark>,
+    pub(crate) versions: SectorVersions,
+    pub(crate) source: Box<dyn PayloadSource>,
 }
 
-impl History {
-    /// What every sector held one after another.
-    pub fn versions(&self) -> &Versions {
+impl CommandHistory {
+    /// All contents that each sector has held.
+    pub fn versions(&self) -> &SectorVersions {
         &self.versions
     }
 
     /// Fills `to` with bytes of a write, from sector `lba` on.
     ///
     /// # Errors
-    /// They cannot be read any more.
+    /// The payload cannot be read any more.
     pub fn read_write(&self, write: WriteId, lba: u64, to: &mut [u8]) -> io::Result<()> {
         let write = &self.writes[write.0 as usize];
         match write.data {
-            Data::Zeroes => to.fill(0),
-            Data::At { file, offset } => {
+            WriteData::Zeroes => to.fill(0),
+            WriteData::At { file, offset } => {
                 self.source.read(file, offset + (lba - write.lba.0) * SECTOR_BYTES, to)?;
             }
         }
         Ok(())
     }
 
-    /// The cuts that count: from the recorder's mark of the beginning to its last one; without them all.
+    /// Range of cuts to examine: from the recorder's `begin` mark to its `unmounted` or `end` mark; all cuts in a recording without these marks.
     pub fn window(&self) -> (usize, usize) {
-        let own = |name: &str| {
-            let mark = self.marks.iter().rev().find(|mark| mark.text.strip_prefix(OWN) == Some(name));
+        let recorder_mark = |name: &str| {
+            let mark =
+                self.marks.iter().rev().find(|mark| mark.text.strip_prefix(RECORDER_PREFIX) == Some(name));
             mark.map(|mark| mark.event + 1)
         };
         let last = self.events.len();
-        (own("begin").unwrap_or(0), own("unmounted").or_else(|| own("end")).unwrap_or(last))
+        (
+            recorder_mark("begin").unwrap_or(0),
+            recorder_mark("unmounted").or_else(|| recorder_mark("end")).unwrap_or(last),
+        )
     }
 
-    /// When the cut after `cut` events begins: at the last of them.
+    /// Time at which the cut after `cut` events begins: that of the last of these events.
     pub fn time_of(&self, cut: usize) -> Nanos {
         cut.checked_sub(1).and_then(|last| self.events.get(last)).map_or(Nanos::ZERO, |event| event.at)
     }
 
-    /// How many events have happened by `at`.
+    /// Number of events up to and including time `at`.
     pub fn cut_at(&self, at: Nanos) -> usize {
         self.events.partition_point(|event| event.at <= at)
     }
 
-    /// The marks before the cut that are not the recorder's own.
-    pub fn marks_at(&self, cut: usize) -> impl DoubleEndedIterator<Item = &Mark> {
+    /// Marks of clients before the cut, without those of the recorder.
+    pub fn marks_at(&self, cut: usize) -> impl DoubleEndedIterator<Item = &RecordedMark> {
         let count = self.marks.partition_point(|mark| mark.event < cut);
-        self.marks[..count].iter().filter(|mark| !mark.text.starts_with(OWN))
+        self.marks[..count].iter().filter(|mark| !mark.text.starts_with(RECORDER_PREFIX))
     }
 
-    /// The last of them.
-    pub fn mark_at(&self, cut: usize) -> Option<&Mark> {
+    /// The last client mark before the cut.
+    pub fn mark_at(&self, cut: usize) -> Option<&RecordedMark> {
         self.marks_at(cut).next_back()
     }
 }
 
-/// Makes a history of what is told in order of time.
+/// Builds a [`CommandHistory`] from events that are added in order of time.
 #[derive(Clone, Debug, Default)]
-pub struct Builder {
-    events: Vec<Event>,
-    writes: Vec<Write>,
-    flushes: Vec<Flush>,
-    marks: Vec<Mark>,
-    /// Writes that no flush covers, in order.
+pub struct HistoryBuilder {
+    events: Vec<RecordedEvent>,
+    writes: Vec<RecordedWrite>,
+    flushes: Vec<RecordedFlush>,
+    marks: Vec<RecordedMark>,
+    /// Writes that no flush covers yet, in order of arrival.
     open: Vec<WriteId>,
 }
 
-impl Builder {
-    /// Nothing yet.
+impl HistoryBuilder {
+    /// A builder without events.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many events there are.
+    /// Number of events so far.
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether there are none.
+    /// True if no event has been added.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    fn event(&mut self, at: Nanos, what: What) -> usize {
-        self.events.push(Event { at, what });
+    fn event(&mut self, at: Nanos, kind: EventKind) -> usize {
+        self.events.push(RecordedEvent { at, kind });
         self.events.len() - 1
     }
 
-    /// A write of `data` to `sectors` sectors arrives; `is_trim` where it is a trim, which makes them zero.
+    /// Adds the arrival of a write of `data` to `sectors` sectors; a trim has `is_trim` and [`WriteData::Zeroes`].
     pub fn write(
         &mut self,
         at: Nanos,
         lba: Lba,
         sectors: u32,
-        data: Data,
+        data: WriteData,
         (fua, is_trim): (bool, bool),
     ) -> WriteId {
         let id = WriteId(self.writes.len() as u32);
-        let submitted = self.event(at, What::Write(id));
-        self.writes.push(Write {
+        let submitted = self.event(at, EventKind::Write(id));
+        self.writes.push(RecordedWrite {
             lba,
             sectors,
             data,
@@ -234,9 +238,9 @@ impl Builder {
         id
     }
 
-    /// A write has completed without an error.
+    /// Adds the successful completion of a write.
     pub fn write_done(&mut self, at: Nanos, id: WriteId) {
-        let event = self.event(at, What::WriteDone(id));
+        let event = self.event(at, EventKind::WriteDone(id));
         let write = &mut self.writes[id.0 as usize];
         write.completed = Some(event);
         if write.fua {
@@ -245,17 +249,17 @@ impl Builder {
         }
     }
 
-    /// A flush arrives.
+    /// Adds the arrival of a flush.
     pub fn flush(&mut self, at: Nanos) -> FlushId {
         let id = FlushId(self.flushes.len() as u32);
-        let submitted = self.event(at, What::Flush(id));
-        self.flushes.push(Flush { submitted, completed: None });
+        let submitted = self.event(at, EventKind::Flush(id));
+        self.flushes.push(RecordedFlush { submitted, completed: None });
         id
     }
 
-    /// A flush has completed without an error.
+    /// Adds the successful completion of a flush, which covers all writes that had completed when it arrived.
     pub fn flush_done(&mut self, at: Nanos, id: FlushId) {
-        let event = self.event(at, What::FlushDone(id));
+        let event = self.event(at, EventKind::FlushDone(id));
         let flush = &mut self.flushes[id.0 as usize];
         flush.completed = Some(event);
         let (since, writes) = (flush.submitted, &mut self.writes);
@@ -269,19 +273,24 @@ impl Builder {
         });
     }
 
-    /// Something is noted.
+    /// Adds a remark.
     pub fn mark(&mut self, at: Nanos, text: String) {
-        let event = self.event(at, What::Mark(self.marks.len() as u32));
-        self.marks.push(Mark { event, text });
+        let event = self.event(at, EventKind::Mark(self.marks.len() as u32));
+        self.marks.push(RecordedMark { event, text });
     }
 
-    /// The history of a device of `capacity` sectors. `has_times`: events have come with their times, not with numbers.
+    /// Completes the history of a device of `capacity` sectors. `has_times`: the events were added with times, not with their numbers.
     ///
     /// # Errors
     /// The bytes of a write cannot be read from `source`.
-    pub fn finish(self, capacity: u64, has_times: bool, source: Box<dyn Source>) -> io::Result<History> {
+    pub fn finish(
+        self,
+        capacity: u64,
+        has_times: bool,
+        source: Box<dyn PayloadSource>,
+    ) -> io::Result<CommandHistory> {
         let Self { events, writes, flushes, marks, .. } = self;
-        let versions = Versions::of(&writes, source.as_ref())?;
-        Ok(History { capacity, has_times, events, writes, flushes, marks, versions, source })
+        let versions = SectorVersions::build(&writes, source.as_ref())?;
+        Ok(CommandHistory { capacity, has_times, events, writes, flushes, marks, versions, source })
     }
 }

@@ -1,11 +1,11 @@
-//! Crash states: what a block device may hold after it has lost its power.
+//! Crash states: the contents that a block device may have after a loss of power.
 //!
-//! A [`History`] is what a device was asked and when it answered. A *cut* is a place between two events of it. A [`CrashState`] is what may be
-//! there after power was lost at a cut: all that was asked before, except for some *lost* writes or parts of them, sometimes with bytes that nobody
-//! wrote, or sectors that cannot be read. What its promise allows a device to lose is enumerated by [`contract`].
+//! A [`CommandHistory`] has the commands that a device received and their completions. A *cut* is a place between two of its events. A [`CrashState`] is a
+//! content that a power loss at a cut may leave: all writes that had arrived, except for some *lost* writes or parts of them, sometimes with bytes
+//! that no write gave, or with unreadable sectors.
 //!
-//! A history comes from the log of an image, which `source/image.rs` replays on its machine, or from logs of other tools (`source/`). [`contract`] enumerates
-//! the states that flushes and FUA allow, each distinct content once, and [`drive`] those that a machine leaves at each instant. Python mounts states and runs
+//! A history comes from the log of an image, which `source/image.rs` replays on its device, or from logs of other tools (`source/`). [`contract`] enumerates
+//! the states that flushes and FUA allow, each distinct content once, and [`drive`] those that a simulated device leaves at each instant. Python mounts states and runs
 //! checks; it knows only named states (decision 0051).
 
 pub mod contract;
@@ -14,7 +14,7 @@ mod error;
 mod facts;
 mod history;
 mod id;
-mod open;
+mod losable;
 mod pieces;
 mod plan;
 mod recording;
@@ -25,13 +25,16 @@ mod versions;
 mod witness;
 
 pub use error::TortureError;
-pub use facts::{EventFact, Facts, MarkFact};
-pub use history::{Builder, Data, Event, Flush, FlushId, History, Mark, What, Write, WriteId};
+pub use facts::{EventFact, MarkFact, RecordingFacts};
+pub use history::{
+    CommandHistory, EventKind, FlushId, HistoryBuilder, RecordedEvent, RecordedFlush, RecordedMark,
+    RecordedWrite, WriteData, WriteId,
+};
 pub use id::StateId;
-pub use pieces::{Piece, Pieces};
-pub use plan::{Plan, PlanFacts, Spec};
-pub use recording::Recording;
+pub use pieces::{WritePiece, WritePieces};
+pub use plan::{PlanFacts, PlanSpec, StatePlan};
+pub use recording::OpenRecording;
 pub use serve::serve_state;
-pub use state::{CrashState, Odd};
-pub use versions::{Version, Versions};
-pub use witness::{Covering, Witness};
+pub use state::{CrashState, OddSector};
+pub use versions::{SectorVersion, SectorVersions};
+pub use witness::{CoveringFlush, LossWitness};

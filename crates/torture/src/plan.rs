@@ -1,108 +1,108 @@
-//! Which states are to be checked, and in which order.
+//! The crash states to be checked, and their order.
 
-use crate::contract::{self, Candidate, Settings};
+use crate::contract::{self, CandidateState, ContractSettings};
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::state::CrashState;
 use outlast_units::SECTOR_BYTES;
 use outlast_units::rng::SplitMix;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is asked for.
+/// A request for crash states.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
-    /// Models of states: `contract`, and those of machines.
+pub struct PlanSpec {
+    /// Models that give states: `contract`, and those that simulate a device.
     pub models: Vec<String>,
-    /// What is drawn by.
+    /// Seed of all draws.
     #[serde(default)]
     pub seed: u64,
-    /// Bytes that a device writes whole; without it 4096.
+    /// Bytes that a device writes as a whole; default 4096.
     pub tear: Option<u64>,
-    /// How many states of each model are wanted at most.
+    /// Limit of states of each model.
     pub states: Option<u64>,
-    /// Random subsets at every cut.
-    #[serde(default = "two")]
+    /// Random subsets of lost pieces at every cut.
+    #[serde(default = "default_random_subsets")]
     pub random: u32,
-    /// What breaks in the model `fault`: entries of `[[faults]]` without a time.
+    /// Faults of the model `fault`: entries of `[[faults]]` without a time.
     #[serde(default)]
     pub faults: Vec<serde_json::Value>,
 }
 
-fn two() -> u32 {
+fn default_random_subsets() -> u32 {
     2
 }
 
-impl Spec {
-    /// The settings of the contract.
+impl PlanSpec {
+    /// Settings of the contract model.
     ///
     /// # Errors
-    /// What cannot be.
-    pub fn contract(&self, history: &History) -> Result<Settings, TortureError> {
-        let tear = self.tear.unwrap_or(contract::PIECE * SECTOR_BYTES);
+    /// `tear` is not a multiple of a sector.
+    pub fn contract(&self, history: &CommandHistory) -> Result<ContractSettings, TortureError> {
+        let tear = self.tear.unwrap_or(contract::PIECE_SECTORS * SECTOR_BYTES);
         if tear == 0 || !tear.is_multiple_of(SECTOR_BYTES) {
             let limit = "must be a multiple of 512".to_owned();
             return Err(TortureError::Setting { name: "tear", value: tear.to_string(), limit });
         }
         let piece = tear / SECTOR_BYTES;
-        Ok(Settings { window: history.window(), piece, random: self.random, seed: self.seed })
+        Ok(ContractSettings { window: history.window(), piece, random: self.random, seed: self.seed })
     }
 }
 
-/// What was enumerated of a model.
+/// Counts of what was enumerated for one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PlanFacts {
-    /// Cuts, or for a machine the instants, that were looked at.
+    /// Cuts that were examined; for a simulated device, instants.
     pub cuts: u64,
-    /// How many there are.
+    /// Cuts or instants in the window.
     pub all_cuts: u64,
-    /// States that were looked at.
+    /// States that were examined.
     pub candidates: u64,
-    /// Different ones among them.
+    /// Distinct states among them.
     pub distinct: u64,
-    /// How long the window is, where there are times.
+    /// Length of the window in nanoseconds; 0 in a recording without times.
     pub window_ns: u64,
-    /// Where not all instants of a machine were looked at: by the machine, the instants that were drawn, uniformly in time, in the order of drawing.
-    /// The spans of its states are only of stretches that one of them met.
+    /// Draws, if only some instants of a simulated device were examined: by model, the instants drawn, uniformly in time, in order of drawing. Spans of
+    /// states then cover only the stretches of time that a drawn instant fell into.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub draws: BTreeMap<String, Vec<u64>>,
 }
 
 /// A state that is to be checked.
 #[derive(Clone, Debug)]
-enum Item {
-    Contract(Candidate),
+enum PlannedState {
+    Contract(CandidateState),
     Ready(Box<CrashState>),
 }
 
-/// States to be checked: of the contract in an order of which every beginning is a fair sample, of machines in order of time.
+/// States to be checked: those of the contract in an order of which every prefix is a fair sample, those of simulated devices in order of time.
 #[derive(Debug)]
-pub struct Plan {
-    settings: Settings,
-    items: Vec<Item>,
-    /// By model, what was enumerated.
+pub struct StatePlan {
+    settings: ContractSettings,
+    items: Vec<PlannedState>,
+    /// Counts by model.
     pub facts: BTreeMap<String, PlanFacts>,
 }
 
-impl Plan {
-    /// The states of `history` that `spec` asks for. `machine` enumerates those of a model that runs a machine; `None` where it is stopped.
+impl StatePlan {
+    /// The states of `history` that `spec` asks for. `simulate` enumerates those of a model that runs a simulated device; `None` where it is stopped.
     ///
     /// # Errors
-    /// A setting that cannot be, or what `machine` returns.
+    /// A setting that cannot be, or the error of `simulate`.
     pub fn new(
-        history: &History,
-        spec: &Spec,
-        mut machine: impl FnMut(&str) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError>,
+        history: &CommandHistory,
+        spec: &PlanSpec,
+        mut simulate: impl FnMut(&str) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError>,
     ) -> Result<Option<Self>, TortureError> {
         let settings = spec.contract(history)?;
         let (mut items, mut facts) = (Vec::new(), BTreeMap::new());
         for model in &spec.models {
             if model == "contract" {
-                let states = contract::states(history, &settings);
+                let states = contract::contract_states(history, &settings);
                 let window =
                     history.time_of(settings.window.1).saturating_sub(history.time_of(settings.window.0));
-                let found = PlanFacts {
+                let counts = PlanFacts {
                     cuts: states.cuts,
                     all_cuts: states.all_cuts,
                     candidates: states.candidates,
@@ -110,40 +110,42 @@ impl Plan {
                     window_ns: if history.has_times { window.0 } else { 0 },
                     draws: BTreeMap::new(),
                 };
-                facts.insert(model.clone(), found);
-                items.extend(fair(states.distinct, spec).into_iter().map(Item::Contract));
+                facts.insert(model.clone(), counts);
+                items.extend(interleave_kinds(states.distinct, spec).into_iter().map(PlannedState::Contract));
             } else {
-                let Some((states, found)) = machine(model)? else { return Ok(None) };
-                facts.insert(model.clone(), found);
-                items.extend(states.into_iter().map(|state| Item::Ready(Box::new(state))));
+                let Some((states, counts)) = simulate(model)? else { return Ok(None) };
+                facts.insert(model.clone(), counts);
+                items.extend(states.into_iter().map(|state| PlannedState::Ready(Box::new(state))));
             }
         }
         Ok(Some(Self { settings, items, facts }))
     }
 
-    /// How many there are.
+    /// Number of planned states.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// True if no state is planned.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Number `index` of them.
-    pub fn state(&self, history: &History, index: usize) -> Option<CrashState> {
+    /// The planned state number `index`.
+    pub fn state(&self, history: &CommandHistory, index: usize) -> Option<CrashState> {
         Some(match self.items.get(index)? {
-            Item::Contract(candidate) => contract::state(history, &self.settings, *candidate),
-            Item::Ready(state) => CrashState::clone(state),
+            PlannedState::Contract(candidate) => {
+                contract::contract_state(history, &self.settings, *candidate)
+            }
+            PlannedState::Ready(state) => CrashState::clone(state),
         })
     }
 }
 
-/// In turns one of each kind, within a kind in an order drawn by the seed; as many as are wanted.
-fn fair(states: Vec<Candidate>, spec: &Spec) -> Vec<Candidate> {
+/// Orders states so that each kind has its turn, in an order drawn by the seed within a kind; at most `spec.states`.
+fn interleave_kinds(states: Vec<CandidateState>, spec: &PlanSpec) -> Vec<CandidateState> {
     let mut draw = SplitMix::new(spec.seed, "torture order");
-    let mut kinds: BTreeMap<&str, Vec<(u64, Candidate)>> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, Vec<(u64, CandidateState)>> = BTreeMap::new();
     for state in states {
         kinds.entry(state.kind_name()).or_default().push((draw.next_u64(), state));
     }

@@ -1,10 +1,10 @@
-//! A recording in a file or a folder: its history, and the machine that was recorded, if one was.
+//! A recording in a file or a folder: its history and, in an image, the device that was recorded.
 
-use crate::drive::{self, Request, What};
+use crate::drive::{self, CrashModel, CrashSearch};
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::id::StateId;
-use crate::plan::{Plan, PlanFacts, Spec};
+use crate::plan::{PlanFacts, PlanSpec, StatePlan};
 use crate::source::{history_of_image, history_of_list, history_of_log_writes, list, log_writes};
 use crate::state::CrashState;
 use outlast_engine::{OnProgress, RunControl, RunProgress};
@@ -15,15 +15,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How many instants of a drive are looked at for a model, at most: half a minute or so.
+/// Limit of instants examined for one model of a drive: at some 0.6 ms each, half a minute.
 const INSTANTS: u64 = 50_000;
-/// And of an array, for all that a model stands for together: a minute or two, since a member that is gone has to be read.
+/// Limit for an array, over all members and starts of a model together: a minute or two, since the sectors of a missing member must be read.
 const INSTANTS_OF_ARRAY: u64 = 6_000;
 
-/// What a recording was made by.
+/// Kinds of recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A served machine: an image.
+pub enum RecordingKind {
+    /// Image of a served device.
     Image,
     /// A log of `dm-log-writes`.
     LogWrites,
@@ -31,17 +31,17 @@ pub enum Kind {
     List,
 }
 
-impl Kind {
-    /// What is at `path`, by its first bytes.
-    fn of(path: &Path) -> Result<Self, TortureError> {
+impl RecordingKind {
+    /// Detects the kind of the recording at `path` by its first bytes.
+    fn detect(path: &Path) -> Result<Self, TortureError> {
         /// Longer than a line of any list.
         const BEGINNING: u64 = 4096;
         let io = |source| TortureError::Io { path: path.to_owned(), source };
-        let found = std::fs::metadata(path).map_err(io)?;
-        if found.is_dir() {
+        let metadata = std::fs::metadata(path).map_err(io)?;
+        if metadata.is_dir() {
             return Ok(Self::Image);
         }
-        if !found.is_file() {
+        if !metadata.is_file() {
             let why = "is neither a file nor a folder".to_owned();
             return Err(TortureError::Foreign { path: path.to_owned(), why });
         }
@@ -58,7 +58,7 @@ impl Kind {
         Err(TortureError::Foreign { path: path.to_owned(), why: why.to_owned() })
     }
 
-    /// Its name.
+    /// Name of the kind, as facts and errors have it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -68,53 +68,53 @@ impl Kind {
     }
 }
 
-/// A recording.
+/// An opened recording.
 #[derive(Debug)]
-pub struct Recording {
+pub struct OpenRecording {
     path: PathBuf,
-    kind: Kind,
-    history: History,
+    kind: RecordingKind,
+    history: CommandHistory,
 }
 
-impl Recording {
-    /// The recording at `path`: the folder of an image, a log of dm-log-writes, or a list of blocks.
+impl OpenRecording {
+    /// Opens the recording at `path`: the folder of an image, a log of dm-log-writes, or a list of blocks. `None` where `progress` stopped it.
     ///
     /// # Errors
-    /// It is none. `None` where `progress` stopped it.
+    /// There is no recording at `path`, or it is damaged.
     pub fn open(path: &Path, progress: OnProgress<'_>) -> Result<Option<Self>, TortureError> {
-        let kind = Kind::of(path)?;
+        let kind = RecordingKind::detect(path)?;
         let history = match kind {
-            Kind::Image => history_of_image(path, progress)?,
-            Kind::LogWrites => Some(history_of_log_writes(path)?),
-            Kind::List => Some(history_of_list(path)?),
+            RecordingKind::Image => history_of_image(path, progress)?,
+            RecordingKind::LogWrites => Some(history_of_log_writes(path)?),
+            RecordingKind::List => Some(history_of_list(path)?),
         };
         Ok(history.map(|history| Self { path: path.to_owned(), kind, history }))
     }
 
-    /// Where it is.
+    /// Path of the recording.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it was made by.
-    pub fn kind(&self) -> Kind {
+    /// Kind of the recording.
+    pub fn kind(&self) -> RecordingKind {
         self.kind
     }
 
-    /// What was asked and answered.
-    pub fn history(&self) -> &History {
+    /// Commands and completions that were recorded.
+    pub fn history(&self) -> &CommandHistory {
         &self.history
     }
 
     /// The states that `spec` asks for. `None` where `progress` stopped it.
     ///
     /// # Errors
-    /// A setting that cannot be; a model of machines for a recording without one.
-    pub fn plan(&self, spec: &Spec, progress: OnProgress<'_>) -> Result<Option<Plan>, TortureError> {
-        Plan::new(&self.history, spec, |model| self.machine_states(model, spec, progress))
+    /// A setting that cannot be; a model that simulates a device, for a recording without one.
+    pub fn plan(&self, spec: &PlanSpec, progress: OnProgress<'_>) -> Result<Option<StatePlan>, TortureError> {
+        StatePlan::new(&self.history, spec, |model| self.device_states(model, spec, progress))
     }
 
-    /// The state that is named so.
+    /// Makes the state named `id`.
     ///
     /// # Errors
     /// The recording has no such state.
@@ -123,19 +123,20 @@ impl Recording {
             StateId::Lost { is_allowed, cut, lost } => {
                 CrashState::parse(&self.history, *cut, lost, *is_allowed)
             }
-            StateId::Machine { what, at } => {
-                self.check_machine(what)?;
-                let found = drive::state(&self.path, &self.history, &what.parse()?, *at, &mut go_on)?;
-                found.ok_or_else(|| {
+            StateId::Simulated { model, at } => {
+                self.require_device(model)?;
+                let state =
+                    drive::find_state(&self.path, &self.history, &model.parse()?, *at, &mut never_stop)?;
+                state.ok_or_else(|| {
                     TortureError::state(id, "there is no such state: the array starts without force")
                 })
             }
         }
     }
 
-    /// Whether there is a machine that a model can run.
-    fn check_machine(&self, model: &str) -> Result<(), TortureError> {
-        if self.kind == Kind::Image {
+    /// Refuses `model` for a recording that has no device to simulate.
+    fn require_device(&self, model: &str) -> Result<(), TortureError> {
+        if self.kind == RecordingKind::Image {
             return Ok(());
         }
         let limit = format!(
@@ -146,31 +147,31 @@ impl Recording {
         Err(TortureError::Setting { name: "model", value: model.to_owned(), limit })
     }
 
-    fn machine_states(
+    fn device_states(
         &self,
         model: &str,
-        spec: &Spec,
+        spec: &PlanSpec,
         progress: OnProgress<'_>,
     ) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError> {
-        self.check_machine(model)?;
+        self.require_device(model)?;
         let scenario = DeviceImage::scenario(&self.path)?;
         let (mut states, mut facts) = (Vec::new(), PlanFacts::default());
-        let whats = What::of_model(model, &scenario, &spec.faults)?;
-        let all = if scenario.array.is_some() { INSTANTS_OF_ARRAY } else { INSTANTS };
-        let limit = Some(all / whats.len().max(1) as u64);
-        for what in whats {
-            let name = what.to_string();
-            let request = Request { limit, seed: spec.seed, ..Request::new(&self.history, what) };
-            let Some(found) = drive::classes(&self.path, &self.history, &request, progress)? else {
+        let models = CrashModel::of_model(model, &scenario, &spec.faults)?;
+        let budget = if scenario.array.is_some() { INSTANTS_OF_ARRAY } else { INSTANTS };
+        let limit = Some(budget / models.len().max(1) as u64);
+        for model in models {
+            let name = model.to_string();
+            let request = CrashSearch { limit, seed: spec.seed, ..CrashSearch::new(&self.history, model) };
+            let Some(found) = drive::find_classes(&self.path, &self.history, &request, progress)? else {
                 return Ok(None);
             };
-            facts.cuts += found.looked_at;
+            facts.cuts += found.examined;
             facts.all_cuts += found.instants;
-            facts.candidates += found.looked_at;
+            facts.candidates += found.examined;
             facts.distinct += found.classes.len() as u64;
             facts.window_ns = (request.window.end - request.window.start).0;
             if !found.draws.is_empty() {
-                facts.draws.insert(name, in_any_order(&found.draws, spec.seed));
+                facts.draws.insert(name, shuffle_draws(&found.draws, spec.seed));
             }
             states.extend(found.classes);
         }
@@ -178,15 +179,15 @@ impl Recording {
     }
 }
 
-/// Instants that were drawn, of which every beginning is a fair sample: they come in order of time.
-fn in_any_order<T>(draws: &[(Nanos, T)], seed: u64) -> Vec<u64> {
+/// Shuffles draws, which come in order of time, so that every prefix is a fair sample.
+fn shuffle_draws<T>(draws: &[(Nanos, T)], seed: u64) -> Vec<u64> {
     let mut rng = SplitMix::new(seed, "torture draws");
     let mut keyed: Vec<(u64, u64)> = draws.iter().map(|(at, _)| (rng.next_u64(), at.0)).collect();
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, at)| at).collect()
 }
 
-fn go_on(_: &RunProgress) -> RunControl {
+fn never_stop(_: &RunProgress) -> RunControl {
     RunControl::Continue
 }
 
@@ -195,10 +196,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drawn_instants_come_in_an_order_that_says_nothing() {
+    fn drawn_instants_are_shuffled() {
         let sorted: Vec<(Nanos, ())> = (0..1000).map(|at| (Nanos(at), ())).collect();
-        let mut mixed = in_any_order(&sorted, 3);
-        assert_eq!(mixed, in_any_order(&sorted, 3));
+        let mut mixed = shuffle_draws(&sorted, 3);
+        assert_eq!(mixed, shuffle_draws(&sorted, 3));
         // Of the first half, half are small: binomial with 500 draws, four standard deviations.
         let small = mixed[..500].iter().filter(|&&at| at < 500).count();
         assert!(small.abs_diff(250) < 45, "{small}");

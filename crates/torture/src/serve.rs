@@ -1,9 +1,9 @@
-//! A crash state as a drive: to look at, or to record what a recovery does.
+//! Serving a crash state as a block device, to inspect it or to record what a recovery writes.
 
 use crate::error::TortureError;
-use crate::history::History;
-use crate::recording::Recording;
-use crate::source::log_writes::Recorder;
+use crate::history::CommandHistory;
+use crate::recording::OpenRecording;
+use crate::source::log_writes::LogWritesRecorder;
 use crate::state::CrashState;
 use outlast_serve::{BaseContent, ContentJournal, ListenAddress, ServerHandle, serve_content};
 use outlast_units::{Bytes, SECTOR_BYTES};
@@ -12,15 +12,15 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Serves a state of `recording` on a thread of its own. What is written stays in memory, and what cannot be read fails until it is written.
+/// Serves a state of `recording` on a thread of its own. Writes stay in memory; unreadable sectors fail until they are written.
 ///
-/// With `record`, a log of dm-log-writes at that path begins with all that is there, which is flushed, and the mark `outlast:begin`; what clients
-/// do follows in the order of completion. It can be read when the server has ended.
+/// With `record`, a log of dm-log-writes at that path begins with the content of the state, a flush, and the mark `outlast:begin`; the commands of
+/// clients follow in the order of completion. It can be read when the server has ended.
 ///
 /// # Errors
-/// A state that a device does not start with; nobody can listen there; the log cannot be written.
+/// A state that a device does not start with; the address cannot be listened on; the log cannot be written.
 pub fn serve_state(
-    recording: &Arc<Recording>,
+    recording: &Arc<OpenRecording>,
     state: CrashState,
     listen: &ListenAddress,
     record: Option<&Path>,
@@ -28,25 +28,26 @@ pub fn serve_state(
     if let Some(why) = &state.refused {
         return Err(TortureError::state(&state.id, &format!("nothing can be served: {why}")));
     }
-    let journal = record.map(|path| Recorder::over(path, recording.history(), &state)).transpose()?;
+    let journal =
+        record.map(|path| LogWritesRecorder::begin(path, recording.history(), &state)).transpose()?;
     let journal = journal.map(|journal| Box::new(journal) as Box<dyn ContentJournal>);
-    let content = Held { recording: recording.clone(), state };
+    let content = ServedState { recording: recording.clone(), state };
     Ok(serve_content(listen, Box::new(content), journal)?)
 }
 
-/// A state, and the recording that has its bytes.
-struct Held {
-    recording: Arc<Recording>,
+/// A crash state with the recording that has its bytes.
+struct ServedState {
+    recording: Arc<OpenRecording>,
     state: CrashState,
 }
 
-impl Held {
-    fn history(&self) -> &History {
+impl ServedState {
+    fn history(&self) -> &CommandHistory {
         self.recording.history()
     }
 }
 
-impl BaseContent for Held {
+impl BaseContent for ServedState {
     fn size(&self) -> Bytes {
         Bytes(self.history().capacity * SECTOR_BYTES)
     }

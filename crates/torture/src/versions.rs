@@ -1,89 +1,95 @@
-//! What every sector held, one write after another.
+//! All contents that each sector has held, in order of arrival.
 
-use crate::history::{Data, Write, WriteId};
-use crate::source::Source;
+use crate::history::{RecordedWrite, WriteData, WriteId};
+use crate::source::PayloadSource;
 use outlast_units::SECTOR_BYTES;
 use outlast_units::rng::mix;
 use std::io;
 
-/// Bytes read at once.
-const PIECE: usize = 1 << 20;
+/// Bytes of a payload read at once.
+const READ_BYTES: usize = 1 << 20;
 
-/// What a write made of a sector.
+/// The content that one write gave one sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
+pub struct SectorVersion {
     /// The sector.
     pub sector: u64,
     /// The write.
     pub write: WriteId,
-    /// A hash of the bytes: [`Versions::hash`].
+    /// A hash of the bytes: [`SectorVersions::hash`].
     pub hash: u64,
 }
 
-/// What all sectors held: by sector, then in order of arrival. A sector that is not among them holds zeroes all the time, and zeroes that come to a
-/// sector which nothing else has come to are no version: whether they are lost makes no difference. (A file system that is made trims all of
-/// its device first.)
+/// The versions of all sectors, ordered by sector, then by arrival.
+///
+/// A sector without a version holds zeroes throughout. Zeroes written to a sector that has held nothing else make no version, since their loss
+/// changes nothing: `mkfs` trims its whole device first, which would otherwise make a version of every sector.
 #[derive(Debug, Default)]
-pub struct Versions {
-    all: Vec<Version>,
-    /// By write, then by sector: where in `all` its versions are.
-    places: Vec<u32>,
-    /// By write, and once more: where in `places` its first one is.
+pub struct SectorVersions {
+    all: Vec<SectorVersion>,
+    /// Indices into `all`, ordered by write, then by sector.
+    indices: Vec<u32>,
+    /// For each write, where its indices begin in `indices`; one more entry marks the end of the last write.
     firsts: Vec<usize>,
 }
 
-impl Versions {
-    pub(crate) fn of(writes: &[Write], source: &dyn Source) -> io::Result<Self> {
+impl SectorVersions {
+    /// Hashes the payloads of all `writes`.
+    ///
+    /// # Errors
+    /// A payload cannot be read.
+    pub(crate) fn build(writes: &[RecordedWrite], source: &dyn PayloadSource) -> io::Result<Self> {
         let mut all = Vec::new();
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = vec![0; READ_BYTES];
         for (write, number) in writes.iter().zip(0..) {
             let id = WriteId(number);
-            let Data::At { file, mut offset } = write.data else { continue };
+            let WriteData::At { file, mut offset } = write.data else { continue };
             let mut sectors = write.range();
             while !sectors.is_empty() {
-                let count = (sectors.end - sectors.start).min(PIECE as u64 / SECTOR_BYTES);
+                let count = (sectors.end - sectors.start).min(READ_BYTES as u64 / SECTOR_BYTES);
                 let part = &mut buffer[..(count * SECTOR_BYTES) as usize];
                 source.read(file, offset, part)?;
                 let hashes = part.chunks_exact(SECTOR_BYTES as usize).map(Self::hash);
                 let versions = (sectors.start..).zip(hashes);
-                all.extend(versions.map(|(sector, hash)| Version { sector, write: id, hash }));
+                all.extend(versions.map(|(sector, hash)| SectorVersion { sector, write: id, hash }));
                 (sectors.start, offset) = (sectors.start + count, offset + count * SECTOR_BYTES);
             }
         }
         all.sort_unstable();
-        all.extend(zeroes(writes, &all));
+        // Zeroes last: only sectors that have a version get one of zeroes.
+        all.extend(zeroed_versions(writes, &all));
         all.sort_unstable();
         let mut by_write: Vec<(WriteId, u32)> = all.iter().map(|version| version.write).zip(0..).collect();
         by_write.sort_unstable();
-        let first = |write| by_write.partition_point(|&(own, _)| own < WriteId(write));
+        let first = |write| by_write.partition_point(|&(id, _)| id < WriteId(write));
         let firsts = (0..=writes.len() as u32).map(first).collect();
-        let places = by_write.into_iter().map(|(_, place)| place).collect();
-        Ok(Self { all, places, firsts })
+        let indices = by_write.into_iter().map(|(_, index)| index).collect();
+        Ok(Self { all, indices, firsts })
     }
 
-    /// Where in [`Versions::all`] the versions of a write are, by sector.
+    /// Indices into [`SectorVersions::all`] of the versions of a write, ordered by sector.
     pub fn of_write(&self, write: WriteId) -> impl ExactSizeIterator<Item = usize> {
-        let own = self.firsts[write.0 as usize]..self.firsts[write.0 as usize + 1];
-        self.places[own].iter().map(|&place| place as usize)
+        let range = self.firsts[write.0 as usize]..self.firsts[write.0 as usize + 1];
+        self.indices[range].iter().map(|&index| index as usize)
     }
 
-    /// Where the version of a sector is that the write has brought; none where it has brought none.
-    pub fn place(&self, write: WriteId, sector: u64) -> Option<usize> {
+    /// Index of the version that a write gave a sector, if it gave it one.
+    pub fn index_of(&self, write: WriteId, sector: u64) -> Option<usize> {
         self.all.binary_search_by_key(&(sector, write), |version| (version.sector, version.write)).ok()
     }
 
-    /// Where the version before the one at `place` is, of the same sector.
-    pub fn before(&self, place: usize) -> Option<usize> {
-        place.checked_sub(1).filter(|&before| self.all[before].sector == self.all[place].sector)
+    /// Index of the preceding version of the same sector.
+    pub fn previous(&self, index: usize) -> Option<usize> {
+        index.checked_sub(1).filter(|&previous| self.all[previous].sector == self.all[index].sector)
     }
 
-    /// The versions after the one at `place`, of the same sector, oldest first.
-    pub fn after(&self, place: usize) -> impl Iterator<Item = &Version> {
-        let sector = self.all[place].sector;
-        self.all[place + 1..].iter().take_while(move |version| version.sector == sector)
+    /// Later versions of the same sector, oldest first.
+    pub fn later(&self, index: usize) -> impl Iterator<Item = &SectorVersion> {
+        let sector = self.all[index].sector;
+        self.all[index + 1..].iter().take_while(move |version| version.sector == sector)
     }
 
-    /// A hash of a sector's bytes, by which contents are told apart.
+    /// Hash of a sector's bytes; two sectors with equal hashes are taken to be equal.
     pub fn hash(bytes: &[u8]) -> u64 {
         bytes.chunks_exact(8).fold(bytes.len() as u64, |hash, word| {
             let word = word.try_into().map_or(0, u64::from_le_bytes);
@@ -91,41 +97,41 @@ impl Versions {
         })
     }
 
-    /// The hash of a sector that holds zeroes.
+    /// Hash of a sector of zeroes.
     pub fn zeroes() -> u64 {
         Self::hash(&[0; SECTOR_BYTES as usize])
     }
 
-    /// All of them.
-    pub fn all(&self) -> &[Version] {
+    /// All versions, ordered by sector, then by arrival.
+    pub fn all(&self) -> &[SectorVersion] {
         &self.all
     }
 
-    /// Those of one sector, oldest first.
-    pub fn of_sector(&self, sector: u64) -> &[Version] {
+    /// Versions of one sector, oldest first.
+    pub fn of_sector(&self, sector: u64) -> &[SectorVersion] {
         let first = self.all.partition_point(|version| version.sector < sector);
         let count = self.all[first..].iter().take_while(|version| version.sector == sector).count();
         &self.all[first..first + count]
     }
 
-    /// Those of sectors within `range`.
-    pub fn within(&self, range: std::ops::Range<u64>) -> &[Version] {
+    /// Versions of the sectors within `range`.
+    pub fn within(&self, range: std::ops::Range<u64>) -> &[SectorVersion] {
         let first = self.all.partition_point(|version| version.sector < range.start);
         let end = self.all.partition_point(|version| version.sector < range.end);
         &self.all[first..end]
     }
 
-    /// Every sector that was written, with its versions.
-    pub fn sectors(&self) -> impl Iterator<Item = &[Version]> {
+    /// The versions of each sector that has any, sector by sector.
+    pub fn sectors(&self) -> impl Iterator<Item = &[SectorVersion]> {
         self.all.chunk_by(|one, other| one.sector == other.sector)
     }
 }
 
-/// The versions that trims and writes of zeroes have brought, beside those of all others, which are in order.
-fn zeroes(writes: &[Write], others: &[Version]) -> Vec<Version> {
-    let (hash, mut found) = (Versions::zeroes(), Vec::new());
+/// Versions made by trims and writes of zeroes, to sectors that had held something else. `others` are the sorted versions of all other writes.
+fn zeroed_versions(writes: &[RecordedWrite], others: &[SectorVersion]) -> Vec<SectorVersion> {
+    let (hash, mut zeroed) = (SectorVersions::zeroes(), Vec::new());
     for (write, number) in writes.iter().zip(0..) {
-        if write.data != Data::Zeroes {
+        if write.data != WriteData::Zeroes {
             continue;
         }
         let (id, range) = (WriteId(number), write.range());
@@ -133,7 +139,7 @@ fn zeroes(writes: &[Write], others: &[Version]) -> Vec<Version> {
         let end = others.partition_point(|version| version.sector < range.end);
         let sectors = others[first..end].chunk_by(|one, other| one.sector == other.sector);
         let written = sectors.filter(|versions| versions[0].write < id);
-        found.extend(written.map(|versions| Version { sector: versions[0].sector, write: id, hash }));
+        zeroed.extend(written.map(|versions| SectorVersion { sector: versions[0].sector, write: id, hash }));
     }
-    found
+    zeroed
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-#[path = "support/machines.rs"]
-mod machines;
+#[path = "support/classes.rs"]
+mod classes;
 #[path = "support/recorded.rs"]
 mod recorded;
 #[path = "../../ssd/tests/support/mod.rs"]

@@ -1,26 +1,26 @@
-//! Is every enumerated state one that the contract allows, and is none left out that should be there? Against a plain reading of the contract,
+//! Is every enumerated state one that the contract allows, and is none left out that should be there? Against the reference model of the contract,
 //! sector by sector, that knows nothing of how states are enumerated.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::support;
 
-use outlast_torture::contract::{Settings, state, states};
-use outlast_torture::{CrashState, History, Piece, Pieces, Recording, StateId, WriteId};
+use outlast_torture::contract::{ContractSettings, contract_state, contract_states};
+use outlast_torture::{CommandHistory, CrashState, OpenRecording, StateId, WriteId, WritePiece, WritePieces};
 use outlast_units::SECTOR_BYTES;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use support::{Plain, SECTORS, Step, steps};
+use support::{PlainContract, SECTORS, Step, steps};
 
 /// The bytes of a whole device.
-fn bytes(history: &History, state: &CrashState) -> Vec<u8> {
+fn bytes(history: &CommandHistory, state: &CrashState) -> Vec<u8> {
     let mut bytes = vec![0; (history.capacity * SECTOR_BYTES) as usize];
     state.read(history, 0, &mut bytes).unwrap();
     bytes
 }
 
-fn settings(history: &History, piece: u64, seed: u64) -> Settings {
-    Settings { window: (0, history.events.len()), piece, random: 2, seed }
+fn settings(history: &CommandHistory, piece: u64, seed: u64) -> ContractSettings {
+    ContractSettings { window: (0, history.events.len()), piece, random: 2, seed }
 }
 
 proptest! {
@@ -32,10 +32,10 @@ proptest! {
     ) {
         let (history, plain) = support::play(&steps);
         let settings = settings(&history, piece, seed);
-        let found = states(&history, &settings);
+        let found = contract_states(&history, &settings);
         let mut seen = BTreeSet::new();
         for &candidate in &found.distinct {
-            let own = state(&history, &settings, candidate);
+            let own = contract_state(&history, &settings, candidate);
             let content = bytes(&history, &own);
             let allowed = plain.allowed(own.cut);
             for (sector, (bytes, allowed)) in content.chunks_exact(SECTOR_BYTES as usize).zip(&allowed).enumerate() {
@@ -44,7 +44,7 @@ proptest! {
             prop_assert!(own.id.to_string().starts_with("contract@"), "{} is not the contract's", own.id);
             prop_assert!(seen.insert((history.marks_at(own.cut).count(), content)), "{} is there twice", own.id);
         }
-        // Subsets that a plain reading of the contract makes, whose contents must all be there.
+        // Subsets that the reference model of the contract makes, whose contents must all be there.
         for cut in 0..=history.events.len() {
             let marks = history.marks_at(cut).count();
             for content in plain.subsets(cut) {
@@ -57,24 +57,24 @@ proptest! {
     fn a_name_gives_the_state_again(steps in steps(60), seed: u64) {
         let (history, _) = support::play(&steps);
         let settings = settings(&history, 1, seed);
-        for &candidate in &states(&history, &settings).distinct {
-            let own = state(&history, &settings, candidate);
+        for &candidate in &contract_states(&history, &settings).distinct {
+            let own = contract_state(&history, &settings, candidate);
             let StateId::Lost { is_allowed, cut, lost } = own.id.to_string().parse().unwrap() else { panic!() };
             let again = CrashState::parse(&history, cut, &lost, is_allowed).unwrap();
             prop_assert_eq!(&again, &own);
             let whole = own.keep(&history, &own.lost);
-            prop_assert_eq!(bytes(&history, &whole), bytes(&history, &CrashState::of(&history, cut, Pieces::default())));
+            prop_assert_eq!(bytes(&history, &whole), bytes(&history, &CrashState::of(&history, cut, WritePieces::default())));
         }
     }
 
     #[test]
-    fn a_part_is_read_as_the_whole_is(
+    fn a_part_reads_as_it_does_within_the_whole(
         steps in steps(40), from in 0..SECTORS * SECTOR_BYTES, length in 0..4000u64, seed: u64,
     ) {
         let (history, _) = support::play(&steps);
         let settings = settings(&history, 1, seed);
-        let candidate = *states(&history, &settings).distinct.last().unwrap();
-        let own = state(&history, &settings, candidate);
+        let candidate = *contract_states(&history, &settings).distinct.last().unwrap();
+        let own = contract_state(&history, &settings, candidate);
         let length = length.min(SECTORS * SECTOR_BYTES - from) as usize;
         let mut part = vec![7; length];
         own.read(&history, from, &mut part).unwrap();
@@ -83,7 +83,7 @@ proptest! {
 }
 
 /// One sector, written, flushed, and written again.
-fn twice_written() -> (History, Plain) {
+fn twice_written() -> (CommandHistory, PlainContract) {
     support::play(&[
         Step::Write { lba: 3, sectors: 1, content: 1, fua: false, is_trim: false },
         Step::Complete { which: 0 },
@@ -141,17 +141,19 @@ fn a_flush_covers_what_had_completed_when_it_came_and_nothing_else() {
 
 #[test]
 fn pieces_that_touch_are_joined() {
-    let piece = |write, lba, sectors| Piece { write: WriteId(write), lba, sectors };
-    let joined = Pieces::new(vec![piece(1, 4, 4), piece(0, 0, 8), piece(1, 0, 4), piece(1, 9, 1)]);
+    let piece = |write, lba, sectors| WritePiece { write: WriteId(write), lba, sectors };
+    let joined = WritePieces::new(vec![piece(1, 4, 4), piece(0, 0, 8), piece(1, 0, 4), piece(1, 9, 1)]);
     let expected = [piece(0, 0, 8), piece(1, 0, 8), piece(1, 9, 1)];
     assert_eq!(joined.iter().copied().collect::<Vec<_>>(), expected);
-    assert!(joined.has(WriteId(1), 9) && !joined.has(WriteId(1), 8) && !joined.has(WriteId(2), 9));
+    assert!(
+        joined.contains(WriteId(1), 9) && !joined.contains(WriteId(1), 8) && !joined.contains(WriteId(2), 9)
+    );
 }
 
 #[test]
-fn what_is_no_recording_says_so() {
+fn a_file_that_is_no_recording_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut go_on = |_: &outlast_engine::RunProgress| outlast_engine::RunControl::Continue;
-    let refused = Recording::open(folder.path(), &mut go_on).unwrap_err().to_string();
+    let refused = OpenRecording::open(folder.path(), &mut go_on).unwrap_err().to_string();
     assert!(refused.contains("is not an Outlast image"), "{refused}");
 }

@@ -1,14 +1,14 @@
-//! What a machine leaves when its power fails: is it what a copy of that machine really holds, at every instant, and what its promises allow?
+//! States of simulated devices: each is the content of a copy that loses its power, at every instant, and one that the contract allows.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::machines;
+use crate::classes;
 use crate::recorded;
 
-use machines::{all, class_of, drive, leaves_what_it_promised, live, sectors};
+use classes::{check_promises, class_of, drive, live, search_all, sectors};
 use outlast_engine::{RunControl, Scenario};
-use outlast_torture::drive::{Found, Request, What, classes};
-use outlast_torture::{CrashState, Spec};
+use outlast_torture::drive::{CrashClasses, CrashModel, CrashSearch, find_classes};
+use outlast_torture::{CrashState, PlanSpec};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use recorded::{DRIVE, scenario};
@@ -33,9 +33,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_honest_drive_leaves_what_it_promised(scenario in configurations(), seed: u64, commands in 5u64..80) {
+    fn an_honest_drive_check_promises(scenario in configurations(), seed: u64, commands in 5u64..80) {
         let recorded = live(&scenario, seed, commands);
-        leaves_what_it_promised(&recorded, seed);
+        check_promises(&recorded, seed);
     }
 }
 
@@ -43,10 +43,10 @@ proptest! {
 fn a_drive_with_a_volatile_buffer_loses_something_and_one_with_a_protected_buffer_nothing() {
     for (cache, loses) in [("volatile", true), ("off", false), ("protected", false)] {
         let recorded = live(&drive(cache, ""), 3, 60);
-        let (found, _) = all(&recorded, What::Drive);
+        let (found, _) = search_all(&recorded, CrashModel::Drive);
         let history = recorded.recording.history();
         let is_acknowledged = |state: &CrashState| {
-            let done = |piece: &outlast_torture::Piece| {
+            let done = |piece: &outlast_torture::WritePiece| {
                 history.writes[piece.write.0 as usize].completed.is_some_and(|event| event < state.cut)
             };
             state.lost.iter().any(done)
@@ -62,24 +62,26 @@ fn a_drive_with_a_volatile_buffer_loses_something_and_one_with_a_protected_buffe
 }
 
 #[test]
-fn of_too_many_instants_some_are_drawn_uniformly_in_time() {
+fn instants_beyond_the_limit_are_drawn_uniformly_in_time() {
     let recorded = live(&drive("volatile", ""), 4, 60);
-    let (whole, request) = all(&recorded, What::Drive);
+    let (whole, request) = search_all(&recorded, CrashModel::Drive);
     let history = recorded.recording.history();
     let draw = |limit, seed| {
-        let request = Request { limit: Some(limit), seed, ..request.clone() };
-        classes(recorded.recording.path(), history, &request, &mut |_| RunControl::Continue).unwrap().unwrap()
+        let request = CrashSearch { limit: Some(limit), seed, ..request.clone() };
+        find_classes(recorded.recording.path(), history, &request, &mut |_| RunControl::Continue)
+            .unwrap()
+            .unwrap()
     };
     let some = draw(12, 1);
     assert_eq!((some.draws.len(), some.instants), (12, whole.instants));
-    assert!(some.looked_at <= 12 && some.looked_at > 1);
+    assert!(some.examined <= 12 && some.examined > 1);
     assert!(some.draws.windows(2).all(|pair| pair[0].0 <= pair[1].0));
     for &(time, class) in &some.draws {
         let (own, same) = (&some.classes[class.unwrap()], class_of(&whole, time).unwrap());
         assert_eq!(class_of(&some, time).unwrap().id, own.id);
         assert!(sectors(history, own) == sectors(history, same), "{time}");
     }
-    let times = |found: &Found| found.draws.iter().map(|&(time, _)| time).collect::<Vec<_>>();
+    let times = |found: &CrashClasses| found.draws.iter().map(|&(time, _)| time).collect::<Vec<_>>();
     assert_eq!(times(&some), times(&draw(12, 1)));
     assert_ne!(times(&some), times(&draw(12, 2)));
     // Where there are no more than may be looked at, all are.
@@ -88,11 +90,12 @@ fn of_too_many_instants_some_are_drawn_uniformly_in_time() {
     assert_eq!(most.classes, whole.classes);
     // The mean of many uniform times is the middle, within a few standard errors (of 1,000 times: 0.9 % of the window).
     let (start, end) = (request.window.start.0 as f64, request.window.end.0 as f64);
-    let narrow = Request { limit: Some(40), ..request.clone() };
+    let narrow = CrashSearch { limit: Some(40), ..request.clone() };
     let all_times: Vec<Nanos> = (0..25)
         .flat_map(|seed| {
-            let request = Request { seed, ..narrow.clone() };
-            let found = classes(recorded.recording.path(), history, &request, &mut |_| RunControl::Continue);
+            let request = CrashSearch { seed, ..narrow.clone() };
+            let found =
+                find_classes(recorded.recording.path(), history, &request, &mut |_| RunControl::Continue);
             times(&found.unwrap().unwrap())
         })
         .collect();
@@ -102,15 +105,15 @@ fn of_too_many_instants_some_are_drawn_uniformly_in_time() {
 }
 
 #[test]
-fn a_recording_gives_the_states_of_its_machine() {
+fn a_recording_gives_the_states_of_its_device() {
     let recorded = live(&drive("volatile", ""), 8, 40);
     let plan = |models: &str, more: &str| {
-        let spec: Spec = serde_json::from_str(&format!("{{\"models\": [{models}]{more}}}")).unwrap();
+        let spec: PlanSpec = serde_json::from_str(&format!("{{\"models\": [{models}]{more}}}")).unwrap();
         let planned = recorded.recording.plan(&spec, &mut |_| RunControl::Continue);
         planned.map(Option::unwrap).map_err(|error| error.to_string())
     };
     let history = recorded.recording.history();
-    let (whole, request) = all(&recorded, What::Drive);
+    let (whole, request) = search_all(&recorded, CrashModel::Drive);
     let plan_of_drive = plan("\"drive\"", "").unwrap();
     assert_eq!(plan_of_drive.len(), whole.classes.len());
     let facts = &plan_of_drive.facts["drive"];
@@ -128,7 +131,7 @@ fn a_recording_gives_the_states_of_its_machine() {
     )
     .unwrap();
     assert!(both.facts["fault"].distinct > 1 && both.facts["late:2ms"].distinct > 1);
-    let spec: Spec = serde_json::from_str("{\"models\": [\"drive\"]}").unwrap();
+    let spec: PlanSpec = serde_json::from_str("{\"models\": [\"drive\"]}").unwrap();
     assert!(
         recorded.recording.plan(&spec, &mut |_| RunControl::Stop).unwrap().is_none(),
         "it can be stopped"

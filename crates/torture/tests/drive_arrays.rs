@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::machines;
+use crate::classes;
 use crate::recorded;
 
-use machines::{all, check_spans, compare, is_allowed, leaves_what_it_promised, live};
+use classes::{check_promises, check_spans, compare, is_allowed, live, search_all};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_serve::{DeviceInput, ServedDevice};
-use outlast_torture::drive::{Found, Start, What};
-use outlast_torture::{CrashState, History, Piece, Pieces};
+use outlast_torture::drive::{ArrayStart, CrashClasses, CrashModel};
+use outlast_torture::{CommandHistory, CrashState, WritePiece, WritePieces};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ struct Table {
     holes: usize,
 }
 
-fn table(history: &History, found: &Found) -> Table {
+fn table(history: &CommandHistory, found: &CrashClasses) -> Table {
     let mut table = Table::default();
     for state in &found.classes {
         let is_under_way = |lba: u64| {
@@ -35,10 +35,10 @@ fn table(history: &History, found: &Found) -> Table {
                 write.submitted < state.cut && write.completed.is_none_or(|event| event >= state.cut)
             })
         };
-        let is_lost = |piece: &Piece| {
-            CrashState::of(history, state.cut, Pieces::new(vec![*piece])).id.model() == "lost"
+        let is_lost = |piece: &WritePiece| {
+            CrashState::of(history, state.cut, WritePieces::new(vec![*piece])).id.model() == "lost"
         };
-        let lost = state.lost.iter().filter(|piece| is_lost(piece)).flat_map(Piece::range);
+        let lost = state.lost.iter().filter(|piece| is_lost(piece)).flat_map(WritePiece::range);
         let odd = state.odd.iter().map(|odd| odd.lba);
         let bad = state.bad.iter().flat_map(|run| run.lba.0..run.lba.0 + run.sectors);
         let wrong: Vec<u64> = lost.chain(odd).chain(bad).collect();
@@ -53,9 +53,9 @@ fn table(history: &History, found: &Found) -> Table {
 }
 
 /// A member goes in just the same way, of a copy.
-fn lose(machine: &mut ServedDevice, member: u16, start: Start) -> bool {
+fn lose(machine: &mut ServedDevice, member: u16, start: ArrayStart) -> bool {
     let now = machine.now();
-    if start == Start::Synced {
+    if start == ArrayStart::Synced {
         assert!(cut(machine));
         // Nobody is served before records have been carried out.
         read_all(machine);
@@ -67,12 +67,12 @@ fn lose(machine: &mut ServedDevice, member: u16, start: Start) -> bool {
         gone.device = Some(member);
         return machine.apply(machine.now(), &DeviceInput::Fault(&gone)).is_ok();
     }
-    machine.lose_power_and_member(member, now, start == Start::Forced).is_ok()
+    machine.lose_power_and_member(member, now, start == ArrayStart::Forced).is_ok()
 }
 
-fn without(recorded: &Recorded, member: u16, start: Start) -> Table {
-    let found = all(recorded, What::Without { member, start });
-    if start != Start::Forced {
+fn without(recorded: &Recorded, member: u16, start: ArrayStart) -> Table {
+    let found = search_all(recorded, CrashModel::WithoutMember { member, start });
+    if start != ArrayStart::Forced {
         check_spans(&found);
     }
     if !found.0.classes.is_empty() {
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_array_leaves_what_it_promised_as_long_as_all_members_are_there(
+    fn an_array_check_promises_as_long_as_all_members_are_there(
         (level, members) in prop::sample::select(vec![("raid0", 2), ("raid1", 2), ("raid5", 3), ("raid6", 4), ("raid10", 4)]),
         consistency in prop::sample::select(vec!["resync", "bitmap", "ppl", "journal"]),
         cache in prop::sample::select(vec!["volatile", "off", "protected"]), seed: u64, commands in 5u64..40,
@@ -93,18 +93,18 @@ proptest! {
         let has_parity = matches!(level, "raid5" | "raid6");
         let consistency = if has_parity { consistency } else { "resync" };
         let recorded = live(&array(level, members, consistency, cache), seed, commands);
-        leaves_what_it_promised(&recorded, seed);
+        check_promises(&recorded, seed);
     }
 
     #[test]
     fn an_array_without_a_member_holds_what_a_copy_holds(
         (level, members) in prop::sample::select(vec![("raid1", 2), ("raid5", 3), ("raid6", 4)]),
         cache in prop::sample::select(vec!["volatile", "off"]), seed: u64, commands in 5u64..30,
-        start in prop::sample::select(vec![Start::AsItIs, Start::Forced, Start::Synced]),
+        start in prop::sample::select(vec![ArrayStart::AsItIs, ArrayStart::Forced, ArrayStart::Synced]),
     ) {
         let recorded = live(&array(level, members, "resync", cache), seed, commands);
         let table = without(&recorded, (seed % u64::from(members)) as u16, start);
-        if start == Start::Synced {
+        if start == ArrayStart::Synced {
             prop_assert_eq!(table.holes + table.under_way + table.refused, 0);
         }
     }
@@ -119,10 +119,10 @@ fn rested(consistency: &str) -> Recorded {
     host.finish()
 }
 
-/// What each member's loss comes to: gone with the power, forced then, gone after all has been made to fit.
+/// Outcomes of each member's loss: with the power, with the power and a forced start, after a resynchronisation.
 fn tables(consistency: &str) -> [Table; 3] {
     let recorded = rested(consistency);
-    [Start::AsItIs, Start::Forced, Start::Synced].map(|start| {
+    [ArrayStart::AsItIs, ArrayStart::Forced, ArrayStart::Synced].map(|start| {
         let mut sum = Table::default();
         for member in 0..3 {
             let table = without(&recorded, member, start);
@@ -138,7 +138,7 @@ fn tables(consistency: &str) -> [Table; 3] {
 /// As of md: who has no record of what was under way does not start without a member, and forced to start gives wrong data where nothing was being
 /// written. Nobody loses anything once redundancy has been made to fit.
 #[test]
-fn the_write_hole() {
+fn an_array_without_a_log_has_the_write_hole() {
     for consistency in ["resync", "bitmap"] {
         let [gone, forced, synced] = tables(consistency);
         assert!(
@@ -161,7 +161,7 @@ fn a_partial_parity_log_has_no_write_hole() {
 }
 
 #[test]
-fn a_journal_loses_nothing() {
+fn an_array_with_a_journal_loses_nothing() {
     let [gone, forced, synced] = tables("journal");
     for table in [gone, synced] {
         assert!(table.allowed > 20, "{table:?}");

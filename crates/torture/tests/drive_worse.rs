@@ -2,27 +2,27 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::machines;
+use crate::classes;
 use crate::recorded;
 
-use machines::{all, check_spans, compare, drive, is_allowed, live};
+use classes::{check_spans, compare, drive, is_allowed, live, search_all};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_serve::DeviceInput;
 use outlast_settings::drive::FlushPolicy;
 use outlast_torture::CrashState;
-use outlast_torture::drive::What;
+use outlast_torture::drive::CrashModel;
 use outlast_units::{Bytes, Nanos};
 use recorded::{Host, cut};
 
 #[test]
-fn a_liar_loses_what_flushes_covered() {
+fn a_device_that_lies_about_flushes_loses_covered_writes() {
     for policy in
         [FlushPolicy::Ignore, FlushPolicy::Late(Nanos::micros(300)), FlushPolicy::Late(Nanos::millis(100))]
     {
         let mut liar = drive("volatile", "");
         let honest = live(&liar, 5, 120);
         liar.device.controller.flush = policy;
-        let found = all(&honest, What::Liar(policy));
+        let found = search_all(&honest, CrashModel::Liar(policy));
         check_spans(&found);
         compare(&honest, &liar, &found, 5, cut);
         let history = honest.recording.history();
@@ -38,12 +38,12 @@ fn a_liar_loses_what_flushes_covered() {
 
 /// Parity of stripes that are not full lies in a buffer that is lost, so something is lost with a die also where there is parity; much less.
 #[test]
-fn a_die_that_breaks_takes_what_no_parity_gives() {
+fn a_broken_die_loses_what_parity_cannot_rebuild() {
     let lost = ["", "[device.protection]\ndata = 3\n"].map(|more| {
         let recorded = live(&drive("off", more), 6, 60);
         let mut die = FaultSpec::new(Nanos::ZERO, FaultKind::Die);
         die.die = Some(1);
-        let found = all(&recorded, What::Fault(Box::new(die.clone())));
+        let found = search_all(&recorded, CrashModel::Fault(Box::new(die.clone())));
         check_spans(&found);
         compare(&recorded, &recorded.scenario, &found, 6, |machine| {
             machine.apply(machine.now(), &DeviceInput::Fault(&die)).unwrap();
@@ -55,7 +55,7 @@ fn a_die_that_breaks_takes_what_no_parity_gives() {
 }
 
 #[test]
-fn what_is_being_programmed_is_torn_and_nothing_that_was_promised() {
+fn a_tear_hits_units_being_programmed_and_no_covered_write() {
     for (torn, shorn) in [(Some(Bytes(512)), None), (None, Some("3/8"))] {
         let mut host = Host::new(&drive("volatile", ""));
         // Written again and again, so that there is something old to be seen.
@@ -70,7 +70,7 @@ fn what_is_being_programmed_is_torn_and_nothing_that_was_promised() {
         let mut power = FaultSpec::new(Nanos::ZERO, FaultKind::Power);
         power.torn = torn;
         power.shorn = shorn.map(|share| share.parse().unwrap());
-        let found = all(&recorded, What::Fault(Box::new(power.clone())));
+        let found = search_all(&recorded, CrashModel::Fault(Box::new(power.clone())));
         check_spans(&found);
         compare(&recorded, &recorded.scenario, &found, 7, |machine| {
             let tear = machine.scenario().tear("power", &power).unwrap();
@@ -109,7 +109,7 @@ fn a_name_gives_the_fault_again() {
         "array1-forced",
         "array1-synced",
     ] {
-        let what: What = name.parse().unwrap();
+        let what: CrashModel = name.parse().unwrap();
         assert_eq!(what.to_string(), name);
     }
     for name in [
@@ -124,17 +124,17 @@ fn a_name_gives_the_fault_again() {
         "shorn9.8",
         "flood1",
     ] {
-        let error = name.parse::<What>().unwrap_err().to_string();
+        let error = name.parse::<CrashModel>().unwrap_err().to_string();
         assert!(error.starts_with(&format!("model = {name}: must be contract, drive")), "{error}");
     }
 }
 
 #[test]
-fn what_a_machine_cannot_do_is_refused() {
+fn a_model_that_does_not_fit_the_device_is_refused() {
     let scenario = drive("protected", "");
     let refused = |model: &str, faults: &str| {
         let faults: Vec<serde_json::Value> = serde_json::from_str(faults).unwrap();
-        What::of_model(model, &scenario, &faults).unwrap_err().to_string()
+        CrashModel::of_model(model, &scenario, &faults).unwrap_err().to_string()
     };
     assert!(refused("ignore", "[]").contains("write_cache"), "{}", refused("ignore", "[]"));
     assert_eq!(refused("array", "[]"), "model = array: needs an array: there is no [array]");
@@ -146,5 +146,5 @@ fn what_a_machine_cannot_do_is_refused() {
             .contains("must be a page")
     );
     assert!(refused("fault", r#"[{"kind": "die", "die": 1, "at": "1s"}]"#).contains("must be absent"));
-    assert_eq!(What::of_model("fault", &scenario, &[]).unwrap().len(), 1);
+    assert_eq!(CrashModel::of_model("fault", &scenario, &[]).unwrap().len(), 1);
 }

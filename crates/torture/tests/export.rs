@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "the tests write files")]
 
-use outlast_torture::source::list::{data_of, export_list};
+use outlast_torture::source::list::{export_list, payload_path};
 use outlast_torture::source::{history_of_list, history_of_log_writes, log_writes};
-use outlast_torture::{Builder, Data, History, WriteId};
+use outlast_torture::{CommandHistory, HistoryBuilder, WriteData, WriteId};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const SECTORS: usize = 4;
 /// The last mark, and the first byte of each sector.
 type State = (Option<String>, Vec<u8>);
 
-/// What a host has under way.
+/// Commands that a host has under way.
 #[derive(Default)]
 struct UnderWay {
     writes: Vec<(WriteId, usize)>,
@@ -26,9 +26,9 @@ struct UnderWay {
 
 /// A random history of writes of one sector. With `is_plain` no two writes under way have the same, none is under way while a flush is, and none
 /// with forced unit access while anything else is.
-fn history(seed: u64, is_plain: bool) -> History {
+fn history(seed: u64, is_plain: bool) -> CommandHistory {
     let mut rng = SplitMix::new(seed, "export");
-    let (mut builder, mut own, mut source) = (Builder::new(), UnderWay::default(), Vec::new());
+    let (mut builder, mut own, mut source) = (HistoryBuilder::new(), UnderWay::default(), Vec::new());
     for step in 0..14_u64 {
         let now = Nanos(step * 10 + rng.below(10));
         match rng.below(8) {
@@ -38,8 +38,11 @@ fn history(seed: u64, is_plain: bool) -> History {
                     continue;
                 }
                 let (fua, is_trim) = (rng.below(4) == 0, rng.below(5) == 0);
-                let data =
-                    if is_trim { Data::Zeroes } else { Data::At { file: 0, offset: source.len() as u64 } };
+                let data = if is_trim {
+                    WriteData::Zeroes
+                } else {
+                    WriteData::At { file: 0, offset: source.len() as u64 }
+                };
                 if !is_trim {
                     source.extend([step as u8 + 1; 512]);
                 }
@@ -71,7 +74,7 @@ fn history(seed: u64, is_plain: bool) -> History {
 }
 
 /// All states that a loss of power may leave, read plainly: each sector holds its last version that is covered, or any later one.
-fn states(history: &History) -> BTreeSet<State> {
+fn states(history: &CommandHistory) -> BTreeSet<State> {
     let mut all = BTreeSet::new();
     for cut in 0..=history.events.len() {
         let mark = history.mark_at(cut).map(|mark| mark.text.clone());
@@ -98,7 +101,7 @@ fn states(history: &History) -> BTreeSet<State> {
     all
 }
 
-fn through_log(history: &History, folder: &Path) -> History {
+fn through_log(history: &CommandHistory, folder: &Path) -> CommandHistory {
     let path = folder.join("log");
     log_writes::export(history, BufWriter::new(File::create(&path).unwrap())).unwrap();
     history_of_log_writes(&path).unwrap()
@@ -120,7 +123,7 @@ fn a_log_allows_what_the_recording_allows() {
 }
 
 #[test]
-fn a_log_of_a_host_with_much_under_way_allows_nothing_else() {
+fn a_log_of_overlapping_commands_allows_no_state_that_the_recording_excludes() {
     let folder = tempfile::tempdir().unwrap();
     let mut fewer = 0;
     for seed in 0..1000 {
@@ -140,7 +143,8 @@ fn a_list_is_the_recording_with_its_times() {
     for seed in 0..800 {
         let own = history(seed, false);
         let mut text = BufWriter::new(File::create(&path).unwrap());
-        export_list(&own, &mut text, &mut BufWriter::new(File::create(data_of(&path)).unwrap())).unwrap();
+        export_list(&own, &mut text, &mut BufWriter::new(File::create(payload_path(&path)).unwrap()))
+            .unwrap();
         drop(text);
         let list = history_of_list(&path).unwrap();
         assert_eq!((list.capacity, list.has_times), (own.capacity, true));
@@ -155,14 +159,14 @@ fn a_list_is_the_recording_with_its_times() {
     assert!(alike > 50, "{alike} histories are alike");
 }
 
-/// Whether a list of it has completions: without them it says less.
-fn has_completions(history: &History) -> bool {
+/// True if a list of the history has completions; without them it allows fewer states.
+fn has_completions(history: &CommandHistory) -> bool {
     history.writes.iter().any(|write| write.completed.is_some())
         || history.flushes.iter().any(|flush| flush.completed.is_some())
 }
 
-/// Whether a completion may be that of several: of flushes, or of writes of one sector.
-fn is_ambiguous(history: &History) -> bool {
+/// True if a completion is ambiguous: several flushes, or several writes of one sector, are under way.
+fn is_ambiguous(history: &CommandHistory) -> bool {
     let never = history.events.len();
     let flushes = history.flushes.iter().map(|own| (None, own.submitted, own.completed.unwrap_or(never)));
     let writes = history.writes.iter();
@@ -175,13 +179,13 @@ fn is_ambiguous(history: &History) -> bool {
 }
 
 #[test]
-fn a_list_without_completions_covers_all_that_it_can() {
+fn a_flush_of_a_list_without_completions_covers_all_writes_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list");
     let lines = "8,0 0 1 0.000000001 1 Q W 0 + 1 [x]\n8,0 0 2 0.000000002 1 Q FWS [x]\n8,0 0 3 0.000000003 1 Q W 1 + 1 [x]\n\
                  8,0 0 0 0.000000004 1 m N mark one\n";
     std::fs::write(&path, lines).unwrap();
-    std::fs::write(data_of(&path), [[1; 512], [2; 512]].concat()).unwrap();
+    std::fs::write(payload_path(&path), [[1; 512], [2; 512]].concat()).unwrap();
     let list = history_of_list(&path).unwrap();
     assert_eq!(list.capacity, 2);
     let covered: Vec<bool> = list.writes.iter().map(|write| write.is_covered(list.events.len())).collect();
@@ -190,7 +194,7 @@ fn a_list_without_completions_covers_all_that_it_can() {
 }
 
 #[test]
-fn completions_end_what_they_lie_upon() {
+fn a_completion_ends_the_writes_it_overlaps() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list");
     // Two merged, one split, and two of the same sectors.
@@ -202,7 +206,7 @@ fn completions_end_what_they_lie_upon() {
         let asked = asked.iter().map(|range| format!("8,0 0 1 0.1 1 Q W {range} [x]\n"));
         let done = done[..count].iter().map(|range| format!("8,0 0 1 0.2 0 C W {range} [0]\n"));
         std::fs::write(&path, asked.chain(done).collect::<String>()).unwrap();
-        std::fs::write(data_of(&path), vec![0; 48 * 512]).unwrap();
+        std::fs::write(payload_path(&path), vec![0; 48 * 512]).unwrap();
         let list = history_of_list(&path).unwrap();
         let found: String =
             list.writes.iter().map(|write| if write.completed.is_some() { '1' } else { '0' }).collect();
@@ -216,7 +220,7 @@ fn lists_that_make_no_sense_are_refused_in_one_line() {
     let path = folder.path().join("list");
     let refusal = |lines: &str, data: usize| {
         std::fs::write(&path, lines).unwrap();
-        std::fs::write(data_of(&path), vec![0; data]).unwrap();
+        std::fs::write(payload_path(&path), vec![0; data]).unwrap();
         let why = history_of_list(&path).unwrap_err().to_string();
         why.strip_prefix(path.to_str().unwrap()).unwrap().to_owned()
     };

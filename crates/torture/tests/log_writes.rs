@@ -4,11 +4,13 @@
 #![allow(clippy::disallowed_methods, reason = "the tests write files and run other programs")]
 
 use outlast_torture::source::history_of_log_writes;
-use outlast_torture::source::log_writes::{Damage, Entry, Logged, Reader, Writer};
+use outlast_torture::source::log_writes::{
+    EntryContent, LogWritesDamage, LogWritesEntry, LogWritesReader, LogWritesWriter,
+};
 use proptest::prelude::*;
 use std::io::Cursor;
 
-/// What is written: the bytes of a write follow from its seed.
+/// An entry to be written; the bytes of a write follow from its seed.
 #[derive(Clone, Debug)]
 enum Step {
     Write { lba: u64, sectors: u64, fua: bool, seed: u8 },
@@ -34,7 +36,7 @@ fn bytes(sectors: u64, seed: u8) -> Vec<u8> {
 }
 
 fn write(steps: &[Step]) -> Vec<u8> {
-    let mut writer = Writer::new(Cursor::new(Vec::new())).unwrap();
+    let mut writer = LogWritesWriter::new(Cursor::new(Vec::new())).unwrap();
     for (number, step) in steps.iter().enumerate() {
         match step {
             Step::Write { lba, sectors, fua, seed } => {
@@ -51,8 +53,8 @@ fn write(steps: &[Step]) -> Vec<u8> {
     writer.end().unwrap().into_inner()
 }
 
-fn read(log: &[u8]) -> Result<Vec<Entry>, Damage> {
-    let mut reader = Reader::new(Cursor::new(log))?;
+fn read(log: &[u8]) -> Result<Vec<LogWritesEntry>, LogWritesDamage> {
+    let mut reader = LogWritesReader::new(Cursor::new(log))?;
     let mut entries = Vec::new();
     while let Some(entry) = reader.next_entry()? {
         entries.push(entry);
@@ -60,31 +62,31 @@ fn read(log: &[u8]) -> Result<Vec<Entry>, Damage> {
     Ok(entries)
 }
 
-/// What was written, as it is to be read: discards in pieces of 128 MiB.
-fn expected(steps: &[Step], entries: &[Entry]) -> Vec<Entry> {
+/// Entries that a reader must give: discards come in entries of at most 128 MiB.
+fn expected(steps: &[Step], entries: &[LogWritesEntry]) -> Vec<LogWritesEntry> {
     let mut found = entries.iter();
     let mut expected = Vec::new();
     for step in steps {
-        let one = |flush, fua, what| Entry { flush, fua, what };
+        let one = |flush, fua, content| LogWritesEntry { flush, fua, content };
         match step {
             Step::Write { lba, sectors, fua, .. } => {
                 // Where its data is, is looked at below.
-                let payload = found.clone().find_map(|entry| match entry.what {
-                    Logged::Write { payload, .. } => Some(payload),
+                let payload = found.clone().find_map(|entry| match entry.content {
+                    EntryContent::Write { payload, .. } => Some(payload),
                     _ => None,
                 });
                 let (lba, sectors, payload) = (*lba, *sectors, payload.unwrap());
-                expected.push(one(false, *fua, Logged::Write { lba, sectors, payload }));
+                expected.push(one(false, *fua, EntryContent::Write { lba, sectors, payload }));
             }
             Step::Discard { lba, sectors, fua } => {
                 let pieces = (0..*sectors).step_by(262_144).map(|from| {
                     let sectors = (*sectors - from).min(262_144);
-                    one(false, *fua, Logged::Discard { lba: *lba + from, sectors })
+                    one(false, *fua, EntryContent::Discard { lba: *lba + from, sectors })
                 });
                 expected.extend(pieces);
             }
-            Step::Flush => expected.push(one(true, false, Logged::Nothing)),
-            Step::Mark(text) => expected.push(one(false, false, Logged::Mark(text.clone()))),
+            Step::Flush => expected.push(one(true, false, EntryContent::Nothing)),
+            Step::Mark(text) => expected.push(one(false, false, EntryContent::Mark(text.clone()))),
         }
         found = entries[expected.len().min(entries.len())..].iter();
     }
@@ -103,8 +105,8 @@ proptest! {
             Step::Write { sectors, seed, .. } => Some(bytes(*sectors, *seed)),
             _ => None,
         });
-        let found = entries.iter().filter_map(|entry| match entry.what {
-            Logged::Write { payload, sectors, .. } => {
+        let found = entries.iter().filter_map(|entry| match entry.content {
+            EntryContent::Write { payload, sectors, .. } => {
                 Some(log[payload as usize..][..sectors as usize * 512].to_vec())
             }
             _ => None,
@@ -117,7 +119,7 @@ proptest! {
         let log = write(&steps);
         let end = (log.len() as f64 * share) as usize;
         let damage = read(&log[..end]);
-        prop_assert!(matches!(damage, Err(Damage::At { at, .. }) if at <= end as u64), "{damage:?}");
+        prop_assert!(matches!(damage, Err(LogWritesDamage::At { at, .. }) if at <= end as u64), "{damage:?}");
     }
 
     #[test]
@@ -142,7 +144,7 @@ fn with(at: usize, word: u64) -> String {
 }
 
 #[test]
-fn damage_names_the_byte_and_what_is_wrong() {
+fn an_error_names_the_byte_and_the_reason() {
     assert_eq!(with(0, 1), "byte 0: magic 0x0000000000000001 is not 0x006a736677736872");
     assert_eq!(with(8, 2), "byte 8: version 2 is not 1");
     assert_eq!(with(24, 1000), "byte 24: sectors of 1000 bytes; must be a power of two from 512 to 8388608");
@@ -169,7 +171,7 @@ fn a_damaged_file_is_one_line_with_its_name() {
 
 #[test]
 fn a_mark_that_is_too_long_is_refused() {
-    let mut writer = Writer::new(Cursor::new(Vec::new())).unwrap();
+    let mut writer = LogWritesWriter::new(Cursor::new(Vec::new())).unwrap();
     writer.mark(&"x".repeat(479)).unwrap();
     let why = writer.mark(&"y".repeat(480)).unwrap_err().to_string();
     let start = "y".repeat(40);

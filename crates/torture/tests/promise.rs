@@ -10,8 +10,8 @@ use drive::model::{Content, Model};
 use drive::tiny;
 use outlast_device::{Op, Tag};
 use outlast_settings::drive::{Trims, WriteCache};
-use outlast_torture::contract::{Settings, state, states};
-use outlast_torture::{Builder, Data, FlushId, WriteId};
+use outlast_torture::contract::{ContractSettings, contract_state, contract_states};
+use outlast_torture::{FlushId, HistoryBuilder, WriteData, WriteId};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ enum Asked {
 /// The model, and the history of what it is asked.
 struct Both {
     model: Model,
-    builder: Builder,
+    builder: HistoryBuilder,
     source: Vec<u8>,
     asked: BTreeMap<Tag, Asked>,
 }
@@ -38,7 +38,7 @@ impl Both {
         // Trims that are kept are kept sooner than the contract asks for.
         config.controller.trims = Trims::Volatile;
         let model = Model::new(config, seed);
-        Self { model, builder: Builder::new(), source: Vec::new(), asked: BTreeMap::new() }
+        Self { model, builder: HistoryBuilder::new(), source: Vec::new(), asked: BTreeMap::new() }
     }
 
     fn submit(&mut self, op: Op, first: usize, end: usize, fua: bool) {
@@ -48,12 +48,12 @@ impl Both {
         let (lba, count) = (Lba((first * sectors) as u64), ((end - first) * sectors) as u32);
         let asked = match op {
             Op::Write => {
-                let data = Data::At { file: 0, offset: self.source.len() as u64 };
+                let data = WriteData::At { file: 0, offset: self.source.len() as u64 };
                 let own = lba.0..lba.0 + u64::from(count);
                 own.for_each(|lba| self.source.extend(stamp(lba, self.model.version)));
                 Asked::Write(self.builder.write(now, lba, count, data, (fua, false)))
             }
-            Op::Trim => Asked::Write(self.builder.write(now, lba, count, Data::Zeroes, (false, true))),
+            Op::Trim => Asked::Write(self.builder.write(now, lba, count, WriteData::Zeroes, (false, true))),
             _ => Asked::Flush(self.builder.flush(now)),
         };
         self.asked.insert(tag, asked);
@@ -81,7 +81,7 @@ impl Both {
         content.iter().enumerate().flat_map(sector).collect()
     }
 
-    /// What every unit may hold now if power fails, by both.
+    /// Compares the contents that every unit may have after a power loss now, by the drive's promise and by the enumerated states.
     fn compare(&self) -> usize {
         let units = self.model.units.len();
         let history = self
@@ -90,11 +90,11 @@ impl Both {
             .finish((units * self.model.sectors) as u64, true, Box::new(self.source.clone()))
             .unwrap();
         let cut = history.events.len();
-        let settings = Settings { window: (cut, cut), piece: 8, random: 0, seed: 0 };
-        let all: Vec<_> = states(&history, &settings)
+        let settings = ContractSettings { window: (cut, cut), piece: 8, random: 0, seed: 0 };
+        let all: Vec<_> = contract_states(&history, &settings)
             .distinct
             .into_iter()
-            .map(|each| state(&history, &settings, each))
+            .map(|each| contract_state(&history, &settings, each))
             .collect();
         let mut open = 0;
         for (unit, known) in self.model.units.iter().enumerate() {
@@ -155,6 +155,6 @@ proptest! {
 }
 
 #[test]
-fn there_is_something_to_compare() {
+fn random_recordings_have_lost_writes_to_compare() {
     assert!(life(1, 300) > 50, "units with more than one possible content");
 }

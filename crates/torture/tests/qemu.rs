@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "the tests run QEMU on files")]
 
-use outlast_torture::source::log_writes::Writer;
+use outlast_torture::source::log_writes::LogWritesWriter;
 use outlast_torture::source::{history_of_log_writes, log_writes};
-use outlast_torture::{CrashState, Data, History, Pieces};
+use outlast_torture::{CommandHistory, CrashState, WriteData, WritePieces};
 use outlast_units::rng::SplitMix;
 use std::fs::File;
 use std::path::Path;
@@ -56,8 +56,8 @@ fn commands(seed: u64) -> Vec<String> {
     commands
 }
 
-fn content(history: &History) -> Vec<u8> {
-    let state = CrashState::of(history, history.events.len(), Pieces::new(Vec::new()));
+fn content(history: &CommandHistory) -> Vec<u8> {
+    let state = CrashState::of(history, history.events.len(), WritePieces::new(Vec::new()));
     let mut bytes = vec![0; SIZE as usize];
     state.read(history, 0, &mut bytes).unwrap();
     bytes
@@ -98,7 +98,7 @@ fn qemu_goes_on_in_a_log_of_ours() {
         let (disk, log) = (folder.path().join("disk"), folder.path().join("log"));
         let mut rng = SplitMix::new(seed, "ours");
         let mut expected = vec![0_u8; SIZE as usize];
-        let mut writer = Writer::new(File::create(&log).unwrap()).unwrap();
+        let mut writer = LogWritesWriter::new(File::create(&log).unwrap()).unwrap();
         writer.mark(&format!("outlast:capacity {SIZE}")).unwrap();
         for number in 0..30 {
             let first = rng.below(SIZE / 512);
@@ -136,9 +136,9 @@ fn qemu_goes_on_in_a_log_of_ours() {
             (&copied.events, &copied.marks, copied.capacity),
             (&after.events, &after.marks, after.capacity)
         );
-        let data = |history: &History| {
+        let data = |history: &CommandHistory| {
             let written =
-                history.writes.iter().map(|own| (own.range(), own.data == Data::Zeroes, own.covered));
+                history.writes.iter().map(|own| (own.range(), own.data == WriteData::Zeroes, own.covered));
             written.collect::<Vec<_>>()
         };
         assert_eq!(data(&copied), data(&after));

@@ -134,7 +134,7 @@ def cli() -> None:
 def main() -> NoReturn:
     """Runs the command line and turns every failure into one line and an exit code."""
     code = _called()
-    interrupts.over()
+    interrupts.ignore_signals()
     sys.exit(code)
 
 
@@ -153,7 +153,7 @@ def _called() -> int:
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         code = _fail(" ".join(f"{error.format_message()}{hint}".split()), BAD_INPUT)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        code = _fail(f"stopped by {interrupts.by()}; {interrupts.truth()}", interrupts.code())
+        code = _fail(f"stopped by {interrupts.signal_name()}; {interrupts.disk_state()}", interrupts.exit_code())
     except BrokenPipeError:
         # The reader of our output, such as `head`, has enough.
         _drop(sys.stdout)

@@ -169,7 +169,7 @@ def _show(name: str, pe: Sequence[float] | None, days: Sequence[float] | None, r
         y_label="raw bit error rate",
         curves=curves,
         settings=_coefficients(chip.model) | settings,
-        notes=[_listed(_coefficients(chip.model)), TRUST[chip.trust], *_known(chip, cycles, ages, reads)],
+        notes=[_listed(_coefficients(chip.model)), TRUST[chip.trust], *_range_notes(chip, cycles, ages, reads)],
     )
 
 
@@ -178,7 +178,7 @@ def _listed(coefficients: Mapping[str, Any]) -> str:
     return ", ".join(told) or "no coefficients"
 
 
-def _known(chip: Chip, cycles: Sequence[float], days: Sequence[float], reads: float) -> list[str]:
+def _range_notes(chip: Chip, cycles: Sequence[float], days: Sequence[float], reads: float) -> list[str]:
     """Where the rates of a chip are known, and whether more than that is shown."""
     from outlast.models.chips import shown_ends
 
@@ -218,12 +218,12 @@ def _show_file(file: str, fit: str, energy: float, reference: float | None) -> S
         curves=[Curve("fitted", [row["fitted"] for row in rows], facts), Curve("as measured", x)],
         settings=settings,
         log_x=True,
-        notes=_told(found),
+        notes=_fit_notes(found),
         summary=_residuals(found),
     )
 
 
-def _told(found: Measured) -> list[str]:
+def _fit_notes(found: Measured) -> list[str]:
     notes = [_listed({own["name"]: own["value"] for own in found.estimates})] if found.estimates else []
     for own in found.estimates:
         if own["error"] is None:

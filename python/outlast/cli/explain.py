@@ -54,13 +54,13 @@ def explain_command(
     from outlast.why import explain
 
     result = _result(scenario, preset, settings, seed, quiet=quiet)
-    if interrupts.asked():
-        click.echo(f"stopped by {interrupts.by()}: {result.reach()}", err=True)
-        return interrupts.code()
+    if interrupts.stop_requests():
+        click.echo(f"stopped by {interrupts.signal_name()}: {result.reach()}", err=True)
+        return interrupts.exit_code()
     told = (0, 0)
     try:
         with RunProgress(shown=trials and not quiet) as bar:
-            interrupts.raising()
+            interrupts.raise_on_signal()
 
             def tell(done: int, wanted: int) -> None:
                 nonlocal told
@@ -72,8 +72,8 @@ def explain_command(
     except KeyboardInterrupt:
         if told == (0, 0):
             raise
-        click.echo(f"stopped by {interrupts.by()}: {told[0]} of {told[1]} runs are kept", err=True)
-        return interrupts.code()
+        click.echo(f"stopped by {interrupts.signal_name()}: {told[0]} of {told[1]} runs are kept", err=True)
+        return interrupts.exit_code()
     if as_json:
         click.echo(found.to_json(), nl=False)
     else:
@@ -96,17 +96,17 @@ def _result(
         return load(scenario)
     from outlast import api
     from outlast.cli.progress import RunProgress
-    from outlast.why.explanation import asked
+    from outlast.why.explanation import needed_settings
 
     layers = layers_of(scenario, preset)
     changes = overrides_of(settings, seed)
-    overrides = [*asked(layers, changes), *changes]
+    overrides = [*needed_settings(layers, changes), *changes]
     with RunProgress(shown=not quiet) as bar:
 
         def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
             if bar is not None:
                 bar(phase, fraction, requests, simulated_s)
-            return not interrupts.asked()
+            return not interrupts.stop_requests()
 
         return api.run(layers, overrides, progress=tell)
 

@@ -86,7 +86,7 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
     page_file = report or out.with_suffix(".html")
     for place in (out, page_file):
         check_file(place)
-    interrupts.raising()
+    interrupts.raise_on_signal()
     with RunProgress(shown=not quiet) as bar:
 
         def tell(stage: str, done: int, wanted: int) -> None:
@@ -110,12 +110,12 @@ def _show(done: Fit) -> None:
     from outlast.cli.paper import Paper
     from outlast.fit.page import rows
     from outlast.fit.parameters import stage_named
-    from outlast.fit.words import NOT_TOLD, interval, of_what, shown, title
+    from outlast.fit.words import NOT_TOLD, fitted_figures, format_value, interval, title
 
     console = Paper(highlight=False, width=None if sys.stdout.isatty() else 160)
     table = Table("number", "value", "90 % interval", "fitted to", box=SIMPLE_HEAD, pad_edge=False)
     for found in done.found.values():
-        table.add_row(title(found.name), shown(found.name, found.value), interval(found), of_what(found))
+        table.add_row(title(found.name), format_value(found.name, found.value), interval(found), fitted_figures(found))
     console.print(table)
     head = ("load", "figure", "measured", "simulated", "off by", "off if left out", "kind")
     table = Table(*head, box=SIMPLE_HEAD, pad_edge=False)

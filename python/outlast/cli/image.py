@@ -11,7 +11,7 @@ import click
 from outlast.cli.options import path_option
 
 if TYPE_CHECKING:
-    from outlast.serving.keeping import Keeping
+    from outlast.serving.options import ImageOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -61,7 +61,7 @@ def image_options(command: Command) -> Command:
     return command
 
 
-def check_keeping(keeping: Keeping) -> None:
+def check_keeping(keeping: ImageOptions) -> None:
     """Refuses options that go with nothing that is kept."""
     given = [name for name in ("sync", "salvage", "keep_log", "checkpoint_every") if keeping.get(name)]
     options = [f"--{name.replace('_', '-')}" for name in given]

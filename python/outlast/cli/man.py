@@ -30,13 +30,13 @@ def page(root: click.Context) -> Iterator[str]:
     yield ".SH SYNOPSIS"
     yield from _synopsis(root)
     yield ".SH DESCRIPTION"
-    yield from _said(root)
+    yield from _command_text(root)
     yield ".SH COMMANDS"
     for context in _commands(root):
         yield f".SS {_roff(context.command_path)}"
         yield from _synopsis(context)
         yield ".PP"
-        yield from _said(context)
+        yield from _command_text(context)
 
 
 def _commands(group: click.Context) -> Iterator[click.Context]:
@@ -56,7 +56,7 @@ def _synopsis(context: click.Context) -> Iterator[str]:
     yield f"\\fB{_roff(context.command_path)}\\fR {_roff(words)}"
 
 
-def _said(context: click.Context) -> Iterator[str]:
+def _command_text(context: click.Context) -> Iterator[str]:
     """What a command says of itself, its options, and its examples."""
     yield from _paragraphs(context.command.help or "")
     for parameter in context.command.get_params(context):

@@ -82,7 +82,7 @@ def run_command(
         (check_writable if made else check_file)(report_file)
     with RunProgress(shown=not quiet) as bar:
         # Nothing is lost until here, and everything is kept from here on.
-        interrupts.keep()
+        interrupts.defer_signals()
         result = _measured(layers, overrides, bar, any_memory=any_memory, out=out)
     warn_of(result.summary.get("beyond_range", []))
     kept, drawn = [], False
@@ -108,7 +108,7 @@ def run_command(
             from outlast.cli.summary import show
 
             show(result)
-    if interrupts.asked():
+    if interrupts.stop_requests():
         return _stopped(result, kept, drawn)
     if kept and not quiet:
         click.echo(f"written: {', '.join(kept)}", err=True)
@@ -125,13 +125,13 @@ def _measured(
 ) -> Result:
     from outlast import api
 
-    if interrupts.asked():
+    if interrupts.stop_requests():
         raise click.Abort
 
     def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
         if bar is not None:
             bar(phase, fraction, requests, simulated_s)
-        return not interrupts.asked()
+        return not interrupts.stop_requests()
 
     return api.run(layers, overrides, progress=tell, any_memory=any_memory, log_near=_existing(out))
 
@@ -143,7 +143,7 @@ def _existing(out: Path | None) -> Path | None:
 
 def _draw(result: Result, folder: OutputFolder | None, file: Path | None) -> bool:
     """Draws the reports, unless a person who pressed Ctrl-C twice has no time for them."""
-    if interrupts.asked() > 1 and (folder is not None or file is not None):
+    if interrupts.stop_requests() > 1 and (folder is not None or file is not None):
         return False
     if folder is not None:
         folder.write_report(result)
@@ -160,5 +160,5 @@ def _stopped(result: Result, kept: list[str], drawn: bool) -> int:
     else:
         what = f"the run was complete by then{written}"
     report = "" if drawn else "; the report was not drawn: `outlast report` draws it"
-    click.echo(f"stopped by {interrupts.by()}: {what}{report}", err=True)
-    return interrupts.code()
+    click.echo(f"stopped by {interrupts.signal_name()}: {what}{report}", err=True)
+    return interrupts.exit_code()

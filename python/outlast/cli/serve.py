@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from outlast._core import Server
-    from outlast.serving.captive import Captive
     from outlast.serving.file import DriveFile
-    from outlast.serving.keeping import Keeping
+    from outlast.serving.options import ImageOptions
+    from outlast.serving.shell import ServedCommand
 
 LOOK = 0.2
 """Seconds between two looks at signals."""
@@ -126,7 +126,7 @@ def serve_command(
     name: str | None,
     http: int | None,
     quiet: bool,
-    **keeping: Unpack[Keeping],
+    **keeping: Unpack[ImageOptions],
 ) -> int:
     """Serve the drive or array of SCENARIO to real clients over the NBD protocol.
 
@@ -152,7 +152,7 @@ def serve_command(
     if insecure and (tls_cert is None or tls == "offer"):
         warn_if_open(listen)
     # From here on there is a socket to be removed.
-    interrupts.keep()
+    interrupts.defer_signals()
     with _Place(listen) as place, _file(file) as as_file:
         server = api.start_server(
             layers,
@@ -180,11 +180,11 @@ def serve_command(
 
 def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool, at: str | None) -> None:
     """Opens the control socket, and HTTP if it is asked for; both close with the stack."""
-    from outlast.serving import http_for, places
+    from outlast.serving import http_for, sockets
     from outlast.serving.control import Control
 
     export = json.loads(server.request('{"do":"state"}'))["ok"]["exports"][0]["name"]
-    path = places.socket_of(name) if name is not None else places.free_socket(export)
+    path = sockets.socket_path(name) if name is not None else sockets.free_socket(export)
     control = stack.enter_context(Control(server, path))
     if not quiet:
         if at is not None:
@@ -228,7 +228,7 @@ def _attend(
 ) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
     shown, asked = False, False
-    command: Captive | None = None
+    command: ServedCommand | None = None
     while True:
         try:
             doing, facts = server.wait(LOOK if command is None else SHORT_LOOK)
@@ -249,18 +249,18 @@ def _attend(
             show(facts, captive, quiet)
             open_control()
             if captive is not None:
-                from outlast.serving.captive import Captive
+                from outlast.serving.shell import ServedCommand
 
-                command = Captive(captive, known)
+                command = ServedCommand(captive, known)
         is_over = command is not None and command.has_ended()
-        if (is_over or interrupts.asked()) and not asked:
+        if (is_over or interrupts.stop_requests()) and not asked:
             asked = True
             # The command first: while it uses the file, that cannot go, and its last writes find the drive there.
             _end(command, file)
             server.stop()
 
 
-def _end(command: Captive | None, file: DriveFile | None) -> int:
+def _end(command: ServedCommand | None, file: DriveFile | None) -> int:
     """Ends a command with all that it has started, then the file of the drive; the command's exit code."""
     code = 0 if command is None else command.end()
     if file is not None:

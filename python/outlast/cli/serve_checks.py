@@ -20,12 +20,12 @@ def check_tls(cert: Path | None, key: Path | None, ca: Path | None, tls: str | N
 
 def check_names(name: str | None, http: int | None) -> None:
     """Refuses what the control socket and HTTP would refuse later, when an image has been made."""
-    from outlast.serving import places
+    from outlast.serving import sockets
 
     if name is not None:
-        places.socket_of(name)
+        sockets.socket_path(name)
     if http:
-        places.check_port(http)
+        sockets.check_port(http)
 
 
 def warn_if_open(listen: str | None) -> None:

@@ -23,7 +23,7 @@ def show(facts: Any, captive: str | None, quiet: bool) -> None:
     model, capacity, dies, survives, is_array, uris, found = facts
     if not quiet:
         if found is not None:
-            click.echo(_found(*found), err=True)
+            click.echo(_image_message(*found), err=True)
         until = f"more than {dies} {'die has' if dies == 1 else 'dies have'} failed" if dies else "a die fails"
         safe = "" if survives is None else f"{_survives(survives, is_array=is_array)}; "
         click.echo(f"{printable(model)}: {_size(capacity)}; {safe}takes writes until {until}", err=True)
@@ -37,7 +37,7 @@ def show(facts: Any, captive: str | None, quiet: bool) -> None:
         click.echo("Ctrl-C stops the server.", err=True)
 
 
-def _found(made: bool, clean: bool, inputs: int, torn: bool) -> str:
+def _image_message(made: bool, clean: bool, inputs: int, torn: bool) -> str:
     if made:
         return "a new image"
     end = "was shut down" if clean else "lost its power when its server ended"

@@ -41,17 +41,17 @@ def snapshot_command(
     from outlast.cli.progress import RunProgress
 
     with RunProgress(shown=not quiet) as bar:
-        interrupts.keep()
+        interrupts.defer_signals()
 
         def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
             if bar is not None:
                 bar(phase, fraction, requests, simulated_s)
-            return not interrupts.asked()
+            return not interrupts.stop_requests()
 
         written = api.snapshot(layers, out, overrides, progress=tell, any_memory=any_memory)
     if written is None:
-        click.echo(f"stopped by {interrupts.by()}: nothing was written", err=True)
-        return interrupts.code()
+        click.echo(f"stopped by {interrupts.signal_name()}: nothing was written", err=True)
+        return interrupts.exit_code()
     if not quiet:
         click.echo(f"written: {out}", err=True)
     return 0

@@ -128,7 +128,7 @@ def _wear(summary: dict[str, Any]) -> list[Row]:
     if own["mean_pe"] is not None:
         spread = f"{short(own['min_pe'])} to {short(own['max_pe'])} over the blocks"
         rows.append(("P/E cycles, mean", short(own["mean_pe"]), spread))
-    if (worn := endurance.of(summary)) is not None:
+    if (worn := endurance.endurance_of(summary)) is not None:
         said = f"{short(worn.rated_cycles)} rated cycles ({worn.source})"
         left = "" if worn.left_bytes is None else f"{terabytes(worn.left_bytes)} of it left; "
         rows.append(("TBW", terabytes(worn.tbw_bytes), f"{left}at this write amplification; {said}"))

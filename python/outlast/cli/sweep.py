@@ -71,7 +71,7 @@ def sweep_command(
 
     told = (0, 0)
     try:
-        interrupts.raising()
+        interrupts.raise_on_signal()
         with SweepProgress(shown=not quiet) as bar:
 
             def tell(done: int, wanted: int) -> None:
@@ -86,8 +86,8 @@ def sweep_command(
         if told == (0, 0):
             raise
         kept = f"{told[0]} of {told[1]} runs are kept; the same command continues"
-        click.echo(f"stopped by {interrupts.by()}: {kept}", err=True)
-        return interrupts.code()
+        click.echo(f"stopped by {interrupts.signal_name()}: {kept}", err=True)
+        return interrupts.exit_code()
     if as_json:
         click.echo(done.to_json(), nl=False)
     elif not quiet:

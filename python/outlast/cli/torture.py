@@ -134,17 +134,17 @@ def record_command(out: Path, command: tuple[str, ...], backend: str | None, **o
 
 
 def _recorded(out: Path, command: list[str], backend: str | None, options: RecordOptions) -> int:
-    from outlast.torture.record import Asked, record
+    from outlast.torture.record import RecordRequest, record
     from outlast.torture.workload import Job
 
     fs, mkfs_options, mount_options = options["fs"], options["mkfs_options"], options["mount_options"]
     if fs == "none" and (mkfs_options or mount_options):
         option = "--mkfs-options" if mkfs_options else "--mount-options"
         raise click.UsageError(f"{option}: not with --fs none, which mounts nothing", click.get_current_context())
-    interrupts.keep()
+    interrupts.defer_signals()
     job = Job(command, fs, mkfs_options, mount_options, options["setup"])
     drive = options["drive"]
-    code = record(Asked(job, out, [drive], list(options["settings"]), drive, options["speed"], backend), tell)
+    code = record(RecordRequest(job, out, [drive], list(options["settings"]), drive, options["speed"], backend), tell)
     failed = f"; the command failed with exit code {code}" if code else ""
     tell(f"recorded in {out}{failed}")
     return code
@@ -209,22 +209,22 @@ def open_command(run: Path, cut: str, content: bool, fs: str | None, command: tu
         raise click.UsageError(f"--fs {fs}: the recording is of {said['fs']}", click.get_current_context())
     recording: Recording = _core.Recording(str(run))
     state = state_of(recording, cut)
-    interrupts.keep()
+    interrupts.defer_signals()
     with opened(recording, state, run, {"fs": fs or "none"} | said, content, tell) as there:
         for line in there.lines():
             tell(line)
         if command:
-            return _look(list(command), there.env)
+            return _run_at_terminal(list(command), there.env)
         for name in ("OUTLAST_MOUNT", "OUTLAST_DEVICE", "OUTLAST_URI"):
             if name in there.env:
                 click.echo(f"{name}={there.env[name]}")
         tell("Ctrl-C closes the state.")
-        while not interrupts.asked():
+        while not interrupts.stop_requests():
             time.sleep(LOOK_S)
     return 0
 
 
-def _look(command: list[str], env: dict[str, str]) -> int:
+def _run_at_terminal(command: list[str], env: dict[str, str]) -> int:
     """Runs a command at this terminal; Ctrl-C is for the command."""
     from outlast.errors import TortureError
 

@@ -19,7 +19,7 @@ from outlast.printable import printable
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from outlast.torture.asked import Asked
+    from outlast.torture.check_request import CheckRequest
     from outlast.torture.crash import Recording
     from outlast.torture.result import Result
     from outlast.torture.results import Verdict
@@ -54,7 +54,7 @@ class CheckOptions(TypedDict):
 def check_options(command: Command) -> Command:
     """The options of a check, except for where its results are kept."""
     from outlast.cli.torture_guest import guest_files_option
-    from outlast.torture.asked import MODELS
+    from outlast.torture.check_request import MODELS
 
     for decorate in (
         click.option(
@@ -153,7 +153,7 @@ class _Ready:
     """All that a check needs."""
 
     recording: Recording
-    asked: Asked
+    request: CheckRequest
     trials: Trials
     backend: str
 
@@ -168,17 +168,17 @@ def checked(run: Path, command: list[str], fs: str | None, options: CheckOptions
 
     with StatesProgress(shown=not options["quiet"]) as tell:
         try:
-            result = check(ready.recording, ready.asked, ready.trials, ready.backend, tell)
+            result = check(ready.recording, ready.request, ready.trials, ready.backend, tell)
         except FirstStateBad as error:
             _show_output(error.verdict)
             raise
     write(result)
     _show(result, options)
-    if interrupts.asked():
+    if interrupts.stop_requests():
         total = sum(result.planned.values())
         kept = f"{len(result.verdicts)} of {total} states are kept; the same command continues"
-        click.echo(f"stopped by {interrupts.by()}: {kept}", err=True)
-        return interrupts.code()
+        click.echo(f"stopped by {interrupts.signal_name()}: {kept}", err=True)
+        return interrupts.exit_code()
     return BAD if result.bad else 0
 
 
@@ -187,7 +187,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     from outlast import _core
     from outlast.errors import TortureError
     from outlast.torture import mounts, trial
-    from outlast.torture.asked import DEFAULT_MODELS, TWICE, Asked, default_out
+    from outlast.torture.check_request import DEFAULT_MODELS, TWICE, CheckRequest, default_out
 
     context, in_process = click.get_current_context(), options["in_process"]
     if bool(command) == (in_process is not None):
@@ -214,7 +214,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     recording: Recording = _core.Recording(str(run))
     has_drive = json.loads(recording.facts())["source"] == "image"
     models = options["models"] or (DEFAULT_MODELS if has_drive else DEFAULT_MODELS[:1])
-    asked = Asked(
+    request = CheckRequest(
         run=run,
         out=options["out"] or default_out(run),
         command=command,
@@ -233,7 +233,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
         fs=fs,
         repeated=_repeated(options, None if own else fs),
     )
-    return _Ready(recording, asked, trials, name)
+    return _Ready(recording, request, trials, name)
 
 
 def about(run: Path) -> dict[str, Any]:
@@ -269,12 +269,12 @@ def _repeated(options: CheckOptions, fs: str | None) -> tuple[str, ...]:
 
 def _again(ready: _Ready, ids: list[str]) -> int:
     """Checks single states and tells all of each."""
-    from outlast.torture.check import again
+    from outlast.torture.check import recheck
     from outlast.torture.junit import why
 
     bad, has_times = False, json.loads(ready.recording.facts())["has_times"]
-    interrupts.keep()
-    for verdict in again(ready.recording, ready.asked, ready.trials, ids):
+    interrupts.defer_signals()
+    for verdict in recheck(ready.recording, ready.request, ready.trials, ids):
         bad |= verdict.is_bad
         at = f"event {verdict.event}" + (f", {verdict.at_ns / 1e9:.6f} s" if has_times else "")
         said = f"bad: {why(verdict)}" if verdict.is_bad else "good"
@@ -282,7 +282,7 @@ def _again(ready: _Ready, ids: list[str]) -> int:
         _show_output(verdict, err=False)
         for entry in verdict.witness:
             click.echo(f"  lost: {entry['text']}")
-    return interrupts.code() if interrupts.asked() else BAD if bad else 0
+    return interrupts.exit_code() if interrupts.stop_requests() else BAD if bad else 0
 
 
 def _show_output(verdict: Verdict, *, err: bool = True) -> None:
@@ -297,4 +297,4 @@ def _show(result: Result, options: CheckOptions) -> None:
         from outlast.torture import summary
 
         summary.show(result)
-        click.echo(f"written: {summary.files(result.asked.out)}", err=True)
+        click.echo(f"written: {summary.files(result.request.out)}", err=True)

@@ -52,7 +52,7 @@ def info_command(file: str, as_json: bool, **settings: Any) -> None:
     from outlast.traces import trace_info
 
     refuse_stream(file)
-    info = trace_info(file, **_given(settings))
+    info = trace_info(file, **_set_options(settings))
     if as_json:
         print_json(info)
     else:
@@ -79,14 +79,14 @@ def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
 
     refuse_stream(file)
     check_file(output)
-    interrupts.raising()
+    interrupts.raise_on_signal()
     with RunProgress() as bar:
         progress = None if bar is None else (lambda fraction: bar("converting", fraction, 0, 0.0))
-        written = trace_convert(file, output, to, progress=progress, **_given(settings))
+        written = trace_convert(file, output, to, progress=progress, **_set_options(settings))
     click.echo(f"{written} requests written to {output}", err=True)
 
 
-def _given(settings: dict[str, Any]) -> dict[str, Any]:
+def _set_options(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 

@@ -58,7 +58,7 @@ def _load(place: str, options: Mapping[str, str], capacity: float) -> Load:
         workload=workload,
         block=round(block),
         depth=depth,
-        rate=_asked(workload, rate) if rate else None,
+        rate=_requested_rate(workload, rate) if rate else None,
         by_fio=bool(rate),
         read_percent=mix if workload == "randrw" else (100.0 if "read" in workload else 0.0),
         user_bytes=user if workload == "randwrite" else None,
@@ -67,7 +67,7 @@ def _load(place: str, options: Mapping[str, str], capacity: float) -> Load:
     )
 
 
-def _asked(workload: str, rate: list[float]) -> float:
+def _requested_rate(workload: str, rate: list[float]) -> float:
     """Requests a second that a job asks for: the rate of its direction, or of both."""
     if workload == "randrw":
         return sum(rate[:2]) if len(rate) > 1 else 2 * rate[0]

@@ -80,7 +80,7 @@ def of_text(source: str, text: str, folder: Path) -> Measured:
             raise MeasuredError(f"{source}: {key}: unknown; {hint}")
     capacity = _size(source, "capacity", said.get("capacity"))
     noise = _noise(source, said.get("noise", {}))
-    known = _known(source, said)
+    known = _dotted_settings(source, said)
     rows = _rows(source, said, folder, capacity, noise)
     if not rows:
         raise MeasuredError(f"{source}: nothing was measured: give csv, fio, [[row]] or [sheet]")
@@ -173,7 +173,7 @@ def _noise(source: str, said: Any) -> Noise:
     return Noise(**said)
 
 
-def _known(source: str, said: Mapping[str, Any]) -> dict[str, Any]:
+def _dotted_settings(source: str, said: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by dotted name; tables in tables become such names."""
 
     def flat(prefix: str, value: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from outlast import __version__
 from outlast.fit.engine import Fit
 from outlast.fit.observe import Observation
 from outlast.fit.parameters import STAGES, stage_named
-from outlast.fit.words import NOT_TOLD, interval, of_what, shown, title
+from outlast.fit.words import NOT_TOLD, fitted_figures, format_value, interval, title
 from outlast.report.figure import Figure, axis
 from outlast.report.numbers import micros, short, text
 from outlast.report.page import Section, Tile, document
@@ -16,7 +16,7 @@ from outlast.report.page import Section, Tile, document
 
 def page(fit: Fit) -> str:
     """The whole page."""
-    sections = [_found(fit), _figures(fit), _choices(fit), _missing(fit)]
+    sections = [_fitted_section(fit), _figures(fit), _choices(fit), _missing(fit)]
     footer = f"Outlast {text(__version__)} · simulated beside what was measured"
     return document(f"{fit.measured.name}, fitted · Outlast", _header(fit), sections, footer)
 
@@ -61,9 +61,14 @@ def _table(head: list[str], body: list[list[str]]) -> str:
     return f'<div class="card scroll"><table class="figures wide">{rows}</table></div>'
 
 
-def _found(fit: Fit) -> Section:
+def _fitted_section(fit: Fit) -> Section:
     body = [
-        [text(title(each.name)), text(shown(each.name, each.value)), text(interval(each)), text(of_what(each))]
+        [
+            text(title(each.name)),
+            text(format_value(each.name, each.value)),
+            text(interval(each)),
+            text(fitted_figures(each)),
+        ]
         for each in fit.found.values()
     ]
     section = Section("found", "What was found")

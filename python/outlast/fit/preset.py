@@ -9,7 +9,7 @@ from outlast.fit.choices import PACINGS
 from outlast.fit.engine import Fit, Found
 from outlast.fit.machine import ASSUMED, SUSPENDS
 from outlast.fit.parameters import BY_NAME, STAGES, Parameter, size
-from outlast.fit.words import NOT_TOLD, interval, of_what
+from outlast.fit.words import NOT_TOLD, fitted_figures, interval
 
 MOST_OFF = 32
 """How far superblocks may be from the number that is assumed, to meet the effective flash exactly."""
@@ -125,7 +125,7 @@ def _source(fit: Fit, name: str) -> str:
     found: Found | None = fit.found.get(name)
     if found is None:
         return f"assumed: {parameter.assumed}"
-    return f"fitted to {of_what(found)}, 90 % interval {interval(found)}"
+    return f"fitted to {fitted_figures(found)}, 90 % interval {interval(found)}"
 
 
 def _policy(fit: Fit) -> str:

@@ -18,7 +18,7 @@ def job(load: Load, ramp: float) -> str:
     reads = load.rate * load.read_percent / 100
     sides = [reads, load.rate - reads] if 0 < load.read_percent < 100 else [load.rate]
     clones = 1 if load.by_fio else max(1, math.ceil(max(sides) * GAP_US * 1e-6))
-    told = [round(side) if load.by_fio else _told(side / clones) for side in sides]
+    told = [round(side) if load.by_fio else _fio_rate(side / clones) for side in sides]
     lines = ["[rate]", "ioengine=io_uring", "norandommap=1", f"rw={load.workload}", f"bs={load.block}", "rwmixread=10"]
     lines += [f"iodepth={math.ceil(load.depth / clones)}", f"rate_iops={','.join(map(str, told))}"]
     if not load.by_fio:
@@ -28,6 +28,6 @@ def job(load: Load, ramp: float) -> str:
     return "\n".join([*lines, ""])
 
 
-def _told(rate: float) -> int:
+def _fio_rate(rate: float) -> int:
     """What fio is to be told for so many a second: its mean gap is a whole number of microseconds, less a half."""
     return max(1, 10**6 // max(1, round(1e6 / rate + 0.5)))

@@ -16,7 +16,7 @@ NOT_TOLD = (
 """What no measurement from outside tells, whatever was measured."""
 
 
-def shown(name: str, value: float) -> str:
+def format_value(name: str, value: float) -> str:
     """A number in the unit that suits it."""
     if name == "effective":
         return f"{value / GIB:.4g} GiB" if value < 1000 * GIB else f"{value / GIB:.1f} GiB"
@@ -37,15 +37,15 @@ def interval(found: Found) -> str:
     if low is None and high is None:
         return "open on both sides"
     if low is None and high is not None:
-        return f"up to {shown(found.name, high)}"
+        return f"up to {format_value(found.name, high)}"
     if high is None and low is not None:
-        return f"from {shown(found.name, low)}"
+        return f"from {format_value(found.name, low)}"
     assert low is not None
     assert high is not None
-    return f"{shown(found.name, low)} to {shown(found.name, high)}"
+    return f"{format_value(found.name, low)} to {format_value(found.name, high)}"
 
 
-def of_what(found: Found) -> str:
+def fitted_figures(found: Found) -> str:
     """What a number was fitted to."""
     return f"{stage_named(found.stage).loads} ({found.figures} figures)"
 

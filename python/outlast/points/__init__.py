@@ -12,8 +12,19 @@ the data set is assembled in the order of the plan.
 
 from __future__ import annotations
 
-from outlast.points.job import Job, Record, keep, kept, key_of, measure
+from outlast.points.job import Job, Record, key_of, measure, store_record, stored_record
 from outlast.points.run import Outcome, run_all
 from outlast.points.workers import Here, Workers
 
-__all__ = ["Here", "Job", "Outcome", "Record", "Workers", "keep", "kept", "key_of", "measure", "run_all"]
+__all__ = [
+    "Here",
+    "Job",
+    "Outcome",
+    "Record",
+    "Workers",
+    "key_of",
+    "measure",
+    "run_all",
+    "store_record",
+    "stored_record",
+]

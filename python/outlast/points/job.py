@@ -103,7 +103,7 @@ def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str) -> Rec
     return measure(Job(scenario, key))
 
 
-def keep(record: Record, folder: Path) -> None:
+def store_record(record: Record, folder: Path) -> None:
     """Writes a record whole or not at all."""
     target = Job({}, record["key"]).file(folder)
     handle, staging = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
@@ -116,7 +116,7 @@ def keep(record: Record, folder: Path) -> None:
         raise
 
 
-def kept(job: Job, folder: Path) -> Record | None:
+def stored_record(job: Job, folder: Path) -> Record | None:
     """What the job gave when it ran before, if it did."""
     try:
         record: Record = foreign.read(job.file(folder))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from outlast.errors import OutputError
-from outlast.points.job import Job, Record, keep, kept
+from outlast.points.job import Job, Record, store_record, stored_record
 from outlast.points.workers import Workers
 
 
@@ -37,7 +37,7 @@ def run_all(
     outcome = Outcome()
     missing = []
     for job in wanted.values():
-        if (record := kept(job, folder)) is None:
+        if (record := stored_record(job, folder)) is None:
             missing.append(job)
         else:
             outcome.records[job.key] = record
@@ -66,7 +66,7 @@ def run_all(
                 outcome.failures[job.key] = f"{type(answer).__name__}: {' '.join(str(answer).split())}"
             else:
                 try:
-                    keep(answer, folder)
+                    store_record(answer, folder)
                 except OSError as error:
                     raise OutputError(f"{job.file(folder)}: cannot be written: {error.strerror}") from error
                 outcome.records[job.key] = answer

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from outlast import _core
 from outlast.errors import ScenarioError
-from outlast.policies.loading import load, source_of, told
+from outlast.policies.loading import describe_error, load, source_of
 from outlast.policies.makers import Maker
 from outlast.policies.questions import Collecting, Failure, LostRows, Opening, Pace
 from outlast.policies.view import STATES, View, sees_cells
@@ -43,15 +43,15 @@ __all__ = [
     "Policy",
     "View",
     "Writes",
-    "given",
+    "describe_error",
     "load",
+    "policy_settings",
     "records",
     "sees_cells",
-    "told",
 ]
 
 
-def given(policies: Policies | None) -> tuple[list[tuple[str, str]], dict[str, Maker]]:
+def policy_settings(policies: Policies | None) -> tuple[list[tuple[str, str]], dict[str, Maker]]:
     """Policies as settings, and what the simulator asks where they are code at hand."""
     settings, makers = [], {}
     for decision, policy in (policies or {}).items():

@@ -44,7 +44,7 @@ def _unpickled(file: str, refused: str) -> Any:
     try:
         return pickle.loads(Path(file).read_bytes())  # noqa: S301 - code of the user's, as a Python file is
     except Exception as error:
-        raise ScenarioError(f"{refused}: {told(error)}") from error
+        raise ScenarioError(f"{refused}: {describe_error(error)}") from error
 
 
 def _run(file: str, refused: str) -> ModuleType:
@@ -60,13 +60,13 @@ def _run(file: str, refused: str) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ScenarioError(f"{refused}: {told(error)}") from error
+        raise ScenarioError(f"{refused}: {describe_error(error)}") from error
     finally:
         sys.path.remove(folder)
     return module
 
 
-def told(error: BaseException, trace: TracebackType | None = None) -> str:
+def describe_error(error: BaseException, trace: TracebackType | None = None) -> str:
     """An exception in a line: what it says, and where in the user's own file it was raised."""
     said = " ".join(str(error).split())
     own = Path(__file__).parent

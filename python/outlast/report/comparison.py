@@ -70,7 +70,7 @@ def page(results: Sequence[Result]) -> str:
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
         f'<p class="about">{_those(own)}. '
         f"The others are compared with the first, <b>{text(own[0])}</b>.</p>"
-        f"{differences.found(results, own)}"
+        f"{differences.differences_list(results, own)}"
     )
     versions = sorted({str(result.summary["version"]) for result in results})
     return document(f"{title} · Outlast", header, sections(results), f"Outlast {text(', '.join(versions))}")

@@ -155,7 +155,7 @@ def sentences(results: Sequence[Result], names: Sequence[str]) -> list[str]:
     return said
 
 
-def found(results: Sequence[Result], names: Sequence[str]) -> str:
+def differences_list(results: Sequence[Result], names: Sequence[str]) -> str:
     """The sentences as a list."""
     items = "".join(f"<li>{sentence}</li>" for sentence in sentences(results, names))
     return f'<ul class="found">{items}</ul>' if items else ""

@@ -14,7 +14,7 @@ COLUMNS = ("endurance", "", "how it is found")
 
 def sentence(summary: dict[str, Any]) -> str:
     """What the host can write at the write amplification of the run; empty where no rating is known."""
-    own = endurance.of(summary)
+    own = endurance.endurance_of(summary)
     if own is None:
         return ""
     amount = f"<b>{terabytes(own.tbw_bytes)}</b>"
@@ -37,7 +37,7 @@ def _doubt(summary: dict[str, Any]) -> str:
 
 def table(summary: dict[str, Any]) -> str:
     """Rating, wear so far, TBW and DWPD as a card; empty where no rating is known."""
-    own = endurance.of(summary)
+    own = endurance.endurance_of(summary)
     if own is None:
         return ""
     factor = f"{summary['write_amplification']['total']:.3f}"

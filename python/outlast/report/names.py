@@ -230,7 +230,7 @@ def figure_of(summary: Any, name: str) -> Any:
     if name.startswith("endurance."):
         from outlast import endurance
 
-        worn = endurance.of(summary)
+        worn = endurance.endurance_of(summary)
         return None if worn is None else worn.figures().get(name.removeprefix("endurance."))
     value: Any = summary
     for key in name.split("."):

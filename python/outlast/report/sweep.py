@@ -40,7 +40,7 @@ def sections(summary: dict[str, Any]) -> list[Section]:
     points = Section("points", "Points", columns="one")
     if summary["points"]:
         points.add(sweep_points.table(summary))
-    return [sweep_load.section(summary), points, *curves, _front(summary), _failed(summary), _asked(summary)]
+    return [sweep_load.section(summary), points, *curves, _front(summary), _failed(summary), _sweep_section(summary)]
 
 
 def _header(summary: dict[str, Any], title: str) -> str:
@@ -249,7 +249,7 @@ def _failed(summary: dict[str, Any]) -> Section:
     return section.add(f'<div class="card notes"><ul>{"".join(items)}</ul></div>')
 
 
-def _asked(summary: dict[str, Any]) -> Section:
+def _sweep_section(summary: dict[str, Any]) -> Section:
     section = Section("sweep", "The sweep", columns="one")
     said = text(json.dumps(summary["sweep"], indent=2, ensure_ascii=False))
     if summary["sweep"]["repeats"] > 1:

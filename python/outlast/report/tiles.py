@@ -76,7 +76,7 @@ def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
 def _wear(summary: dict[str, Any]) -> Tile | None:
     """What the host can write, where a rating of the flash is known, or else how worn it is."""
     cycles = summary["wear"]
-    if (worn := endurance.of(summary)) is not None:
+    if (worn := endurance.endurance_of(summary)) is not None:
         note = f"{short(worn.dwpd)} drive writes a day for {endurance.YEARS} years"
         if worn.left_bytes is not None:
             note = f"{terabytes(worn.left_bytes)} of it left; {note}"

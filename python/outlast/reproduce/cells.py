@@ -9,12 +9,12 @@ from typing import Any
 
 from outlast import api, points
 from outlast.errors import OutputError
-from outlast.points import Job, Record, kept
+from outlast.points import Job, Record, stored_record
 from outlast.points.job import key_of
 from outlast.points.workers import local
 from outlast.reproduce.model import Cell
 
-__all__ = ["Job", "Record", "kept", "key_of", "prepare", "run_all", "scaled"]
+__all__ = ["Job", "Record", "key_of", "prepare", "run_all", "scaled", "stored_record"]
 
 
 def prepare(cell: Cell, scale: int) -> Job:

@@ -83,7 +83,7 @@ def reproduce_command(
         cells = cells or Path("out") / "cells"
         name = chosen[0].paper.name if len(chosen) == 1 else "reproduction"
         out = Path("out") / f"{name}-{chosen[0].setting.mode.name}"
-    interrupts.raising()
+    interrupts.raise_on_signal()
     with RunProgress() as bar:
         told = -1
 

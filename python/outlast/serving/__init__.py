@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from outlast.api import Overrides, ScenarioLike, layers, override_list, plain
 from outlast.errors import ControlError
-from outlast.serving import places
+from outlast.serving import sockets
 from outlast.serving.client import value_of
 from outlast.serving.control import Control
 from outlast.serving.file import DriveFile
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from outlast import _core
 
 LOOK_S = 0.2
-"""Between two looks at whether the drive is ready, or has ended."""
+"""Interval between two checks of the server's status."""
 
 
 class Served:
@@ -61,21 +61,21 @@ class Served:
 
     @property
     def uri(self) -> str:
-        """Where clients find it: an NBD URI."""
+        """NBD URI for clients."""
         return self._server.uri
 
     def ask(self, request: Mapping[str, Any]) -> Any:
-        """What the machine answers to a request as on the control socket, such as `{"do": "state"}`."""
+        """Sends a request as on the control socket, such as `{"do": "state"}`; returns the answer."""
         text = json.dumps(plain({name: value for name, value in request.items() if value is not None}))
         return value_of(json.loads(self._server.request(text)))
 
     def state(self) -> dict[str, Any]:
-        """What the simulator knows: clock, clients, exports, events, and the machine with its dies and repairs."""
+        """State of the server: clock, clients, exports, events, and the device with its dies and repairs."""
         state: dict[str, Any] = self.ask({"do": "state"})
         return state
 
     def smart(self) -> dict[str, Any]:
-        """What the machine tells about its health."""
+        """SMART figures of the device."""
         smart: dict[str, Any] = self.ask({"do": "smart"})
         return smart
 
@@ -85,7 +85,7 @@ class Served:
         return metrics
 
     def fault(self, kind: str = "die", **place: Any) -> None:
-        """Something breaks, as in `[[faults]]`: `fault(die=3)`; of an array `device` says in which of its devices."""
+        """Injects a fault, as in `[[faults]]`: `fault(die=3)`; of an array `device` says in which of its devices."""
         self.ask({"do": "fault", "fault": {"kind": kind, **place}})
 
     def power_cut(
@@ -108,11 +108,11 @@ class Served:
         self.ask({"do": "power", "action": "off", "shorn": shorn, "torn": torn})
 
     def power_on(self, force: bool = False) -> None:
-        """Power is back. `force`: an array starts although parity is in doubt and a member is missing."""
+        """Restores power. `force`: an array starts although parity is in doubt and a member is missing."""
         self.ask({"do": "power", "action": "on", "force": force})
 
     def mark(self, text: str) -> None:
-        """A remark among the events."""
+        """Adds a remark to the events."""
         self.ask({"do": "mark", "text": text})
 
     def fork(self, export: str, cut: bool = False) -> str:
@@ -127,15 +127,15 @@ class Served:
         return clock
 
     def repair(self) -> None:
-        """An array reads all of itself and makes redundancy fit."""
+        """Starts a check and repair of an array's redundancy."""
         self.ask({"do": "repair"})
 
     def replace(self, member: int, force: bool = False) -> None:
-        """A member of an array is exchanged for a new drive, which is rebuilt."""
+        """Replaces a member of an array by a new drive, which is rebuilt."""
         self.ask({"do": "replace", "member": member, "force": force})
 
     def stop(self) -> None:
-        """Ends the service. What ended it before, other than a request, is raised."""
+        """Ends the service. Raises the error that ended it before, if there was one."""
         if self._file is not None:
             self._file.close()
         self._server.stop()
@@ -206,7 +206,7 @@ def serve(
             pass
         if doing == "ended":
             raise ControlError("the server ended before it was ready")
-        path = stack.enter_context(Control(server, places.socket_of(name))).path if name is not None else None
+        path = stack.enter_context(Control(server, sockets.socket_path(name))).path if name is not None else None
         url = stack.enter_context(http_for(server, http)).url if http is not False else None
         if as_file is not None:
             as_file.open(server.uri)
@@ -218,7 +218,7 @@ def _text(path: str | Path | None) -> str | None:
 
 
 def http_for(server: _core.Server, port: bool | int) -> Any:
-    """HTTP for a server, at the port or at any."""
+    """Starts HTTP for a server, at the given port or at any free one."""
     try:
         from outlast.serving.web import Web
     except ImportError as error:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from outlast import foreign
 from outlast.errors import ControlError
-from outlast.serving import places
+from outlast.serving import sockets
 
 LONGEST_LINE = 1 << 24
 """Bytes of the longest answer that is read: the state of an array of many drives takes some hundred kilobytes."""
@@ -42,7 +42,7 @@ class Client:
         self._socket.close()
 
     def ask(self, request: Mapping[str, Any]) -> Any:
-        """What the server answers; raises what it refuses."""
+        """Sends a request; returns the answer, or raises the refusal."""
         try:
             # A server that has room for no more clients says so without listening first.
             with suppress(BrokenPipeError):
@@ -62,7 +62,7 @@ class Client:
 
 
 def value_of(answer: Mapping[str, Any]) -> Any:
-    """What is in an answer; raises what was refused."""
+    """Value of an answer; raises a refusal."""
     if "error" in answer:
         raise ControlError(str(answer["error"]))
     return answer["ok"]
@@ -71,18 +71,18 @@ def value_of(answer: Mapping[str, Any]) -> Any:
 def path_of(name: str | None) -> Path:
     """The socket of the named server, of the one that this program is recorded by, or of the only one that runs."""
     if name is not None:
-        return Path(name) if "/" in name else places.socket_of(name)
+        return Path(name) if "/" in name else sockets.socket_path(name)
     if (recorder := os.environ.get("OUTLAST_CONTROL")) is not None:
         return Path(recorder)
-    running = [each for each in places.names() if is_running(places.socket_of(each))]
+    running = [each for each in sockets.server_names() if is_running(sockets.socket_path(each))]
     if len(running) != 1:
         there = f"there are {', '.join(running)}" if running else "none runs"
         raise ControlError(f"name the server: {there}")
-    return places.socket_of(running[0])
+    return sockets.socket_path(running[0])
 
 
 def is_running(path: Path) -> bool:
-    """Whether somebody listens there."""
+    """True if a server listens at the socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

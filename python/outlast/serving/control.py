@@ -21,7 +21,7 @@ MOST_CLIENTS = 64
 
 
 class Server(Protocol):
-    """What is served: requests and answers are JSON, from any thread."""
+    """A server that takes requests and gives answers as JSON, from any thread."""
 
     def request(self, text: str) -> str:
         """Carries out a request at the server's present time."""

@@ -14,7 +14,7 @@ from typing import Self
 from outlast.errors import ControlError
 
 PATIENCE_S = 15.0
-"""How long nbdfuse may take to begin, and the file's last user to leave."""
+"""Time that nbdfuse may take to start, and the file's last user to close it."""
 LOOK_S = 0.02
 
 
@@ -59,7 +59,7 @@ class DriveFile:
             time.sleep(LOOK_S)
 
     def _complaint(self) -> str:
-        """What nbdfuse said before it ended."""
+        """Last output of nbdfuse."""
         assert self._nbdfuse is not None
         if self._nbdfuse.poll() is None:
             return ""
@@ -119,7 +119,7 @@ def _let_go_of_old(path: Path, unmount: str) -> None:
 
 
 def _is_to_be_made(path: Path, what: str) -> bool:
-    """Whether there is nothing at a path; what is there must be an empty file, for it is hidden meanwhile."""
+    """True if nothing exists at a path. An existing file must be empty, since the mount hides it."""
     try:
         if not path.exists():
             if not path.absolute().parent.is_dir():

@@ -1,4 +1,4 @@
-"""What the live page is told, five times a second: one look at the machine, however many pages are open."""
+"""Updates of the live page, five times a second: one request to the server for all open pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from outlast.serving.control import Server
 
 PERIOD_S = 0.2
-"""Between two looks."""
+"""Interval between two requests to the server."""
 MOST_LISTENERS = 32
 
 
@@ -31,13 +31,13 @@ class Feed:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Looks for as long as the application lives."""
         self._news = asyncio.Condition()
-        looking = asyncio.create_task(self._look())
+        polling = asyncio.create_task(self._poll_server())
         try:
             yield
         finally:
-            looking.cancel()
+            polling.cancel()
 
-    async def _look(self) -> None:
+    async def _poll_server(self) -> None:
         assert self._news is not None
         while True:
             if self._listeners:
@@ -56,7 +56,7 @@ class Feed:
         return f"data: {json.dumps({'state': state, 'figures': figures}, separators=(',', ':'))}\n\n"
 
     def close(self) -> None:
-        """Every stream ends at its next look."""
+        """Ends every stream at its next update."""
         self._closing = True
 
     async def listen(self) -> AsyncIterator[str]:

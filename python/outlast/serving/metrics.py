@@ -55,7 +55,7 @@ def _filled(
 
 
 def of_host(figures: dict[str, Any]) -> Iterator[Metric]:
-    """What clients asked, and how long it took."""
+    """Requests of clients, and their latencies."""
     operations = {each["op"]: each for each in figures["operations"]}
     for op, (count, size) in COUNTS.items():
         yield counter(f"host_{count}", f"{op}s completed", [({}, operations[op]["count"])])

@@ -36,7 +36,7 @@ RULES = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
-"""What browsers are told with every answer."""
+"""Headers of every response."""
 
 
 def routes() -> list[Route]:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def lines(state: dict[str, Any]) -> Iterator[str]:
-    """What a person wants to know first."""
+    """Lines with the main figures."""
     machine, clock = state["machine"], state["clock"]
     power = "power on" if machine["powered"] else "POWER OFF"
     pace = "virtual clock" if clock["mode"] == "virtual" else f"wall clock at {clock['speed']:g}x"

@@ -26,9 +26,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from outlast.errors import ControlError
 from outlast.serving import page
 from outlast.serving.control import LONGEST_REQUEST, Server, answer_of, request_of
-from outlast.serving.hurried import Hurried
 from outlast.serving.live import Feed
 from outlast.serving.metrics import exposition
+from outlast.serving.timed_protocol import TimedProtocol
 
 GETS = {"state": "/v1/state", "metrics": "/v1/metrics"}
 """Requests that change nothing."""
@@ -65,7 +65,7 @@ class Web:
             lifespan="on",
             timeout_graceful_shutdown=LONGEST_SHUTDOWN_S,
             limit_concurrency=MOST_CONNECTIONS,
-            http=Hurried,
+            http=TimedProtocol,
         )
         self._uvicorn = uvicorn.Server(config)
         self._thread = threading.Thread(
@@ -74,7 +74,7 @@ class Web:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """URL of the page."""
         return f"http://127.0.0.1:{self.port}"
 
     @property

@@ -80,7 +80,7 @@ def called(axis: Mapping[str, Any]) -> str:
     return str(axis.get("name") or axis["setting"])
 
 
-def known(name: str) -> bool:
+def is_figure(name: str) -> bool:
     """Whether some run has such a figure."""
     return _row(name) is not None
 
@@ -114,7 +114,7 @@ def flat(summary: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in summary.items():
         if name not in _ASIDE:
             _add(values, name, value)
-    if (worn := endurance.of(summary)) is not None:
+    if (worn := endurance.endurance_of(summary)) is not None:
         _add(values, "endurance", worn.figures())
     return values
 

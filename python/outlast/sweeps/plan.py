@@ -46,7 +46,7 @@ def repeat_seed(seed: int, repeat: int) -> int:
     return int.from_bytes(digest, "big") >> (256 - 53)  # what every reader of JSON holds
 
 
-def shown(axis: Axis, value: Any) -> Any:
+def axis_label(axis: Axis, value: Any) -> Any:
     """The value of an axis as the data set has it: its label, or itself if it is a number or a text, or its text."""
     if axis.labels is not None and axis.values is not None:
         place = next((at for at, own in enumerate(axis.values) if own is value), None)
@@ -88,5 +88,7 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
 
 
 def _which(spec: Spec, places: list[tuple[Any, ...]], number: int) -> str:
-    values = ", ".join(f"{axis.name} = {shown(axis, v)}" for axis, v in zip(spec.axes, places[number], strict=True))
+    values = ", ".join(
+        f"{axis.name} = {axis_label(axis, v)}" for axis, v in zip(spec.axes, places[number], strict=True)
+    )
     return f"point {number} of {len(places)} ({values})"

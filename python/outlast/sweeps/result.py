@@ -15,7 +15,7 @@ from outlast.output import write_file
 from outlast.points import Outcome
 from outlast.report import risk
 from outlast.sweeps import figures
-from outlast.sweeps.plan import Plan, shown
+from outlast.sweeps.plan import Plan, axis_label
 from outlast.sweeps.statistics import Mean, front, mean_of
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
     for run in plan.runs:
         row: Row = {"point": run.point, "repeat": run.repeat}
         for axis, value in zip(plan.spec.axes, plan.points[run.point], strict=True):
-            row[axis.name] = shown(axis, value)
+            row[axis.name] = axis_label(axis, value)
         row["error"] = outcome.failures.get(run.job.key)
         record = outcome.records.get(run.job.key)
         # Records leave the scenario out of the summary, and some figures are made of both.

@@ -126,7 +126,7 @@ def _table(source: str, text: str, *, as_json: bool) -> dict[str, Any]:
     return said
 
 
-def _shown(value: Any) -> str:
+def _message_text(value: Any) -> str:
     """A value in a message, on its line."""
     return value if isinstance(value, str) and value.isprintable() else json.dumps(value, default=str)
 
@@ -147,7 +147,7 @@ class _Reader:
         self._source, self._folder, self._stem = source, folder, stem
 
     def refuse(self, place: str, value: Any, limit: str) -> SweepError:
-        shown = "absent" if value is None else _shown(value)
+        shown = "absent" if value is None else _message_text(value)
         return SweepError(f"{self._source}: {place} = {shown}: {limit}")
 
     def known(self, table: Mapping[str, Any], of: keys.Keys, place: str = "") -> None:
@@ -156,7 +156,7 @@ class _Reader:
             if name not in names:
                 near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
                 hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-                raise SweepError(f"{self._source}: {place}{_shown(name)}: unknown setting; {hint}")
+                raise SweepError(f"{self._source}: {place}{_message_text(name)}: unknown setting; {hint}")
 
     def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
         least, most = keys.limits(key)
@@ -222,7 +222,7 @@ class _Reader:
 
     def _figures(self, place: str, names: Sequence[str]) -> tuple[str, ...]:
         for index, name in enumerate(names):
-            if not figures.known(name):
+            if not figures.is_figure(name):
                 raise self.refuse(f"{place}[{index}]", name, f"no such figure; {figures.hint(name)}")
         return tuple(dict.fromkeys(names))
 

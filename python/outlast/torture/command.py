@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 
 LONGEST_OUTPUT = 1 << 16
 """Bytes of the end of a command's output that are kept."""
@@ -36,7 +36,7 @@ def run(command: list[str], env: dict[str, str], timeout: float | None) -> Ended
     output = os.memfd_create("output", os.MFD_CLOEXEC)
     try:
         process = start(command, env, output)
-        with afterwards.removed("group", process.pid):
+        with cleanup.removed_on_exit("group", process.pid):
             timed_out = not wait(process, timeout)
             kill_session(process)
         length = os.fstat(output).st_size

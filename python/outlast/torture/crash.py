@@ -1,4 +1,4 @@
-"""What the check of states needs of the core: recordings, plans, states. The classes are in `outlast._core`."""
+"""Protocols of the core's recordings, plans and states, as checks use them. The classes are in `outlast._core`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any, Protocol
 
 
 class State(Protocol):
-    """What a device may hold after power was lost."""
+    """Content that a device may have after a loss of power."""
 
     @property
     def id(self) -> str:
-        """One text that says which; `Recording.state` has it again."""
+        """Name of the state, from which `Recording.state` makes it again."""
 
     @property
     def model(self) -> str:
-        """Which model of the device allows it."""
+        """Name of the model that gives the state."""
 
     @property
     def event(self) -> int:
@@ -22,7 +22,7 @@ class State(Protocol):
 
     @property
     def at_ns(self) -> int:
-        """When power was lost, in nanoseconds of the recording."""
+        """Time of the loss of power, in nanoseconds of the recording."""
 
     @property
     def mark(self) -> str | None:
@@ -30,39 +30,39 @@ class State(Protocol):
 
     @property
     def marks(self) -> list[str]:
-        """All of them, the last one last."""
+        """All marks before the cut, in order."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size of the device in bytes."""
 
     @property
     def spans_ns(self) -> list[tuple[int, int]]:
-        """The instants that leave it, in nanoseconds; of drive-like models alone."""
+        """Spans in nanoseconds in which a power loss leaves the state; empty without a simulated device."""
 
     @property
     def bad(self) -> list[tuple[int, int]]:
-        """Offset and length in bytes of what cannot be read."""
+        """Offset and length in bytes of unreadable ranges."""
 
     @property
     def lost(self) -> list[str]:
-        """The pieces of writes that it lacks."""
+        """Names of lost pieces of writes."""
 
     @property
     def refused(self) -> str | None:
-        """Why the device does not start; then it holds nothing."""
+        """Reason why the device does not start; `None` if it starts."""
 
     def read(self, offset: int, length: int) -> bytes:
-        """What it holds there, in bytes."""
+        """Bytes of the state from `offset` on."""
 
     def write_to(self, fd: int) -> int:
-        """Writes what is not zero to an empty file of its size, and returns how many bytes."""
+        """Writes all bytes that are not zero to an empty file of its size; returns their number."""
 
     def witness(self) -> str:
-        """Each lost piece: its times, its flush, and why it may be lost. JSON."""
+        """Lost pieces with their times, flushes, and reasons why they may be lost, as JSON."""
 
     def keep(self, pieces: list[str]) -> State:
-        """The same, except that these pieces are not lost."""
+        """The state in which these pieces are not lost."""
 
 
 class Plan(Protocol):
@@ -73,7 +73,7 @@ class Plan(Protocol):
     def __getitem__(self, i: int, /) -> State: ...
 
     def facts(self) -> str:
-        """How many states each model has. JSON."""
+        """Numbers of states of each model, as JSON."""
 
 
 class Served(Protocol):
@@ -81,29 +81,29 @@ class Served(Protocol):
 
     @property
     def uri(self) -> str:
-        """Where it is."""
+        """NBD URI."""
 
     def stop(self) -> None:
-        """Asks it to end."""
+        """Requests the end of the server."""
 
     def wait(self, seconds: float) -> tuple[str, object]:
-        """What it is doing: `preparing`, `serving`, `ended`."""
+        """Status: `preparing`, `serving` or `ended`."""
 
 
 class Recording(Protocol):
-    """What a device was asked, and when it answered."""
+    """Commands that a device received, and their completions."""
 
     def facts(self) -> str:
-        """Where it is from, how much there is of what, the window of cuts, the marks. JSON."""
+        """Kind, counts, window of cuts and marks, as JSON."""
 
     def timeline(self) -> str:
-        """The events of the window. JSON."""
+        """Events of the window, as JSON."""
 
     def plan(self, spec: str) -> Plan:
-        """The states of some models; the specification is JSON."""
+        """Plans the states of some models; the specification is JSON."""
 
     def state(self, id: str) -> State:  # noqa: A002 - the name of the binding
-        """The state of that id."""
+        """Makes the state of this name."""
 
     def serve(self, state: Any, listen: str, record: str | None) -> Served:
-        """Serves what a state of its own holds, and writes what is done to it to the file `record`."""
+        """Serves a state of this recording, and records what clients do in the file `record`."""

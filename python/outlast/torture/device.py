@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outlast.serving.file import DriveFile
-from outlast.torture import afterwards, linux
+from outlast.torture import cleanup, linux
 
 
 @dataclass(frozen=True)
@@ -21,15 +21,15 @@ class Device:
 
 
 @contextmanager
-def of_drive(uri: str, file: Path, outside: Executor) -> Iterator[Device]:
-    """An NBD drive as a block device; meanwhile it is a file, too, at the path `file`, where nothing may be yet.
+def drive_as_device(uri: str, file: Path, outside: Executor) -> Iterator[Device]:
+    """Makes an NBD drive a block device, by way of a file at the path `file`, where nothing may exist yet.
 
-    Nothing is cached between the block device and the drive: what the one is asked, the other is asked, too. nbdfuse
-    is begun by a thread of `outside`, which must not have the mounts of what is mounted on the device: the last to
-    leave a mount unmounts it, and nbdfuse would wait for itself.
+    Nothing is cached between the block device and the drive: every request of one reaches the other. A thread of
+    `outside` starts nbdfuse; it must not see the mounts on the device: the last process to leave a mount unmounts it,
+    and nbdfuse would wait for itself.
     """
     drive = outside.submit(DriveFile, file, "outlast torture").result()
-    with afterwards.removed("mount", file):
+    with cleanup.removed_on_exit("mount", file):
         try:
             outside.submit(drive.open, uri).result()
             handle = outside.submit(os.open, file, os.O_RDWR | os.O_CLOEXEC).result()
@@ -44,7 +44,7 @@ def of_drive(uri: str, file: Path, outside: Executor) -> Iterator[Device]:
 
 
 @contextmanager
-def of_file(handle: int) -> Iterator[Device]:
-    """An open file as a block device."""
+def file_as_device(handle: int) -> Iterator[Device]:
+    """Makes an open file a block device."""
     with linux.Loop(handle) as loop:
         yield Device(loop.path)

@@ -11,7 +11,7 @@ from outlast.torture.results import JUNIT, REPORT, RESULT
 
 def write(result: Result) -> None:
     """Writes result.json, junit.xml and report.html, each whole or not at all."""
-    folder = result.asked.out
+    folder = result.request.out
     write_file(folder / RESULT, result.text())
     write_file(folder / JUNIT, junit(result))
     write_file(folder / REPORT, page(result))

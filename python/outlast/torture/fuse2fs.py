@@ -16,7 +16,7 @@ from pathlib import Path
 
 from outlast.errors import TortureError
 from outlast.serving.file import DriveFile
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture import command as commands
 from outlast.torture.loop import FSCK, program
 from outlast.torture.mounts import Disk, Ran
@@ -27,12 +27,12 @@ RECOVER = ["-p", "-E", "journal_only"]
 CORRECTED = 1
 """e2fsck's highest exit code after which the file system is in order."""
 PATIENCE_S = 15.0
-"""How long fuse2fs may take to begin, and to end."""
+"""Time that fuse2fs may take to start, and to end."""
 LOOK_S = 0.002
 
 
 def missing(fs: str) -> str | None:
-    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
     if fs != "ext4":
         return "knows ext4"
     if not os.access(FUSE, os.R_OK | os.W_OK):
@@ -64,7 +64,7 @@ class Fuse2fs:
     @contextmanager
     def worker(self) -> Iterator[Fuse2fsWorker]:
         """A worker with a folder of its own."""
-        with afterwards.place(MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        with cleanup.temporary_folder(MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
             (folder / "mount").mkdir()
             yield Fuse2fsWorker(folder)
 
@@ -124,7 +124,7 @@ class Fuse2fsWorker:
         output = os.memfd_create("output", os.MFD_CLOEXEC)
         try:
             process = commands.start(command, {}, output)
-            with afterwards.removed("group", process.pid):
+            with cleanup.removed_on_exit("group", process.pid):
                 if self._begins(process, outside):
                     try:
                         yield None

@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from outlast.torture import guest_files
-from outlast.torture.guest_boot import FILE_SYSTEMS, Boot, LostError, asked, talk
+from outlast.torture.guest_boot import FILE_SYSTEMS, Boot, LostError, agent_request, talk
 from outlast.torture.guest_image import AbsentError, tools
 from outlast.torture.guest_machine import Machine, file_node
 from outlast.torture.loop import FSCK, program
 from outlast.torture.mounts import Disk, Ran
 
 LEAST_FREE = 0.3
-"""Of a guest's memory: what checks leave behind in files is in memory, and goes when the guest is booted again."""
+"""Share of a guest's memory: files that checks leave behind are in memory, and vanish with the next boot."""
 
 
 def missing(fs: str) -> str | None:
-    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
     if fs not in FILE_SYSTEMS:
         return f"knows {', '.join(FILE_SYSTEMS)}"
     try:
@@ -75,7 +75,7 @@ class GuestWorker:
 
     def run(self, disk: Disk, fs: str, command: list[str], env: dict[str, str], timeout: float, fsck: bool) -> Ran:
         """Mounts the state in the guest, runs the command there, unmounts, and checks the file system if asked."""
-        request = asked(fs, self._options, command, env) | {
+        request = agent_request(fs, self._options, command, env) | {
             "do": "check",
             "size": disk.size,
             "timeout": timeout,

@@ -102,13 +102,13 @@ class Agent:
         MOUNT.mkdir(parents=True, exist_ok=True)
 
     def serve(self) -> None:
-        """Does what it is asked, until the machine ends."""
+        """Serves requests of the host until the machine ends."""
         self._port.send(ready=True)
         while True:
-            asked = self._port.requests.get()
+            request = self._port.requests.get()
             try:
-                self._as_outside(asked)
-                ended = self._check(asked) if asked["do"] == "check" else self._record(asked)
+                self._enter_environment(request)
+                ended = self._check(request) if request["do"] == "check" else self._record(request)
             except TortureError as error:
                 self._port.send(refused=str(error))
             except Exception:
@@ -117,14 +117,14 @@ class Agent:
             else:
                 self._port.send(ended=ended, memory=_free_memory())
 
-    def _as_outside(self, asked: dict[str, Any]) -> None:
+    def _enter_environment(self, request: dict[str, Any]) -> None:
         os.environ.clear()
-        os.environ.update(asked["env"] | {"OUTLAST_MOUNT": str(MOUNT), "OUTLAST_DEVICE": DEVICE})
-        for name, text in asked["files"].items():
+        os.environ.update(request["env"] | {"OUTLAST_MOUNT": str(MOUNT), "OUTLAST_DEVICE": DEVICE})
+        for name, text in request["files"].items():
             path = PLACE / name
             path.write_text(text)
             os.environ[name] = str(path)
-        os.chdir(asked["folder"])
+        os.chdir(request["folder"])
         device = os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC)
         try:
             # Nothing of what was on this disk before may be remembered.
@@ -132,40 +132,40 @@ class Agent:
             size: int = struct.unpack("=Q", fcntl.ioctl(device, BLKGETSIZE64, bytes(8)))[0]
         finally:
             os.close(device)
-        if asked["size"] not in (None, size):
-            raise TortureError(f"the guest sees a disk of {size} bytes, not of {asked['size']}")
+        if request["size"] not in (None, size):
+            raise TortureError(f"the guest sees a disk of {size} bytes, not of {request['size']}")
 
-    def _check(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _check(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            self._mount(asked)
+            self._mount(request)
         except OSError as error:
             said = f"mount: {error.strerror}\n{self._kernel_said()}"
             return _ended("mount", error.errno or 1, said)
         try:
             self._port.send(stage="check")
-            ended = commands.run(asked["command"], {}, asked["timeout"])
+            ended = commands.run(request["command"], {}, request["timeout"])
         finally:
             self._port.send(stage="unmount")
             end_others()
             linux.unmount(MOUNT)
-        if ended.exit != 0 or asked["fsck"] is None:
+        if ended.exit != 0 or request["fsck"] is None:
             stage = "check" if ended.exit else "done"
             return _ended(stage, ended.exit, ended.output, ended.timed_out)
         self._port.send(stage="fsck")
-        found = commands.run([*asked["fsck"], DEVICE], {}, None)
+        found = commands.run([*request["fsck"], DEVICE], {}, None)
         output = ended.output + found.output
         return _ended("fsck" if found.exit else "done", found.exit, output)
 
-    def _record(self, asked: dict[str, Any]) -> dict[str, Any]:
-        workload = _Workload(Job(**asked["job"]), self._mount, asked)
+    def _record(self, request: dict[str, Any]) -> dict[str, Any]:
+        workload = _Workload(Job(**request["job"]), self._mount, request)
         self._port.on_signal = workload.end
-        with self._shown(), Marks(lambda line: self._port.send(output=f"{line}\n")) as marks:
+        with self._output_forwarded(), Marks(lambda line: self._port.send(output=f"{line}\n")) as marks:
             code = workload.run(Surroundings("", {}, marks, self._port.mark))
         self._port.on_signal = None
         return _ended("check" if code else "done", code, "")
 
     @contextmanager
-    def _shown(self) -> Iterator[None]:
+    def _output_forwarded(self) -> Iterator[None]:
         """Meanwhile, what this process and its children print goes to the host as it comes."""
         reading, writing = os.pipe()
         usual = [os.dup(stream) for stream in (1, 2)]
@@ -188,15 +188,15 @@ class Agent:
             while data := stream.read(1 << 14):
                 self._port.send(output=data.decode(errors="replace"))
 
-    def _mount(self, asked: dict[str, Any]) -> None:
+    def _mount(self, request: dict[str, Any]) -> None:
         os.lseek(self._log, 0, os.SEEK_END)
-        flags, data = linux.options(asked["options"])
+        flags, data = linux.options(request["options"])
         self._port.send(stage="mount")
         try:
-            linux.mount(DEVICE, MOUNT, asked["fs"], flags, data)
+            linux.mount(DEVICE, MOUNT, request["fs"], flags, data)
         except OSError as error:
             if error.errno == errno.ENODEV:
-                raise TortureError(f"the guest's kernel has no {asked['fs']}") from error
+                raise TortureError(f"the guest's kernel has no {request['fs']}") from error
             raise
 
     def _kernel_said(self) -> str:
@@ -210,14 +210,14 @@ class Agent:
 class _Workload(HostWorkload):
     """A job on the guest's disk."""
 
-    def __init__(self, job: Job, mount: Callable[[dict[str, Any]], None], asked: dict[str, Any]) -> None:
+    def __init__(self, job: Job, mount: Callable[[dict[str, Any]], None], request: dict[str, Any]) -> None:
         super().__init__(job)
-        self._mount, self._asked = mount, asked
+        self._mount, self._request = mount, request
 
     def _on_file_system(self, around: Surroundings) -> int:
         self._make(DEVICE)
         try:
-            self._mount(self._asked)
+            self._mount(self._request)
         except OSError as error:
             raise TortureError(f"--fs {self._job.fs}: cannot be mounted: {error.strerror}") from error
         try:

@@ -1,4 +1,4 @@
-"""Guests, for checks and for recordings: how they are booted, and how their agent is asked."""
+"""Guests, for checks and for recordings: how they are booted, and how requests are sent to their agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards, guest_files
+from outlast.torture import cleanup, guest_files
 from outlast.torture.guest_image import Contents, image, kernel
 from outlast.torture.guest_kernel import unpacked
 from outlast.torture.guest_machine import Machine, SilentError, acceleration
@@ -25,7 +25,7 @@ MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "9p", "9pnet_virtio", "
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs")
 
 PATIENCE_S = {"mount": 60.0, "check": 15.0, "unmount": 60.0, "fsck": 300.0}
-"""How long the guest may take for each thing before it counts as hanging; for a command, beyond its own time limit."""
+"""Time for each request before the guest counts as hanging; for a command, in addition to its own time limit."""
 HANGS, ENDS = 124, 125
 """The exit codes of a guest that does not answer, as of timeout(1), and of one whose kernel gave up."""
 
@@ -71,7 +71,7 @@ class Boot:
             if self._packed is None:
                 self._packed = os.memfd_create("initrd", os.MFD_CLOEXEC)
                 contents = Contents(INIT.read_text() + _agent(), APPLETS, (*MODULES, *FILE_SYSTEMS))
-                with afterwards.place() as folder, os.fdopen(self._packed, "wb", closefd=False) as packed:
+                with cleanup.temporary_folder() as folder, os.fdopen(self._packed, "wb", closefd=False) as packed:
                     packed.write(image(self._files, contents, folder).read_bytes())
             return self._packed
 
@@ -101,8 +101,8 @@ class LostError(Exception):
         self.exit = HANGS if silent.timed_out else ENDS
 
 
-def asked(fs: str, options: str, command: list[str], env: dict[str, str]) -> dict[str, Any]:
-    """What is asked of the agent; files that change between states go along, since a guest keeps what it has read."""
+def agent_request(fs: str, options: str, command: list[str], env: dict[str, str]) -> dict[str, Any]:
+    """Makes a request to the agent, with files that may change between states: a guest caches its own."""
     known = os.environ | env
     marks = known.get("OUTLAST_MARKS")
     files = {} if marks is None else {"OUTLAST_MARKS": Path(marks).read_text()}

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from outlast.torture.guest_image import AbsentError, found, kernel, tool
+from outlast.torture.guest_image import AbsentError, find_file, kernel, tool
 
 VARIABLE = "OUTLAST_GUEST_FILES"
 """Names another folder than the usual one."""
@@ -34,8 +34,8 @@ def absent(files: Path) -> str | None:
     """Which of the files is not there, in a few words; `None`: all are."""
     try:
         kernel(files)
-        found(files, "lib/modules/*")
-        found(files, "bin/busybox")
+        find_file(files, "lib/modules/*")
+        find_file(files, "bin/busybox")
     except AbsentError as lack:
         return f"{lack}: {HINT}"
     return None
@@ -68,7 +68,7 @@ def fetch(files: Path) -> str:
             _output([unpack, "-x", str(package), str(made)])
         version = kernel(made).name.removeprefix("vmlinuz-")
         for unused in UNUSED:
-            shutil.rmtree(found(made, f"lib/modules/{version}") / "kernel" / unused, ignore_errors=True)
+            shutil.rmtree(find_file(made, f"lib/modules/{version}") / "kernel" / unused, ignore_errors=True)
         _output([modules, "-b", str(made), version])
         made.chmod(0o755)
         made.replace(files)

@@ -1,4 +1,4 @@
-"""What a virtual machine boots into: a first file system of busybox, programs with their libraries, kernel modules."""
+"""First file system of a virtual machine: busybox, programs with their libraries, kernel modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from outlast.errors import TortureError
 QEMU = "qemu-system-x86_64"
 TOOLS = (QEMU, "depmod", "modprobe", "cpio", "ldd")
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
-"""Where programs of the administrator are, though they are not on everybody's PATH."""
+"""Folders of administrators' programs, which are not on every user's PATH."""
 FOLDERS = ("bin", "sbin", "lib", "proc", "sys", "dev", "tmp", "mnt", "etc", "root", "host", "layer")
 
 
@@ -25,7 +25,7 @@ class AbsentError(TortureError):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a first file system holds."""
+    """Files of a first file system."""
 
     init: str
     """The script that is the first process."""
@@ -39,7 +39,7 @@ class Contents:
     """Files for the root folder."""
 
 
-def found(files: Path, pattern: str) -> Path:
+def find_file(files: Path, pattern: str) -> Path:
     """The first file that fits; symbolic links count as what they lead to."""
     path = next(files.glob(pattern), None) or next(files.glob(f"usr/{pattern}"), None)
     if path is None:
@@ -49,7 +49,7 @@ def found(files: Path, pattern: str) -> Path:
 
 def kernel(files: Path) -> Path:
     """The kernel among the files."""
-    return found(files, "boot/vmlinuz-*")
+    return find_file(files, "boot/vmlinuz-*")
 
 
 def tool(name: str) -> str:
@@ -74,7 +74,7 @@ def image(files: Path, contents: Contents, folder: Path) -> Path:
     root, packed = folder / "root", folder / "initrd"
     for name in FOLDERS:
         (root / name).mkdir(parents=True)
-    shutil.copy2(found(files, "bin/busybox"), root / "bin/busybox")
+    shutil.copy2(find_file(files, "bin/busybox"), root / "bin/busybox")
     for applet in contents.applets:
         (root / "bin" / applet).symlink_to("busybox")
     # The kernel calls it when a file system is mounted that it has no module of yet.
@@ -95,7 +95,7 @@ def image(files: Path, contents: Contents, folder: Path) -> Path:
 
 def _program(files: Path, root: Path, name: str) -> None:
     """Copies a program and the libraries that it loads."""
-    source = Path(name) if name.startswith("/") else found(files, name)
+    source = Path(name) if name.startswith("/") else find_file(files, name)
     if not source.exists():
         raise AbsentError(f"{name} is not installed")
     shutil.copy2(source, root / "sbin" / source.name)
@@ -103,7 +103,7 @@ def _program(files: Path, root: Path, name: str) -> None:
     for line in listed.splitlines():
         words = line.split()
         if "not found" in line:
-            library = found(files, f"lib/*/{words[0]}")
+            library = find_file(files, f"lib/*/{words[0]}")
             _copy(library, root / "lib" / words[0])
             _libraries(root, library)
         else:
@@ -113,7 +113,7 @@ def _program(files: Path, root: Path, name: str) -> None:
 
 
 def _libraries(root: Path, library: Path) -> None:
-    """What a library from the files loads itself."""
+    """Libraries that a library from the files loads itself."""
     listed = subprocess.run([tool("ldd"), library], check=True, capture_output=True, text=True).stdout
     for word in listed.split():
         if word.startswith("/"):
@@ -128,7 +128,7 @@ def _copy(source: Path, place: Path) -> None:
 def _modules(files: Path, root: Path, names: Iterable[str]) -> None:
     """Copies modules and what they need, in the order in which the kernel wants them."""
     version = kernel(files).name.removeprefix("vmlinuz-")
-    modules = found(files.resolve(), f"lib/modules/{version}")
+    modules = find_file(files.resolve(), f"lib/modules/{version}")
     base = modules.parents[2]
     for name in names:
         needs = [tool("modprobe"), "-d", str(base), "-S", version, "--show-depends", name]

@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 SETUP_SECTORS, PAYLOAD = 0x1F1, 0x248
-"""Where the header of a Linux kernel for x86 (Documentation/arch/x86/boot.rst) has these."""
+"""Offsets in the header of a Linux kernel for x86 (Documentation/arch/x86/boot.rst)."""
 SECTOR = 512
 UNPACK = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
 ENTRY = struct.pack("<I", 18) + b"Xen\0"

@@ -15,12 +15,12 @@ from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture.guest_image import QEMU, tool
 
 MEMORY_MIB = 1024
 BOOT_S = {"kvm": 15.0, "tcg": 120.0}
-"""How long a machine may take until its agent answers."""
+"""Time that a machine may take until its agent answers."""
 KVM = Path("/dev/kvm")
 HARDWARE = (Path("/sys/module/kvm_intel"), Path("/sys/module/kvm_amd"))
 """What stands behind /dev/kvm where it can run any kernel."""
@@ -90,7 +90,7 @@ class Machine:
         finally:
             theirs.close()
             controlled.close()
-        self._watch = afterwards.removed("group", self._process.pid)
+        self._watch = cleanup.removed_on_exit("group", self._process.pid)
         self._watch.__enter__()
         try:
             assert self.receive(BOOT_S[accelerator]) == {"ready": True}
@@ -124,7 +124,7 @@ class Machine:
             raise self._silent(timed_out=False) from error
 
     def receive(self, seconds: float | None) -> dict[str, Any]:
-        """What the agent says next, if that is within so many seconds."""
+        """Next message of the agent; waits at most so many seconds."""
         end = None if seconds is None else time.monotonic() + seconds
         while b"\n" not in self._received:
             try:
@@ -193,6 +193,6 @@ def _command(kernel: Path, initrd: int, accelerator: str, node: dict[str, Any], 
         *("-device", "virtserialport,chardev=agent,name=agent"),
         *("-chardev", f"socket,id=control,fd={control}", "-mon", "chardev=control,mode=control"),
         *("-blockdev", json.dumps(first), "-blockdev", json.dumps(_disk("first"))),
-        # What the guest's kernel asks, the drive is asked: nothing is merged or kept on the way.
+        # Every request of the guest's kernel reaches the drive: QEMU neither merges nor caches.
         *("-device", "virtio-blk-pci,drive=disk,request-merging=off,write-cache=on"),
     ]

@@ -9,7 +9,7 @@ import threading
 
 from outlast.errors import TortureError
 from outlast.torture import guest
-from outlast.torture.guest_boot import Boot, LostError, asked, talk
+from outlast.torture.guest_boot import Boot, LostError, agent_request, talk
 from outlast.torture.guest_machine import Machine, nbd_node
 from outlast.torture.loop import program
 from outlast.torture.workload import MAKE, Job, Surroundings
@@ -45,7 +45,7 @@ class GuestWorkload:
     def run(self, around: Surroundings) -> int:
         """Boots a guest with the drive as its disk, and has its agent do the job; the command's exit code."""
         env = {name: text for name, text in around.env.items() if name not in ("OUTLAST_URI", "OUTLAST_CONTROL")}
-        request = asked(self._job.fs, self._job.mount_options, self._job.command, env)
+        request = agent_request(self._job.fs, self._job.mount_options, self._job.command, env)
         request |= {"do": "record", "size": None, "job": dataclasses.asdict(self._job)}
         try:
             with self._boot.machine(nbd_node(around.uri)) as machine:

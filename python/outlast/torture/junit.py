@@ -9,16 +9,16 @@ from outlast.torture.result import Result
 from outlast.torture.results import Verdict
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped; programs print such things."""
+"""Characters that XML 1.0 cannot hold, not even escaped; programs may print them."""
 
 
 def junit(result: Result) -> str:
     """The text of junit.xml."""
     suites = ET.Element("testsuites", name="outlast torture")
     for model in result.planned:
-        own = [verdict for verdict in result.verdicts if verdict.model == model]
-        suite = ET.SubElement(suites, "testsuite", {"name": model, **_counts(own)})
-        for verdict in own:
+        of_model = [verdict for verdict in result.verdicts if verdict.model == model]
+        suite = ET.SubElement(suites, "testsuite", {"name": model, **_counts(of_model)})
+        for verdict in of_model:
             suite.append(_case(verdict, result))
     suites.attrib.update(_counts(result.verdicts))
     ET.indent(suites)
@@ -38,7 +38,7 @@ def _counts(verdicts: list[Verdict]) -> dict[str, str]:
 def _case(verdict: Verdict, result: Result) -> ET.Element:
     case = ET.Element(
         "testcase",
-        classname=f"{result.asked.run.name}.{verdict.model}",
+        classname=f"{result.request.run.name}.{verdict.model}",
         name=verdict.state,
         time=f"{verdict.seconds:.3f}",
     )
@@ -48,12 +48,12 @@ def _case(verdict: Verdict, result: Result) -> ET.Element:
             lost.append(f"  and {verdict.lost - len(lost)} more")
         said = [verdict.output.rstrip(), "", "lost:", *(lost or ["  nothing"]), "", "again:"]
         failure = ET.SubElement(case, "failure", type=verdict.stage, message=_plain(why(verdict)))
-        failure.text = _plain("\n".join([*said, f"  {result.asked.reproduce(verdict.state)}"]))
+        failure.text = _plain("\n".join([*said, f"  {result.request.reproduce(verdict.state)}"]))
     return case
 
 
 def why(verdict: Verdict) -> str:
-    """How a bad state failed, in a few words."""
+    """Short reason of a bad state."""
     after = f" after {verdict.mark!r}" if verdict.mark else ""
     if verdict.stage == "start":
         return f"the device does not start{after}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards, device, linux
+from outlast.torture import cleanup, device, linux
 from outlast.torture import command as commands
 from outlast.torture.mounts import Disk, Ran
 
@@ -24,19 +24,19 @@ FSCK = {
     "xfs": ["xfs_repair", "-n"],
     "btrfs": ["btrfs", "check", "--readonly"],
 }
-"""What checks each file system and changes nothing."""
+"""Commands that check each file system without changing it."""
 
 ALWAYS = {"xfs": "nouuid"}
 """Options with which states of one file system can be mounted beside each other."""
 
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
-"""Where programs of the administrator are, though they are not on everybody's PATH."""
+"""Folders of administrators' programs, which are not on every user's PATH."""
 
 _one_btrfs = threading.Lock()
 
 
 def missing(fs: str) -> str | None:
-    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
     if fs not in FSCK:
         return f"knows {', '.join(FSCK)}"
     if os.geteuid() != 0:
@@ -52,7 +52,7 @@ def missing(fs: str) -> str | None:
 
 
 def _may_mount() -> bool:
-    """Whether a thread may have mounts of its own: root in a container need not."""
+    """True if a thread may have mounts of its own, which root in a container may lack."""
     refused: list[OSError] = []
 
     def attempt() -> None:
@@ -98,53 +98,53 @@ class Loop:
     @contextmanager
     def worker(self) -> Iterator[LoopWorker]:
         """A worker of the calling thread, whose mounts are its own from now on."""
-        with own_folder() as own:
-            yield LoopWorker(own, self._options)
+        with thread_resources() as resources:
+            yield LoopWorker(resources, self._options)
 
 
 @dataclass(frozen=True)
-class Own:
-    """What a thread has for itself."""
+class ThreadResources:
+    """Resources of one thread."""
 
     folder: Path
     """In memory; only the thread and its processes see what is in it."""
     namespace: int
-    """Of their mounts."""
+    """Inode number of the mount namespace of the thread."""
     outside: Executor
     """A thread that has kept the mounts of this process."""
 
     @property
     def drive(self) -> Path:
-        """Where the thread outside may make a file of a drive: there it is the same folder, and another."""
+        """Path at which the outside thread makes the file of a drive: the same folder, seen from another namespace."""
         return self.folder / f"{self.folder.name}.drive"
 
 
 @contextmanager
-def own_folder() -> Iterator[Own]:
+def thread_resources() -> Iterator[ThreadResources]:
     """Gives the calling thread mounts of its own.
 
     When the block or this process ends, they, the processes that see them, and all that is mounted there are gone.
     """
-    with afterwards.place() as folder, ThreadPoolExecutor(1) as outside:
+    with cleanup.temporary_folder() as folder, ThreadPoolExecutor(1) as outside:
         # It is begun before this one has mounts of its own, which threads inherit.
         outside.submit(linux.namespace).result()
         namespace = linux.own_mounts()
         _let_go()
         path = Path("/proc", str(os.getpid()), "task", str(threading.get_native_id()), "ns/mnt")
-        with afterwards.removed("namespace", path):
+        with cleanup.removed_on_exit("namespace", path):
             linux.mount("outlast", folder, "tmpfs", data="mode=755")
             try:
                 (folder / "mount").mkdir()
-                yield Own(folder, namespace, outside)
+                yield ThreadResources(folder, namespace, outside)
             finally:
-                afterwards.end_namespace(namespace)
+                cleanup.kill_namespace(namespace)
                 linux.unmount(folder, linux.MNT_DETACH)
 
 
 def _let_go() -> None:
     """Takes copies of others' states out of the calling thread's mounts, where they would keep those devices busy."""
     for place in reversed(linux.mounts()):
-        if any(each.name.startswith(afterwards.PREFIX) for each in (place, *place.parents)):
+        if any(each.name.startswith(cleanup.PREFIX) for each in (place, *place.parents)):
             with suppress(OSError):
                 linux.unmount(place, linux.MNT_DETACH)
 
@@ -186,7 +186,7 @@ class Mounted:
             except OSError as error:
                 if error.errno != errno.EBUSY:
                     raise
-                afterwards.end_namespace(self._namespace)
+                cleanup.kill_namespace(self._namespace)
             else:
                 return
         raise TortureError(f"{self._place}: cannot be unmounted: somebody uses it still")
@@ -195,18 +195,18 @@ class Mounted:
 class LoopWorker:
     """Mounts one state after another at the same place."""
 
-    def __init__(self, own: Own, options: str) -> None:
-        self._own, self._options = own, options
+    def __init__(self, resources: ThreadResources, options: str) -> None:
+        self._resources, self._options = resources, options
 
     def run(self, disk: Disk, fs: str, command: list[str], env: dict[str, str], timeout: float, fsck: bool) -> Ran:
         """Mounts the state, runs the command, unmounts, and checks the file system if asked."""
         began = time.monotonic()
-        place = self._own.folder / "mount"
+        place = self._resources.folder / "mount"
         checker = [program(FSCK[fs][0]), *FSCK[fs][1:]] if fsck else None
         with self._alone(fs), self._device(disk) as source:
             try:
                 is_served = disk.uri is not None
-                mounted = Mounted(source, place, fs, self._options, self._own.namespace, is_served=is_served)
+                mounted = Mounted(source, place, fs, self._options, self._resources.namespace, is_served=is_served)
             except OSError as error:
                 refusal = f"mount: {error.strerror} (the kernel's log says more)\n"
                 return Ran("mount", error.errno or 1, refusal, time.monotonic() - began, False)
@@ -228,14 +228,16 @@ class LoopWorker:
     def _device(self, disk: Disk) -> Iterator[device.Device]:
         with ExitStack() as stack:
             if disk.uri is not None:
-                yield stack.enter_context(device.of_drive(disk.uri, self._own.drive, self._own.outside))
+                yield stack.enter_context(
+                    device.drive_as_device(disk.uri, self._resources.drive, self._resources.outside)
+                )
                 return
             assert disk.write_to is not None, "a state is bytes or a drive"
-            memory = os.memfd_create(self._own.folder.name, os.MFD_CLOEXEC)
+            memory = os.memfd_create(self._resources.folder.name, os.MFD_CLOEXEC)
             stack.callback(os.close, memory)
             os.truncate(memory, disk.size)
             disk.write_to(memory)
-            yield stack.enter_context(device.of_file(memory))
+            yield stack.enter_context(device.file_as_device(memory))
 
     @staticmethod
     def _alone(fs: str) -> AbstractContextManager[object]:

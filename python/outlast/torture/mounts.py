@@ -1,4 +1,4 @@
-"""Where the states of a recording are mounted and checked: what a backend does, and which this computer can use."""
+"""Backends that mount and check the states of a recording, and the choice of one that works on this computer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BACKENDS = {
 
 @dataclass(frozen=True)
 class Disk:
-    """What a state is given as: bytes for a plain file, or an NBD drive."""
+    """Content of a state for a backend: bytes for a plain file, or an NBD drive."""
 
     size: int
     """Bytes."""
@@ -35,10 +35,10 @@ class Disk:
 
 @dataclass(frozen=True)
 class Ran:
-    """How far a state came."""
+    """Outcome of a check."""
 
     stage: Stage
-    """Where it failed, or `done`."""
+    """Stage at which it failed, or `done`."""
     exit: int
     """The command's exit code, 128 and the signal that ended it, or fsck's; of a mount the number of the error."""
     output: str
@@ -46,7 +46,7 @@ class Ran:
     seconds: float
     """From the empty device to its removal."""
     timed_out: bool
-    """Whether the command was killed because it took too long."""
+    """True if the command was killed because it took too long."""
 
 
 class Worker(Protocol):
@@ -74,7 +74,7 @@ class Backend(Protocol):
 
 class _Module(Protocol):
     def missing(self, fs: str) -> str | None:
-        """What this computer lacks for the backend with that file system, in a few words; `None`: nothing."""
+        """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
 
     def backend(self, options: str, /) -> Backend:
         """The backend, mounting with these options of mount(8)."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlast import interrupts
 from outlast.errors import TortureError
-from outlast.torture import afterwards, device, linux, loop
+from outlast.torture import cleanup, device, linux, loop
 
 if TYPE_CHECKING:
     from outlast.torture.crash import Recording, Served, State
@@ -34,7 +34,7 @@ class Opened:
     """For a command that is to look at it: as for a check."""
 
     def lines(self) -> Iterator[str]:
-        """What a person wants to know."""
+        """Text for the user."""
         state = self.state
         mark = f'"{state.mark}"' if state.mark is not None else "none"
         yield f"{state.id}: after {state.event} events, at {state.at_ns / 1e9:.9f} s, last mark {mark}"
@@ -76,7 +76,7 @@ def opened(
     fs = about.get("fs", "none")
     result = Opened(state)
     with ExitStack() as stack:
-        place = stack.enter_context(afterwards.place())
+        place = stack.enter_context(cleanup.temporary_folder())
         marks = place / "marks"
         marks.write_text("".join(f"{mark}\n" for mark in state.marks), encoding="utf-8")
         result.env |= {"OUTLAST_STATE": state.id, "OUTLAST_MARK": state.mark or "", "OUTLAST_MARKS": str(marks)}
@@ -123,7 +123,7 @@ def _ending(server: Served) -> Iterator[Served]:
         while (doing := server.wait(LOOK_S)[0]) != "serving":
             if doing == "ended":
                 raise TortureError("the state cannot be served")
-            if interrupts.asked():
+            if interrupts.stop_requests():
                 raise KeyboardInterrupt
         yield server
     finally:
@@ -137,14 +137,14 @@ def _device(result: Opened, place: Path) -> Iterator[device.Device]:
     """The state as a block device."""
     if (uri := result.env.get("OUTLAST_URI")) is not None:
         file = place / f"{place.name}.drive"
-        with ThreadPoolExecutor(1) as outside, device.of_drive(uri, file, outside) as source:
+        with ThreadPoolExecutor(1) as outside, device.drive_as_device(uri, file, outside) as source:
             yield source
         return
     memory = os.memfd_create(place.name, os.MFD_CLOEXEC)
     try:
         os.truncate(memory, result.state.size)
         result.state.write_to(memory)
-        with device.of_file(memory) as source:
+        with device.file_as_device(memory) as source:
             yield source
     finally:
         os.close(memory)
@@ -155,7 +155,7 @@ def _mounted(source: device.Device, place: Path, fs: str, options: str, tell: Ca
     """The device, mounted where everybody of this computer can see it."""
     mount = place / "mount"
     mount.mkdir()
-    with afterwards.removed("mount", mount):
+    with cleanup.removed_on_exit("mount", mount):
         try:
             loop.mount(source.path, mount, fs, options, is_served=True)
         except OSError as error:

@@ -22,20 +22,20 @@ def page(result: Result) -> str:
     figure = timeline(result)
     sections = [_when(result), _failures(result), _models(result), _bad(result)]
     footer = f"Outlast {text(__version__)} · simulated, not measured on hardware"
-    title = f"{result.asked.run.name} · Outlast"
+    title = f"{result.request.run.name} · Outlast"
     if figure is not None:
         sections[0].add(figure)
     return document(title, _header(result), sections, footer, charts=figure is not None)
 
 
 def _header(result: Result) -> str:
-    asked, bad, facts = result.asked, len(result.bad), result.facts
+    request, bad, facts = result.request, len(result.bad), result.facts
     planned = sum(result.planned.values())
     left = planned - len(result.verdicts)
     marks = [f'<span class="badge bad">{bad} bad</span>' if bad else '<span class="badge good">none bad</span>']
     if left:
         marks.append(f'<span class="badge warn">{left} of {planned} not checked</span>')
-    where = "in process" if asked.in_process else f"{asked.fs}, by {result.backend}"
+    where = "in process" if request.in_process else f"{request.fs}, by {result.backend}"
     tiles = [
         Tile("states", short(len(result.verdicts)), f"of {short(planned)}"),
         Tile("bad states", short(bad), f"{len(result.failures)} that look different" if bad else ""),
@@ -49,13 +49,13 @@ def _header(result: Result) -> str:
             value = "–" if risk.value is None else percent(risk.value)
             tiles.append(Tile(f"power loss at a random instant, {text(group)}", value, about))
     if result.checked_now:
-        workers = f"{asked.jobs} worker{'s' if asked.jobs > 1 else ''}"
+        workers = f"{request.jobs} worker{'s' if request.jobs > 1 else ''}"
         tiles.append(
             Tile("states a second", short(result.rate), f"{seconds(result.seconds)}, {workers}; {text(where)}")
         )
-    check = asked.in_process or shlex.join(asked.command)
+    check = request.in_process or shlex.join(request.command)
     return (
-        f'<div class="mark">Outlast torture</div><h1>{text(asked.run.name)}</h1><p class="about">{text(check)}</p>'
+        f'<div class="mark">Outlast torture</div><h1>{text(request.run.name)}</h1><p class="about">{text(check)}</p>'
         f'<p class="badges">{"".join(marks)}</p><div class="tiles">{"".join(tile.html() for tile in tiles)}</div>'
     )
 
@@ -80,17 +80,17 @@ def _card(failure: Failure, result: Result) -> str:
     return (
         f'<div class="card"><h3>{text(why(smallest))}</h3><p class="finding"><b>{count}</b> '
         f"state{'s' if count > 1 else ''} of {text(first.group)}{f': {meaning}' if meaning else ''}. "
-        f"{lost}.</p>{_told(smallest, result)}</div>"
+        f"{lost}.</p>{_details(smallest, result)}</div>"
     )
 
 
-def _told(verdict: Verdict, result: Result) -> str:
+def _details(verdict: Verdict, result: Result) -> str:
     """The witness, the output and the line that checks a bad state again."""
     lost = [str(entry["text"]) for entry in verdict.witness]
     if len(lost) < verdict.lost:
         lost.append(f"and {verdict.lost - len(lost)} more")
     parts = [("lost", "\n".join(lost) or "nothing"), ("output", verdict.output.rstrip() or "none")]
-    parts.append(("again", result.asked.reproduce(verdict.state)))
+    parts.append(("again", result.request.reproduce(verdict.state)))
     return "".join(f'<p class="muted">{name}</p><pre class="told">{text(value)}</pre>' for name, value in parts)
 
 
@@ -136,7 +136,7 @@ def _bad(result: Result) -> Section:
     rows = [
         f'<tr><td class="number">{text(_short_name(verdict))}</td><td class="number">{_at(verdict, result)}</td>'
         f"<td>{text(verdict.mark or '')}</td><td>{verdict.lost}</td>"
-        f"<td><details><summary>{text(why(verdict))}</summary>{_told(verdict, result)}</details></td></tr>"
+        f"<td><details><summary>{text(why(verdict))}</summary>{_details(verdict, result)}</details></td></tr>"
         for verdict in bad[:MOST_ROWS]
     ]
     head = "".join(f'<th scope="col">{name}</th>' for name in ("state", "at", "last mark", "lost", "how"))

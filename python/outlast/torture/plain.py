@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture import command as commands
 from outlast.torture.mounts import Disk, Ran
 
@@ -16,7 +16,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a folder in memory, in which only a fo
 
 
 def missing(fs: str) -> str | None:
-    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    """Names the part that this computer lacks for the backend with that file system; `None`: nothing."""
     return None if fs == "none" else "mounts nothing"
 
 
@@ -34,7 +34,7 @@ class Plain:
     def worker(self) -> Iterator[PlainWorker]:
         """A worker with a folder of its own."""
         memory = MEMORY if os.access(MEMORY, os.W_OK) else None
-        with afterwards.place(memory) as folder:
+        with cleanup.temporary_folder(memory) as folder:
             yield PlainWorker(folder)
 
 

@@ -35,13 +35,13 @@ class Class:
 
 @dataclass(frozen=True)
 class Risk:
-    """How probable a loss at a random instant of the window is."""
+    """Probability of a loss at a random instant of the window."""
 
     window_ns: int
     known_ns: int
-    """Of which the state was checked."""
+    """Instants whose state was checked."""
     bad_ns: int
-    """Of which the state was checked and found bad."""
+    """Instants whose state was checked and is bad."""
     draws: int
     """Random instants before the first whose state was not checked; 0 where the probability is exact."""
     bad_draws: int
@@ -51,12 +51,12 @@ class Risk:
 
     @property
     def exact(self) -> bool:
-        """Whether the state of every instant is known."""
+        """True if the state of every instant is known."""
         return self.known_ns == self.window_ns
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """What holds whatever the states are that were not checked."""
+        """Bounds that hold for any verdicts of the states not checked."""
         return self.bad_ns / self.window_ns, (self.bad_ns + self.window_ns - self.known_ns) / self.window_ns
 
     @property
@@ -69,7 +69,7 @@ class Risk:
         return min(max(self.bad_draws / self.draws, self.low), self.high)
 
     def json(self) -> dict[str, object]:
-        """As in result.json."""
+        """The risk as `result.json` has it."""
         return {
             "probability": self.value,
             "low": self.low,
@@ -146,7 +146,7 @@ def order(
 def risk(
     classes: Sequence[Class], window: Span, seed: int, group: str, drawn: Sequence[int] | None = None
 ) -> Risk | None:
-    """What is known of the probability; `None` where the window has no length.
+    """Estimates the probability; `None` where the window has no length.
 
     `drawn`: the instants that were looked at, drawn uniformly, in the order of drawing, where not all were.
     """

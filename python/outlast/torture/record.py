@@ -1,4 +1,4 @@
-"""Recording: a drive is served, a program works on it, and what the drive was asked is kept."""
+"""Recording: a drive is served, a program works on it, and the commands of the drive are kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlast import interrupts
 from outlast.errors import TortureError
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture.marks import Marks, RefusedError
 from outlast.torture.workload import HostWorkload, Job, Surroundings, Workload
 
@@ -29,12 +29,12 @@ VERSION = 1
 
 LOOK_S = 0.02
 PATIENCE_S = 5.0
-"""How long a command may take to end when it was asked to, before it is killed."""
+"""Time that a command may take to end after SIGTERM, before it is killed."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is to be recorded."""
+class RecordRequest:
+    """Settings of a recording."""
 
     job: Job
     out: Path
@@ -42,42 +42,42 @@ class Asked:
     """The scenario of the drive."""
     overrides: list[tuple[str, str]]
     drive: str
-    """What the user called it."""
+    """Name of the drive as the user gave it."""
     speed: float = 1.0
     """Simulated seconds in a second on the wall."""
     backend: str | None = None
-    """What the drive is to be mounted by: `loop` or `guest`; `None`: the first that works here."""
+    """Backend that mounts the drive: `loop` or `guest`; `None`: the first that works here."""
 
 
-def record(asked: Asked, tell: Callable[[str], None]) -> int:
+def record(request: RecordRequest, tell: Callable[[str], None]) -> int:
     """Records a command and returns its exit code; the recording is there whole or not at all.
 
     `tell` is given lines for the user. Stopped by a signal, it keeps what was recorded, if the command had begun.
     """
-    workload = _workload(asked.job, asked.backend)
+    workload = _workload(request.job, request.backend)
     workload.check()
-    _check_vacant(asked.out)
+    _check_vacant(request.out)
     began = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     with ExitStack() as stack:
         marks = stack.enter_context(Marks(tell))
-        place = stack.enter_context(afterwards.place())
-        stack.callback(_remove_unless_whole, asked.out)
-        code = _serve(asked, workload, marks, place, tell)
+        place = stack.enter_context(cleanup.temporary_folder())
+        stack.callback(_remove_unless_whole, request.out)
+        code = _serve(request, workload, marks, place, tell)
         facts = {
             "version": VERSION,
-            "fs": asked.job.fs,
-            "mount_options": asked.job.mount_options,
-            "command": asked.job.command,
+            "fs": request.job.fs,
+            "mount_options": request.job.mount_options,
+            "command": request.job.command,
             "exit": code,
-            "drive": asked.drive,
+            "drive": request.drive,
             "backend": workload.backend,
             "began": began,
         }
         from outlast.output import write_file
 
-        write_file(asked.out / FACTS, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
-    interrupts.written(str(asked.out))
-    if interrupts.asked():
+        write_file(request.out / FACTS, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    interrupts.note_written(str(request.out))
+    if interrupts.stop_requests():
         raise KeyboardInterrupt
     return code
 
@@ -91,17 +91,17 @@ def _workload(job: Job, backend: str | None) -> Workload:
     from outlast.torture import guest, loop
     from outlast.torture.guest_workload import GuestWorkload
 
-    ways: dict[str, tuple[Callable[[str], str | None], Callable[[Job], Workload]]] = {
+    backends: dict[str, tuple[Callable[[str], str | None], Callable[[Job], Workload]]] = {
         "loop": (loop.missing, HostWorkload),
         "guest": (guest.missing, GuestWorkload),
     }
-    if backend is not None and backend not in ways:
-        raise TortureError(f"--backend {backend}: there are {', '.join(ways)} to record with")
+    if backend is not None and backend not in backends:
+        raise TortureError(f"--backend {backend}: there are {', '.join(backends)} to record with")
     lacks = []
-    for name in [backend] if backend is not None else ways:
-        missing, way = ways[name]
+    for name in [backend] if backend is not None else backends:
+        missing, make = backends[name]
         if (lack := missing(job.fs)) is None:
-            return way(job)
+            return make(job)
         lacks.append(f"{name}: {lack}")
     raise TortureError(f"{job.fs} cannot be recorded here: {'; '.join(lacks)}; --fs none needs no root")
 
@@ -119,30 +119,30 @@ def _remove_unless_whole(out: Path) -> None:
         shutil.rmtree(out, ignore_errors=True)
 
 
-def _serve(asked: Asked, workload: Workload, marks: Marks, place: Path, tell: Callable[[str], None]) -> int:
+def _serve(request: RecordRequest, workload: Workload, marks: Marks, place: Path, tell: Callable[[str], None]) -> int:
     """Serves the drive for as long as the workload takes; its exit code."""
     from outlast import api
-    from outlast.serving import places
+    from outlast.serving import sockets
     from outlast.serving.control import Control
 
     server = api.start_server(
-        asked.layers,
-        asked.overrides,
+        request.layers,
+        request.overrides,
         listen=f"unix:{place / 'nbd'}",
-        speed=asked.speed,
-        image=str(asked.out),
+        speed=request.speed,
+        image=str(request.out),
         keep_log=True,
     )
     try:
         while server.wait(LOOK_S)[0] == "preparing":
-            if interrupts.asked():
+            if interrupts.stop_requests():
                 raise KeyboardInterrupt
-        with Control(server, places.free_socket(asked.out.stem)) as control:
+        with Control(server, sockets.free_socket(request.out.stem)) as control:
             around = Surroundings(
                 uri=server.uri,
                 env={"OUTLAST_URI": server.uri, "OUTLAST_CONTROL": str(control.path)},
                 marks=marks,
-                note=lambda text: _note(server, text),
+                note=lambda text: _record_mark(server, text),
             )
             return _Attended(server, workload, around, tell).run()
     finally:
@@ -151,7 +151,7 @@ def _serve(asked: Asked, workload: Workload, marks: Marks, place: Path, tell: Ca
             pass
 
 
-def _note(server: Server, text: str) -> None:
+def _record_mark(server: Server, text: str) -> None:
     """Has a mark recorded; it is when this returns."""
     answer = json.loads(server.note(text))
     if "error" in answer:
@@ -176,7 +176,7 @@ class _Attended:
         while thread.is_alive():
             thread.join(LOOK_S)
             if served is None:
-                served = self._look_at_server()
+                served = self._server_error()
             self._pass_on_signals()
         if served is not None:
             raise served
@@ -191,8 +191,8 @@ class _Attended:
         except BaseException as error:
             self._failure = error
 
-    def _look_at_server(self) -> TortureError | None:
-        """What the server ended of, if it did: then the command has no drive any more."""
+    def _server_error(self) -> TortureError | None:
+        """Error of a server that has ended, after which the command has no drive."""
         try:
             doing, _ = self._server.wait(0)
         except Exception as error:
@@ -207,10 +207,10 @@ class _Attended:
 
     def _pass_on_signals(self) -> None:
         """The first signal asks the command to end; a second one, or patience, kills it."""
-        now, asked = time.monotonic(), interrupts.asked()
-        if asked > self._signals:
+        now, signals = time.monotonic(), interrupts.stop_requests()
+        if signals > self._signals:
             first = self._signals == 0
-            self._signals = asked
+            self._signals = signals
             if first and self._workload.end(signal.SIGINT):
                 self._kill_at = now + PATIENCE_S
             elif first:

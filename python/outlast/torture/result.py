@@ -1,4 +1,4 @@
-"""What came of a check: what result.json, the summary, junit.xml and report.html tell."""
+"""Result of a check, from which result.json, the summary, junit.xml and report.html are made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from outlast import __version__
-from outlast.torture.asked import Asked
+from outlast.torture.check_request import CheckRequest
 from outlast.torture.probability import Risk
 from outlast.torture.results import Verdict
 
@@ -27,10 +27,10 @@ class Failure:
     checks: int
     """States that were checked to find it."""
     minimal: bool
-    """Whether it is good as soon as any single one of its lost writes is there."""
+    """True if the state becomes good with any single one of its lost writes present."""
 
-    def json(self, asked: Asked) -> dict[str, Any]:
-        """As in result.json."""
+    def json(self, request: CheckRequest) -> dict[str, Any]:
+        """The part of `result.json`."""
         first, smallest = self.states[0], self.smallest
         return {
             "model": first.group,
@@ -49,18 +49,18 @@ class Failure:
                 "minimal": self.minimal,
                 "witness": smallest.witness,
                 "output": smallest.output,
-                "reproduce": asked.reproduce(smallest.state),
+                "reproduce": request.reproduce(smallest.state),
             },
         }
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a check."""
+    """Result of a check."""
 
-    asked: Asked
+    request: CheckRequest
     facts: dict[str, Any]
-    """Of the recording."""
+    """Facts of the recording."""
     timeline: list[dict[str, Any]]
     backend: str
     model_of: dict[str, str]
@@ -68,17 +68,17 @@ class Result:
     planned: dict[str, int]
     """States of each model that were to be checked."""
     plan: dict[str, Any]
-    """What the core says of the models: cuts, candidates, distinct states."""
+    """Counts of the core by model: cuts, candidates, distinct states."""
     verdicts: list[Verdict]
     failures: list[Failure]
     risks: dict[str, Risk]
     """By model, with its fault."""
     seconds: float
-    """That checking took, this time."""
+    """Duration of this run of the check."""
     checked_now: int
     """States checked in that time, those of shrinking included."""
     stopped: str | None = None
-    """What ended it before every state was checked: `budget`, `Ctrl-C`, `SIGTERM`."""
+    """Reason for an end before every state was checked: `budget`, `Ctrl-C`, `SIGTERM`."""
 
     @property
     def bad(self) -> list[Verdict]:
@@ -91,11 +91,11 @@ class Result:
         return self.checked_now / self.seconds if self.seconds > 0 else 0.0
 
     def by_model(self) -> dict[str, dict[str, Any]]:
-        """How many states of each model were planned, checked and bad."""
+        """Numbers of planned, checked and bad states by model."""
         table = {}
         for model, planned in self.planned.items():
-            own = [verdict for verdict in self.verdicts if verdict.model == model]
-            counts = {"planned": planned, "checked": len(own), "bad": sum(verdict.is_bad for verdict in own)}
+            verdicts = [verdict for verdict in self.verdicts if verdict.model == model]
+            counts = {"planned": planned, "checked": len(verdicts), "bad": sum(verdict.is_bad for verdict in verdicts)}
             table[model] = {**counts, **self.plan.get(model, {})}
         return table
 
@@ -104,19 +104,19 @@ class Result:
         return {group: risk for group, risk in self.risks.items() if self.model_of[group] == model}
 
     def json(self) -> dict[str, Any]:
-        """As in result.json."""
-        asked = self.asked
+        """The part of `result.json`."""
+        request = self.request
         return {
             "version": __version__,
-            "recording": {"path": str(asked.run), **{k: v for k, v in self.facts.items() if k != "marks"}},
-            "check": asked.in_process or asked.command,
-            "fs": asked.fs,
+            "recording": {"path": str(request.run), **{k: v for k, v in self.facts.items() if k != "marks"}},
+            "check": request.in_process or request.command,
+            "fs": request.fs,
             "backend": self.backend,
-            "models": list(asked.models),
-            "seed": asked.seed,
-            "tear": asked.tear,
-            "fsck": asked.fsck,
-            "jobs": asked.jobs,
+            "models": list(request.models),
+            "seed": request.seed,
+            "tear": request.tear,
+            "fsck": request.fsck,
+            "jobs": request.jobs,
             "states": {
                 "planned": sum(self.planned.values()),
                 "checked": len(self.verdicts),
@@ -125,7 +125,7 @@ class Result:
             },
             "by_model": self.by_model(),
             "probability": {group: risk.json() for group, risk in self.risks.items()},
-            "failures": [failure.json(asked) for failure in self.failures],
+            "failures": [failure.json(request) for failure in self.failures],
             "seconds": round(self.seconds, 3),
             "states_per_second": round(self.rate, 2),
         }
@@ -141,6 +141,6 @@ def failures_of(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     for verdict in verdicts:
         if verdict.is_bad:
             kinds.setdefault(verdict.failure, []).append(verdict)
-    for own in kinds.values():
-        own.sort(key=lambda verdict: (verdict.lost, verdict.event, verdict.state))
+    for verdicts in kinds.values():
+        verdicts.sort(key=lambda verdict: (verdict.lost, verdict.event, verdict.state))
     return sorted(kinds.values(), key=len, reverse=True)

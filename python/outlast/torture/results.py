@@ -1,4 +1,4 @@
-"""What became of each state, kept in a folder as it comes: results.jsonl, and run.json, which says of what it holds."""
+"""Journal of verdicts in a folder: results.jsonl, and run.json, which identifies the check that it belongs to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_WITNESSES = 20
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the check said of a state: a line of results.jsonl."""
+    """Verdict on a state: a line of results.jsonl."""
 
     state: str
     model: str
@@ -43,7 +43,7 @@ class Verdict:
     spans_ns: list[tuple[int, int]]
     verdict: Literal["good", "bad"]
     stage: Stage
-    """Where it failed: the device did not start, the mount, the check, fsck; or `done`."""
+    """Stage at which it failed: start of the device, mount, check, fsck; or `done`."""
     exit: int | None
     """The exit code of what failed; `None` in process."""
     seconds: float
@@ -54,13 +54,13 @@ class Verdict:
     lost: int = 0
     """Pieces of writes that the state lacks."""
     witness: list[dict[str, Any]] = field(default_factory=list)
-    """Of a bad state: what is lost, and why it may be."""
+    """Lost writes of a bad state, and the reasons why they may be lost."""
     purpose: Purpose = "plan"
     """`first`: whether the check is right at all; `shrink`: on the way to a smaller bad state."""
 
     @property
     def is_bad(self) -> bool:
-        """Whether the state must not be like that."""
+        """True if the state must not occur."""
         return self.verdict == "bad"
 
     @property
@@ -70,11 +70,11 @@ class Verdict:
 
     @property
     def failure(self) -> tuple[str, str, int | None, bool]:
-        """What failures that look the same have in common."""
+        """Key that failures of the same kind share."""
         return self.group.partition("/")[0], self.stage, self.exit, self.timed_out
 
     def line(self) -> str:
-        """As in results.jsonl."""
+        """The verdict as a line of `results.jsonl` has it."""
         return json.dumps(vars(self), ensure_ascii=False) + "\n"
 
 
@@ -119,7 +119,7 @@ class Journal:
         """Verdicts that are new."""
         self._file: TextIO | None = None
         self._lock = threading.Lock()
-        # As it is read again: JSON knows no tuples.
+        # Lists in place of tuples, as JSON reads them back.
         self._agreement: dict[str, Any] = json.loads(json.dumps(agreement))
         self._check_folder()
         if not fresh and (folder / RUN).is_file():
@@ -152,8 +152,8 @@ class Journal:
             was, now = before.get(name), self._agreement.get(name)
             if was != now:
                 raise TortureError(
-                    f"{self.folder}: holds the results of another check: {name} was {_told(was, now)}, "
-                    f"and is {_told(now, was)}; --fresh begins anew, --out names another folder"
+                    f"{self.folder}: holds the results of another check: {name} was {_difference(was, now)}, "
+                    f"and is {_difference(now, was)}; --fresh begins anew, --out names another folder"
                 )
 
     def _read(self) -> None:
@@ -236,7 +236,7 @@ def _check_kind(path: Path) -> None:
         raise TortureError(f"{path}: is {what}, and must be {'a folder' if is_folder else 'a plain file'}")
 
 
-def _told(value: Any, other: Any) -> str:
+def _difference(value: Any, other: Any) -> str:
     """A value of run.json, of a table only what differs."""
     if isinstance(value, dict) and isinstance(other, dict):
         value = {key: entry for key, entry in value.items() if other.get(key) != entry}

@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shrunk(Generic[T]):
-    """What is left."""
+    """Pieces that are left."""
 
     kept: list[T]
     checks: int
     """States that were checked on the way."""
     minimal: bool
-    """Whether every single piece of `kept` is needed; not if the checks ran out."""
+    """True if every single piece of `kept` is needed; false if the checks ran out."""
 
 
 class _SpentError(Exception):
@@ -33,17 +33,17 @@ def ddmin(pieces: Sequence[T], is_bad: Callable[[list[T]], bool | None]) -> Shru
     `pieces` as a whole are bad. `is_bad` says whether some of them, in their order, are; `None` ends the search. What
     was asked once is not asked again.
     """
-    asked: dict[tuple[int, ...], bool] = {}
+    answers: dict[tuple[int, ...], bool] = {}
     best = list(range(len(pieces)))
 
     def bad(chosen: list[int]) -> bool:
         key = tuple(chosen)
-        if key not in asked:
+        if key not in answers:
             answer = is_bad([pieces[index] for index in chosen])
             if answer is None:
                 raise _SpentError
-            asked[key] = answer
-        return asked[key]
+            answers[key] = answer
+        return answers[key]
 
     minimal = True
     try:
@@ -57,7 +57,7 @@ def ddmin(pieces: Sequence[T], is_bad: Callable[[list[T]], bool | None]) -> Shru
             best = smaller
     except _SpentError:
         minimal = False
-    return Shrunk([pieces[index] for index in best], len(asked), minimal)
+    return Shrunk([pieces[index] for index in best], len(answers), minimal)
 
 
 def _step(best: list[int], parts: int, bad: Callable[[list[int]], bool]) -> tuple[list[int] | None, int]:

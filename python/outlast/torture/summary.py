@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from outlast.report.numbers import percent, seconds, short
-from outlast.torture.asked import LIAR
+from outlast.torture.check_request import LIAR
 from outlast.torture.junit import why
 from outlast.torture.probability import Risk
 from outlast.torture.result import Failure, Result
@@ -23,7 +23,7 @@ ALLOWED = {
     "drive": "this drive is left in this state",
     **dict.fromkeys(LIAR, "only a drive that breaks its promises is left in this state"),
 }
-"""What it means that a state of a model is bad."""
+"""Meaning of a bad state, by model."""
 
 NOTHING = "no write is lost: the program had submitted no more by then"
 
@@ -57,8 +57,8 @@ def show(result: Result, console: Console | None = None) -> None:
 
 def speed(result: Result) -> str:
     """States a second, over what and by how many."""
-    workers = f"{result.asked.jobs} worker{'s' if result.asked.jobs > 1 else ''}"
-    where = "in process" if result.asked.in_process else f"{result.asked.fs}, {result.backend}"
+    workers = f"{result.request.jobs} worker{'s' if result.request.jobs > 1 else ''}"
+    where = "in process" if result.request.in_process else f"{result.request.fs}, {result.backend}"
     if not result.checked_now:
         return f"all known from before; {where}"
     return f"{short(result.rate)} states/s ({seconds(result.seconds)}, {workers}; {where})"
@@ -99,9 +99,9 @@ def _failure(failure: Failure, result: Result, console: Console) -> None:
         console.print(f"    {escape(str(entry['text']))}")
     if smallest.lost > MOST_LINES:
         console.print(f"    and {smallest.lost - MOST_LINES} more")
-    console.print(f"  again: {escape(result.asked.reproduce(smallest.state))}\n")
+    console.print(f"  again: {escape(result.request.reproduce(smallest.state))}\n")
 
 
 def files(folder: Path) -> str:
-    """Where the rest is."""
+    """Line with the files of the complete result."""
     return ", ".join(str(folder / name) for name in ("report.html", "junit.xml", "result.json"))

@@ -62,17 +62,17 @@ def timeline(result: Result) -> Figure | None:
     groups: dict[str, list[Verdict]] = {}
     for verdict in result.bad:
         groups.setdefault(verdict.group.partition("/")[0], []).append(verdict)
-    for group, own in groups.items():
+    for group, of_model in groups.items():
         spans = [
             Stretch((start - began) / 1e6, (end - began) / 1e6, text(verdict.state))
-            for verdict in own
+            for verdict in of_model
             for start, end in verdict.spans_ns
         ]
         if spans:
             shades += spans
             data.append(_lane(f"bad: {text(group)}", "var:--bad", joined(spans, gap, "stretches"), 14))
         else:
-            cuts = [(place(verdict.event, verdict.at_ns), verdict.state) for verdict in own]
+            cuts = [(place(verdict.event, verdict.at_ns), verdict.state) for verdict in of_model]
             data.append(_points(f"bad: {text(group)}", "var:--bad", cuts))
     data = [lane for lane in data if lane["x"]]
     layout = {
@@ -92,15 +92,15 @@ def _many(kind: str) -> str:
 
 def _spans(events: list[dict[str, Any]], kind: str, place: Callable[[int, int], float]) -> Iterable[Stretch]:
     """From when each was asked to when it was answered; what was never answered lasts to the end."""
-    asked: dict[int, dict[str, Any]] = {}
+    under_way: dict[int, dict[str, Any]] = {}
     for each in events:
         if each["kind"] == kind:
-            asked[_number(each)] = each
-        elif each["kind"] == f"{kind}-done" and _number(each) in asked:
-            begun = asked.pop(_number(each))
+            under_way[_number(each)] = each
+        elif each["kind"] == f"{kind}-done" and _number(each) in under_way:
+            begun = under_way.pop(_number(each))
             yield Stretch(place(begun["event"], begun["at_ns"]), place(each["event"], each["at_ns"]), _label(begun))
     last = events[-1]
-    for begun in asked.values():
+    for begun in under_way.values():
         start = place(begun["event"], begun["at_ns"])
         yield Stretch(start, place(last["event"], last["at_ns"]), f"{_label(begun)}, never answered")
 

@@ -1,4 +1,4 @@
-"""How one state is checked: mounted for a command, or given to a Python function."""
+"""Trial of one state: mounted for a command, or passed to a Python function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from outlast.errors import TortureError
-from outlast.torture import afterwards
+from outlast.torture import cleanup
 from outlast.torture.crash import Recording, State
 from outlast.torture.mounts import Backend, Disk, Ran, Worker
 from outlast.torture.results import MOST_WITNESSES, Purpose, Stage, Verdict
@@ -55,7 +55,7 @@ class Trial(Protocol):
 
 @dataclass(frozen=True)
 class Ask:
-    """What every state is asked."""
+    """Settings of the check that every state gets."""
 
     command: list[str]
     fs: str
@@ -64,7 +64,7 @@ class Ask:
 
 
 def verdict_on(subject: Subject, stage: Stage, code: int | None, seconds: float, output: str, slow: bool) -> Verdict:
-    """What is kept of the check of a state."""
+    """Makes the verdict that is kept of a check."""
     state = subject.state
     bad = stage != "done"
     witness: list[dict[str, Any]] = json.loads(state.witness())[:MOST_WITNESSES] if bad else []
@@ -184,7 +184,7 @@ def mounted(backend: Backend, ask: Ask) -> Trials:
 
     @contextmanager
     def trial() -> Iterator[Trial]:
-        with backend.worker() as worker, afterwards.place() as folder:
+        with backend.worker() as worker, cleanup.temporary_folder() as folder:
             # A command may go on as another user, who reads the marks.
             folder.chmod(0o755)
             yield Mounted(worker, ask, folder)

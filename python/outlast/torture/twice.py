@@ -13,10 +13,10 @@ from typing import Any
 from outlast import _core, foreign, shapes
 from outlast.errors import TortureError
 from outlast.output import write_file
-from outlast.torture.asked import TWICE, Asked
+from outlast.torture.check_request import TWICE, CheckRequest
 from outlast.torture.crash import Recording, State
-from outlast.torture.crew import Crew
 from outlast.torture.trial import Subject, Trial, subject_of
+from outlast.torture.workers import TrialWorkers
 
 MOST_RECOVERIES = 20
 """Recoveries that are recorded if nobody says how many states to check."""
@@ -27,7 +27,7 @@ _NAME = re.compile(r"twice/(\d+)@(.+)")
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a program did when it found a state: DIR/twice/N, with N.json beside it."""
+    """Recording of a program that recovers a state: DIR/twice/N, with N.json beside it."""
 
     number: int
     of: str
@@ -44,20 +44,22 @@ class Recovery:
 class Recoveries:
     """Records recoveries from states that were found good."""
 
-    def __init__(self, recording: Recording, folder: Path, asked: Asked) -> None:
-        self._recording, self._folder, self._asked = recording, folder, asked
+    def __init__(self, recording: Recording, folder: Path, request: CheckRequest) -> None:
+        self._recording, self._folder, self._request = recording, folder, request
 
     def wanted(self, most: int | None) -> int:
-        """How many recoveries are recorded for so many states."""
+        """Number of recoveries to record for so many states."""
         return MOST_RECOVERIES if most is None else max(1, -(-most // STATES_OF_EACH))
 
-    def make(self, good: list[State], most: int | None, crew: Crew, go_on: Callable[[], bool]) -> list[Subject]:
-        """What cuts within the recoveries may leave: a state of each recovery, then a second of each, and so on."""
+    def make(
+        self, good: list[State], most: int | None, workers: TrialWorkers, go_on: Callable[[], bool]
+    ) -> list[Subject]:
+        """States of cuts within the recoveries: one of each recovery, then a second of each, and so on."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        spec = self._asked.spec(["contract"])
+        spec = self._request.spec(["contract"])
         chosen = list(enumerate(good[: self.wanted(most)], 1))
         of_each: list[list[Subject]] = []
-        for recovery in sorted(crew.each(chosen, self._record, go_on), key=lambda each: each.number):
+        for recovery in sorted(workers.map_items(chosen, self._record, go_on), key=lambda each: each.number):
             made: Recording = _core.Recording(str(self._folder / str(recovery.number)))
             plan = made.plan(spec)
             of_each.append([recovery.subject(made, plan[index]) for index in range(min(len(plan), STATES_OF_EACH))])
@@ -76,7 +78,7 @@ class Recoveries:
 
 
 def _holds(file: Path, about: dict[str, Any]) -> bool:
-    """Whether the recording of that recovery is there, from a check that was stopped."""
+    """True if the recovery was recorded by an earlier, stopped check."""
     try:
         return file.is_file() and bool(foreign.read(file.with_suffix(".json")) == about)
     except (OSError, ValueError):

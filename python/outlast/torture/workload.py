@@ -16,7 +16,7 @@ from typing import Protocol
 
 from outlast.errors import TortureError
 from outlast.serving.file import DriveFile
-from outlast.torture import afterwards, device, linux, loop
+from outlast.torture import cleanup, device, linux, loop
 from outlast.torture import command as commands
 from outlast.torture.marks import Marks
 
@@ -30,10 +30,10 @@ MAKE = {
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a workload is told, and whom it tells."""
+    """Environment of a workload: drive, marks, and callback for messages."""
 
     uri: str
-    """Where the drive is."""
+    """NBD URI of the drive."""
     env: dict[str, str]
     """For the command, beside what says where the drive is mounted and where marks go."""
     marks: Marks
@@ -44,7 +44,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done on the drive."""
+    """Command to run on the drive, with its file system."""
 
     command: list[str]
     fs: str
@@ -59,7 +59,7 @@ class Workload(Protocol):
 
     @property
     def backend(self) -> str:
-        """What the drive is mounted by."""
+        """Name of the backend that mounts the drive."""
 
     def check(self) -> None:
         """Refuses what this computer cannot do, before anything is begun."""
@@ -87,7 +87,7 @@ class HostWorkload:
 
     @property
     def backend(self) -> str:
-        """What it is mounted by."""
+        """Name of the backend that mounts the drive."""
         return "none" if self._job.fs == "none" else "loop"
 
     def check(self) -> None:
@@ -113,27 +113,27 @@ class HostWorkload:
             return True
 
     def _on_file_system(self, around: Surroundings) -> int:
-        with loop.own_folder() as own:
-            with device.of_drive(around.uri, own.drive, own.outside) as source:
+        with loop.thread_resources() as resources:
+            with device.drive_as_device(around.uri, resources.drive, resources.outside) as source:
                 self._make(source.path)
-                mount = own.folder / "mount"
+                mount = resources.folder / "mount"
                 try:
                     options = self._job.mount_options
-                    mounted = loop.Mounted(source, mount, self._job.fs, options, own.namespace, is_served=True)
+                    mounted = loop.Mounted(source, mount, self._job.fs, options, resources.namespace, is_served=True)
                 except OSError as error:
                     said = options and f" --mount-options {options}"
                     why = f"cannot be mounted: {error.strerror}"
                     raise TortureError(f"--fs {self._job.fs}{said}: {why}") from error
                 try:
                     known = {"OUTLAST_MOUNT": str(mount), "OUTLAST_DEVICE": source.path}
-                    code = self._perform(around, known, own.folder, mount)
+                    code = self._perform(around, known, resources.folder, mount)
                 finally:
                     mounted.unmount()
             around.note("outlast:unmounted")
         return code
 
     def _on_drive(self, around: Surroundings) -> int:
-        with afterwards.place() as folder:
+        with cleanup.temporary_folder() as folder:
             file: AbstractContextManager[DriveFile | None] = nullcontext()
             if shutil.which("nbdfuse") is not None:
                 file = DriveFile(folder / "disk", "outlast torture")
@@ -171,7 +171,7 @@ class HostWorkload:
             code = self._finish(self._job.command, known, around)
             around.note("outlast:end")
         finally:
-            # What they left running, too: nobody may write when the file system is unmounted.
+            # With its background processes: none may write when the file system is unmounted.
             with self._lock:
                 for process in self._begun:
                     commands.kill_session(process)
@@ -185,7 +185,7 @@ class HostWorkload:
             process = commands.start(command, known, None, (around.marks.kept,))
             self._begun.append(process)
             self._process = process
-        with afterwards.removed("group", process.pid):
+        with cleanup.removed_on_exit("group", process.pid):
             commands.wait(process, None)
         with self._lock:
             self._process = None

@@ -55,10 +55,10 @@ def _time(value: Any) -> Any:
     return f"{round(nanos(value) / FASTER)}ns"
 
 
-def _shown(value: Any) -> str:
+def _readable(value: Any) -> str:
     """A setting as a person reads it: 63636 ns as 63.6us."""
     if isinstance(value, list):
-        return ", ".join(_shown(each) for each in value)
+        return ", ".join(_readable(each) for each in value)
     text = str(value)
     if text.endswith("ns") and text[:-2].isdigit():
         count = int(text[:-2])
@@ -78,7 +78,7 @@ def changes(scenario: dict[str, Any], summary: dict[str, Any]) -> list[Change]:
 
 def _faster(part: str, setting: str, value: Any) -> Change:
     after = _time(value)
-    return Change(part, {setting: after}, _shown(value), _shown(after))
+    return Change(part, {setting: after}, _readable(value), _readable(after))
 
 
 def _flash(scenario: dict[str, Any], summary: dict[str, Any]) -> Iterator[Change]:
@@ -108,7 +108,7 @@ def _controller(scenario: dict[str, Any]) -> Iterator[Change]:
         own = {name: value for name, value in (controller.get(group) or {}).items() if value and not _is_zero(value)}
         if own:
             after = {f"device.controller.{group}.{name}": _time(value) for name, value in own.items()}
-            told = (", ".join(map(_shown, values)) for values in (own.values(), after.values()))
+            told = (", ".join(map(_readable, values)) for values in (own.values(), after.values()))
             yield Change(part, after, *told)
 
 

@@ -63,7 +63,7 @@ def of_summary(summary: dict[str, Any]) -> Explanation:
     return Explanation(summary["name"], limit, parts, sentences(summary, parts, limit))
 
 
-def asked(
+def needed_settings(
     scenario: api.ScenarioLike | Sequence[api.ScenarioLike], overrides: api.Overrides
 ) -> tuple[tuple[str, str], ...]:
     """The settings that a run needs so that all can be said of it: none without time."""
@@ -97,7 +97,7 @@ def explain(
         own = result
     else:
         changes = api.override_list(overrides)
-        own = api.run(result, [*asked(result, changes), *changes])
+        own = api.run(result, [*needed_settings(result, changes), *changes])
     found = of_summary(own.summary)
     if not trials:
         return found

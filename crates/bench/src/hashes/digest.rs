@@ -6,15 +6,15 @@ use outlast_units::rng::mix;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// What the run itself cost, and what is no finding of it: sections and figures of the summary.
-const APART: [(&str, &[&str]); 8] = [
+/// Sections and figures of the summary that are no result of the simulation: cost of the run itself, settings, versions.
+const EXCLUDED: [(&str, &[&str]); 8] = [
     ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"]),
     ("throughput", &["requests_per_cpu_s"]),
     // Younger than the table of hashes, in which its mean, least and most are.
     ("queue", &["utilisation_by_die"]),
-    // How much memory the program takes is its form.
+    // Memory of the program, which a refactoring may change.
     ("memory", &[]),
-    // What was asked for: a new setting with a default changes no result.
+    // Settings: a new setting with a default changes no result.
     ("scenario", &[]),
     ("beyond_range", &[]),
     ("schema", &[]),
@@ -25,7 +25,7 @@ const APART: [(&str, &[&str]); 8] = [
 /// else that it is as it was.
 const YOUNG: [ProgramCause; 2] = [ProgramCause::Map, ProgramCause::MapParity];
 
-/// Whether `name` is a figure, or a column, of a cause that is [young](YOUNG).
+/// True if `name` is a figure or a column of a [young](YOUNG) cause.
 fn is_young(name: &str) -> bool {
     let of = |cause: ProgramCause| {
         name.strip_prefix(cause.name()).is_some_and(|rest| matches!(rest, "" | "_programs" | "_units"))
@@ -48,7 +48,7 @@ fn prune(value: &mut Value) {
 /// The summary and all tables, a figure to a line.
 pub(crate) fn text(result: &RunResult) -> Result<String, String> {
     let mut summary = serde_json::to_value(&result.summary).map_err(|error| error.to_string())?;
-    for (section, figures) in APART {
+    for (section, figures) in EXCLUDED {
         let whole = summary.as_object_mut().ok_or("the summary is no object")?;
         if figures.is_empty() {
             whole.remove(section);
@@ -59,7 +59,7 @@ pub(crate) fn text(result: &RunResult) -> Result<String, String> {
     prune(&mut summary);
     let mut text = serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?;
     for (name, table) in &result.tables {
-        let has_come = |column: &ResultColumn| !matches!(column, ResultColumn::U64(all) if all.iter().all(|&own| own == 0));
+        let has_come = |column: &ResultColumn| !matches!(column, ResultColumn::U64(all) if all.iter().all(|&value| value == 0));
         for (column, values) in
             table.columns.iter().filter(|(name, values)| !is_young(name) || has_come(values))
         {
@@ -71,8 +71,8 @@ pub(crate) fn text(result: &RunResult) -> Result<String, String> {
 
 /// Units written, by cause, without young causes that have not come.
 pub(crate) fn units(written: &UnitsWritten) -> String {
-    let told = written.iter().filter(|&(cause, units)| units != 0 || !YOUNG.contains(&cause));
-    format!("Programs({:?})", told.map(|(_, units)| units).collect::<Vec<u64>>())
+    let counted = written.iter().filter(|&(cause, units)| units != 0 || !YOUNG.contains(&cause));
+    format!("Programs({:?})", counted.map(|(_, units)| units).collect::<Vec<u64>>())
 }
 
 /// A hash of a text.

@@ -1,15 +1,15 @@
 //! Cases that are layers over a base: tables of a TOML file.
 
-use super::Named;
+use super::NamedCase;
 use outlast_engine::{ScenarioLayer, load_scenario};
 use serde_json::Value;
 
 /// The tables of `text` as cases of `group`. The table `base` is below all of them, and the one that `like` names below its own; the text
 /// "null" takes an inherited setting away.
-pub(super) fn all(group: &str, text: &str) -> Vec<Named> {
+pub(super) fn all(group: &str, text: &str) -> Vec<NamedCase> {
     let tables: toml::Table = match text.parse() {
         Ok(tables) => tables,
-        Err(error) => return vec![Named::new(group.to_owned(), Err(error.to_string()))],
+        Err(error) => return vec![NamedCase::new(group.to_owned(), Err(error.to_string()))],
     };
     let layer = |name: &str| {
         let mut table = tables.get(name)?.as_table()?.clone();
@@ -29,7 +29,7 @@ pub(super) fn all(group: &str, text: &str) -> Vec<Named> {
         load_scenario(&layers, &[]).map(|(scenario, _)| scenario).map_err(|error| error.to_string())
     };
     let names = tables.keys().filter(|name| *name != "base");
-    names.map(|name| Named::new(format!("{group}/{name}"), scenario(name))).collect()
+    names.map(|name| NamedCase::new(format!("{group}/{name}"), scenario(name))).collect()
 }
 
 /// The same with null in place of the text "null", which TOML has not.

@@ -1,4 +1,4 @@
-//! What a change of form must leave as it is: a hash of the whole result of each of some two hundred small runs, of everything that can be
+//! Results that a refactoring must not change: a hash of the whole result of each of some two hundred small runs, of everything that can be
 //! simulated. The committed table is `crates/bench/hashes.txt`; a change of it is a change of what is simulated.
 
 mod battery;
@@ -11,18 +11,18 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use battery::Named;
+pub(crate) use battery::NamedCase;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use table::Hashes;
+use table::HashTable;
 
 /// The committed table.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/hashes.txt");
 
-/// What to do with the hashes.
+/// Action on the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum HashMode {
     /// Print them.
     Print,
     /// Compare them with the table.
@@ -33,7 +33,7 @@ enum Mode {
     Show,
 }
 
-impl Mode {
+impl HashMode {
     fn of(arguments: &[String]) -> Self {
         let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
         match (has("--show"), has("--write"), has("--check")) {
@@ -48,7 +48,7 @@ impl Mode {
 /// `outlast-bench hashes [--show|--write|--check] [NAME…]`: of all cases, or of those whose names contain one of `NAME…`.
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 pub(crate) fn main(arguments: &[String]) -> ExitCode {
-    let mode = Mode::of(arguments);
+    let mode = HashMode::of(arguments);
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let mut cases = battery::all();
     let every = cases.len();
@@ -58,7 +58,7 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     for (case, result) in cases.iter().zip(battery::run(&cases)) {
         match result {
             Ok(text) => {
-                if mode == Mode::Show {
+                if mode == HashMode::Show {
                     println!("==== {}\n{text}", case.name);
                 }
                 hashes.insert(case.name.clone(), digest::hash(&text));
@@ -75,18 +75,18 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
 
 /// Does with the hashes what `mode` says; returns what went wrong. `whole`: they are of all cases; `failures` had none.
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
-fn conclude(mode: Mode, hashes: &Hashes, whole: bool, failures: usize) -> usize {
+fn conclude(mode: HashMode, hashes: &HashTable, whole: bool, failures: usize) -> usize {
     let complaints = match mode {
-        Mode::Print => {
+        HashMode::Print => {
             print!("{}", table::text(hashes));
             Vec::new()
         }
-        Mode::Show => Vec::new(),
-        Mode::Write if failures == 0 && whole => table::write(TABLE, hashes).err().into_iter().collect(),
-        Mode::Write => {
+        HashMode::Show => Vec::new(),
+        HashMode::Write if failures == 0 && whole => table::write(TABLE, hashes).err().into_iter().collect(),
+        HashMode::Write => {
             vec!["the table is written only when all cases are run, and run to their end".to_owned()]
         }
-        Mode::Check => match table::read(TABLE) {
+        HashMode::Check => match table::read(TABLE) {
             Ok(expected) => table::differences(&expected, hashes, whole),
             Err(why) => vec![why],
         },
@@ -94,7 +94,7 @@ fn conclude(mode: Mode, hashes: &Hashes, whole: bool, failures: usize) -> usize 
     for complaint in &complaints {
         println!("{complaint}");
     }
-    if mode == Mode::Check {
+    if mode == HashMode::Check {
         println!("{} of {} cases differ from crates/bench/hashes.txt", complaints.len(), hashes.len());
     }
     complaints.len()

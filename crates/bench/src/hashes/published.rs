@@ -1,6 +1,6 @@
 //! The presets and the scenarios of papers, each made small.
 
-use super::Named;
+use super::NamedCase;
 use outlast_engine::{PoliciesSpec, Scenario, ScenarioLayer, load_scenario};
 use outlast_media::Geometry;
 use outlast_units::{Bytes, Nanos};
@@ -8,24 +8,24 @@ use outlast_workload::SyntheticSpec;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where scenarios are.
+/// Folder of the scenarios.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
 const FOLDERS: [&str; 9] =
     ["presets", "hrm", "lfs", "msapl", "reparo", "flexible", "diffraid", "demo", "examples"];
 
-/// What is left of a drive: mapping units of all members together, blocks of a plane, the part of raw flash that the user has.
+/// Size of a shrunken drive: mapping units of all members together, blocks of a plane, the user's part of raw flash.
 const UNITS: u64 = 60_000;
 const BLOCKS: u32 = 64;
 const USER: f64 = 0.62;
 /// And of a run.
 const REQUESTS: u64 = 20_000;
 
-pub(super) fn all() -> Vec<Named> {
+pub(super) fn all() -> Vec<NamedCase> {
     let mut cases = Vec::new();
     for folder in FOLDERS {
         match files(&Path::new(ROOT).join(folder)) {
             Ok(files) => cases.extend(files.iter().map(|file| case(folder, file))),
-            Err(why) => cases.push(Named::new(folder.to_owned(), Err(why))),
+            Err(why) => cases.push(NamedCase::new(folder.to_owned(), Err(why))),
         }
     }
     cases
@@ -44,16 +44,16 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn case(folder: &str, file: &Path) -> Named {
+fn case(folder: &str, file: &Path) -> NamedCase {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let scenario =
         load_scenario(&[ScenarioLayer::File(file.to_owned())], &[]).map(|(scenario, _)| small(scenario));
-    Named::new(format!("{folder}/{stem}"), scenario.map_err(|error| error.to_string()))
+    NamedCase::new(format!("{folder}/{stem}"), scenario.map_err(|error| error.to_string()))
 }
 
 /// The same with less flash and fewer requests: what happens at a time happens as much earlier as the run is shorter.
 ///
-/// What code of the user's decides is decided by the settings: nothing here loads such code.
+/// Replaces policies in code of users by those of the settings: nothing here loads such code.
 fn small(mut scenario: Scenario) -> Scenario {
     scenario.policies = PoliciesSpec::default();
     let flash = less_flash(&mut scenario);

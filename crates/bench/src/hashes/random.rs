@@ -1,6 +1,6 @@
 //! Drives and loads drawn at random from a fixed seed: those of the draws that can work.
 
-use super::Named;
+use super::NamedCase;
 use outlast_engine::{Simulation, parse_text};
 use outlast_units::rng::SplitMix;
 
@@ -8,22 +8,22 @@ use outlast_units::rng::SplitMix;
 const DRAWS: u32 = 200;
 const SEED: u64 = 20_261_122;
 
-pub(super) fn all() -> Vec<Named> {
+pub(super) fn all() -> Vec<NamedCase> {
     let mut rng = SplitMix::new(SEED, "hashes");
     let draws = (0..DRAWS).map(|index| (index, drive(&mut rng)));
     draws
         .filter_map(|(index, text)| {
             let scenario = parse_text(&text).ok()?.0;
             Simulation::check(&scenario).ok()?;
-            Some(Named::new(format!("random/{index:03}"), Ok(scenario)))
+            Some(NamedCase::new(format!("random/{index:03}"), Ok(scenario)))
         })
         .collect()
 }
 
 /// Draws from lists of choices.
-struct Dice<'a>(&'a mut SplitMix);
+struct SettingDice<'a>(&'a mut SplitMix);
 
-impl Dice<'_> {
+impl SettingDice<'_> {
     fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.0.below(choices.len() as u64) as usize]
     }
@@ -39,13 +39,13 @@ impl Dice<'_> {
 }
 
 fn drive(rng: &mut SplitMix) -> String {
-    let mut dice = Dice(rng);
+    let mut dice = SettingDice(rng);
     let text = [device(&mut dice), firmware(&mut dice), trouble(&mut dice), load(&mut dice)];
     text.join("\n")
 }
 
 /// Flash and translation layer.
-fn device(dice: &mut Dice<'_>) -> String {
+fn device(dice: &mut SettingDice<'_>) -> String {
     let blocks = dice.between(16, 72);
     let suspend = format!(
         "timing.suspend = {{ program = true, erase = true, overhead = \"5us\", limit = {} }}",
@@ -78,7 +78,7 @@ fn device(dice: &mut Dice<'_>) -> String {
 }
 
 /// Collection, wear levelling, controller, protection.
-fn firmware(dice: &mut Dice<'_>) -> String {
+fn firmware(dice: &mut SettingDice<'_>) -> String {
     let gc = format!(
         "ftl.gc = {{ policy = \"{}\", choices = {}, pacing = {} }}",
         dice.of(&["greedy", "cost-benefit", "fifo", "d-choices"]),
@@ -114,7 +114,7 @@ fn firmware(dice: &mut Dice<'_>) -> String {
 }
 
 /// Errors, scrubbing, hazards, loss of power.
-fn trouble(dice: &mut Dice<'_>) -> String {
+fn trouble(dice: &mut SettingDice<'_>) -> String {
     let errors = format!(
         "reliability = {{ chip = \"tlc-72-layer\", initial = {{ pe_cycles = {} }}, ecc = {{ strength = {} }}, \
          rereads = {{ max_retries = {} }} }}",
@@ -137,8 +137,8 @@ fn trouble(dice: &mut Dice<'_>) -> String {
     [errors, dice.once_in(4, hazards.to_owned()), dice.once_in(2, cut)].join("\n")
 }
 
-/// What the host asks, and how the drive is prepared.
-fn load(dice: &mut Dice<'_>) -> String {
+/// Workload and preparation of the drive.
+fn load(dice: &mut SettingDice<'_>) -> String {
     format!(
         "[precondition]\nfill = \"{}\"\noverwrite = \"{}\"\nmin_drive_writes = 0.3\nmax_drive_writes = 0.6\n\
          [run]\ntiming = \"{}\"\n[workload.synthetic]\npattern = \"{}\"\nread_percent = {}\ntrim_percent = 5\n\

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Hashes by name of case.
-pub(super) type Hashes = BTreeMap<String, u64>;
+pub(super) type HashTable = BTreeMap<String, u64>;
 
-pub(super) fn text(hashes: &Hashes) -> String {
+pub(super) fn text(hashes: &HashTable) -> String {
     hashes.iter().fold(String::new(), |mut text, (name, hash)| {
         let _ = writeln!(text, "{name:<44} {hash:016x}");
         text
     })
 }
 
-fn parse(text: &str) -> Result<Hashes, String> {
+fn parse(text: &str) -> Result<HashTable, String> {
     let line = |(index, line): (usize, &str)| {
         let mut words = line.split_whitespace();
         let hash = |word: &str| u64::from_str_radix(word, 16).ok();
@@ -26,18 +26,18 @@ fn parse(text: &str) -> Result<Hashes, String> {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark keeps its own table")]
-pub(super) fn write(path: &str, hashes: &Hashes) -> Result<(), String> {
+pub(super) fn write(path: &str, hashes: &HashTable) -> Result<(), String> {
     std::fs::write(path, text(hashes)).map_err(|error| format!("{path}: {error}"))
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark keeps its own table")]
-pub(super) fn read(path: &str) -> Result<Hashes, String> {
+pub(super) fn read(path: &str) -> Result<HashTable, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     parse(&text).map_err(|why| format!("{path}, {why}"))
 }
 
 /// A line for each case that is not as expected; cases that are only expected count where the whole battery was run.
-pub(super) fn differences(expected: &Hashes, found: &Hashes, whole: bool) -> Vec<String> {
+pub(super) fn differences(expected: &HashTable, found: &HashTable, whole: bool) -> Vec<String> {
     let changed = found.iter().filter_map(|(name, hash)| match expected.get(name) {
         None => Some(format!("{name}: not in the table, found {hash:016x}")),
         Some(before) if before != hash => Some(format!("{name}: expected {before:016x}, found {hash:016x}")),
@@ -51,7 +51,7 @@ pub(super) fn differences(expected: &Hashes, found: &Hashes, whole: bool) -> Vec
 mod tests {
     use super::*;
 
-    fn hashes(of: &[(&str, u64)]) -> Hashes {
+    fn hashes(of: &[(&str, u64)]) -> HashTable {
         of.iter().map(|&(name, hash)| (name.to_owned(), hash)).collect()
     }
 

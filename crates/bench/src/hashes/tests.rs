@@ -36,7 +36,7 @@ fn a_hash_is_of_the_result_and_of_nothing_else() {
     let plain = cases.iter_mut().find(|case| case.name == "drive/plain").unwrap();
     let first = digest::hash(&plain.text().unwrap());
     assert_eq!(digest::hash(&plain.text().unwrap()), first);
-    let Ok(battery::Work::Scenario(scenario)) = &mut plain.work else { panic!("it is a scenario") };
+    let Ok(battery::CaseWork::Scenario(scenario)) = &mut plain.work else { panic!("it is a scenario") };
     scenario.seed += 1;
     assert_ne!(digest::hash(&plain.text().unwrap()), first);
 }

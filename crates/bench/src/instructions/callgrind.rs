@@ -1,7 +1,7 @@
-//! Running a case under callgrind, and reading what it found.
+//! Running a case under callgrind, and reading its output.
 
-use super::cases::Case;
-use super::table::{Costs, Misses, Row};
+use super::cases::CountedCase;
+use super::table::{CacheMisses, CallCosts, CostRow};
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -10,7 +10,7 @@ const CACHES: [&str; 4] = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=49152,12,
 
 /// The rows of one case; with misses, which take as long again, where `caches` are to be simulated.
 #[allow(clippy::disallowed_methods, reason = "callgrind leaves a file, which is read and removed")]
-pub(super) fn measure(case: &Case, caches: bool) -> Result<Vec<Row>, String> {
+pub(super) fn measure(case: &CountedCase, caches: bool) -> Result<Vec<CostRow>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let file = std::env::temp_dir().join(format!("outlast-callgrind.{}.{}", std::process::id(), case.name));
     let output = Command::new("valgrind")
@@ -21,28 +21,28 @@ pub(super) fn measure(case: &Case, caches: bool) -> Result<Vec<Row>, String> {
         .args(["instructions", "--run", &case.name])
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        return Err(format!("{}; {}", said.trim(), String::from_utf8_lossy(&output.stderr)));
+        return Err(format!("{}; {}", printed.trim(), String::from_utf8_lossy(&output.stderr)));
     }
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()));
     let _ = std::fs::remove_file(&file);
     let text = text?;
-    let mut words = said.split_whitespace();
+    let mut words = printed.split_whitespace();
     let hash = words.next().and_then(|hash| u64::from_str_radix(hash, 16).ok());
-    let hash = hash.ok_or_else(|| format!("said \"{}\"", said.trim()))?;
+    let hash = hash.ok_or_else(|| format!("said \"{}\"", printed.trim()))?;
     let counts = words.filter_map(|count| count.parse::<u64>().ok());
-    let row = |(part, count): (&super::cases::Part, u64)| {
+    let row = |(part, count): (&super::cases::CountedFunction, u64)| {
         let costs = inclusive(&text, part.marker)?;
-        Ok(Row { name: part.row.clone(), costs: costs.per(count), hash })
+        Ok(CostRow { name: part.row.clone(), costs: costs.per(count), hash })
     };
     case.parts.iter().zip(counts).map(row).collect()
 }
 
-/// What the calls of the function whose name contains `marker` cost, with all that they call. `text` is callgrind's own format, see
+/// Inclusive cost of all calls of the function whose name ends with `marker`. `text` is callgrind's own format, see
 /// "Callgrind Format Specification" in valgrind's manual: a name is spelt out where it first appears and is a number afterwards, and the
 /// line after `calls=` has the inclusive costs of these calls.
-pub(super) fn inclusive(text: &str, marker: &str) -> Result<Costs, String> {
+pub(super) fn inclusive(text: &str, marker: &str) -> Result<CallCosts, String> {
     let events: Vec<&str> = text
         .lines()
         .find_map(|line| line.strip_prefix("events: "))
@@ -74,11 +74,11 @@ pub(super) fn inclusive(text: &str, marker: &str) -> Result<Costs, String> {
     let of = |names: &[&str]| {
         events.iter().zip(&sums).filter(|(event, _)| names.contains(event)).map(|(_, &sum)| sum as f64).sum()
     };
-    let misses = || Misses { d1: of(&["D1mr", "D1mw"]), ll: of(&["DLmr", "DLmw", "ILmr"]) };
-    Ok(Costs { instructions: of(&["Ir"]), misses: events.contains(&"D1mr").then(misses) })
+    let misses = || CacheMisses { d1: of(&["D1mr", "D1mw"]), ll: of(&["DLmr", "DLmw", "ILmr"]) };
+    Ok(CallCosts { instructions: of(&["Ir"]), misses: events.contains(&"D1mr").then(misses) })
 }
 
-/// Whether a function's name is the marker's, whatever it is generic over and however its name is written.
+/// True if `name` is the function of the marker, without generic arguments and recursion suffix.
 fn is_marker(name: &str, marker: &str) -> bool {
     let name = name.trim();
     let name = name.split_once('\'').map_or(name, |(name, _recursion)| name);
@@ -114,18 +114,21 @@ mod tests {
     #[test]
     fn the_cost_of_a_marker_is_that_of_all_its_calls() {
         let run = inclusive(FOUND, "run::LegRunner::run").unwrap();
-        assert_eq!(run, Costs { instructions: 5050.0, misses: Some(Misses { d1: 0.0, ll: 0.0 }) });
+        assert_eq!(run, CallCosts { instructions: 5050.0, misses: Some(CacheMisses { d1: 0.0, ll: 0.0 }) });
         let prepared = inclusive(FOUND, "precondition::prepare").unwrap();
-        assert_eq!(prepared, Costs { instructions: 1000.0, misses: Some(Misses { d1: 10.0, ll: 4.0 }) });
+        assert_eq!(
+            prepared,
+            CallCosts { instructions: 1000.0, misses: Some(CacheMisses { d1: 10.0, ll: 4.0 }) }
+        );
         let plain = FOUND.replace(" Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw", "");
         let prepared = inclusive(&plain, "precondition::prepare").unwrap();
-        assert_eq!(prepared, Costs { instructions: 1000.0, misses: None });
+        assert_eq!(prepared, CallCosts { instructions: 1000.0, misses: None });
         assert!(inclusive(FOUND, "precondition::gone").unwrap_err().contains("was not called"));
         assert!(inclusive("", "x").is_err());
     }
 
     #[test]
-    fn a_marker_is_known_whatever_it_is_generic_over() {
+    fn a_marker_matches_any_generic_arguments() {
         for name in ["a::play", "a::play::<b::Ssd>", "a::play'2", "outlast::a::play::<x::Y<Z>>"] {
             assert!(is_marker(name, "a::play"), "{name}");
         }

@@ -1,4 +1,4 @@
-//! What is measured, and which functions of it.
+//! Cases whose instructions are counted, and the functions of each.
 
 use crate::hashes::digest;
 use crate::{array, case, data, errors, protection, traces};
@@ -7,21 +7,21 @@ use outlast_units::rng::mix;
 use outlast_workload::TraceFormat;
 
 /// One run of the program under callgrind.
-pub(crate) struct Case {
+pub(crate) struct CountedCase {
     pub(super) name: String,
-    kind: Kind,
-    /// What is measured of it, a row of the table each.
-    pub(super) parts: Vec<Part>,
+    kind: CountedWork,
+    /// Functions that are counted, each a row of the table.
+    pub(super) parts: Vec<CountedFunction>,
 }
 
 /// A function whose cost is a row of the table.
-pub(super) struct Part {
+pub(super) struct CountedFunction {
     pub(super) row: String,
     /// The end of the function's path.
     pub(super) marker: &'static str,
 }
 
-enum Kind {
+enum CountedWork {
     /// A scenario's text.
     Scenario(String),
     /// An array, and the commands that its members got by themselves; so many of a hundred requests read.
@@ -29,13 +29,13 @@ enum Kind {
     /// The replay of a trace.
     Trace(TraceFormat),
     /// Writes that carry data.
-    Data(Box<data::Case>),
+    Data(Box<data::DataCase>),
 }
 
-/// What a run did.
-pub(super) struct Done {
+/// Result of a run.
+pub(super) struct RunCounts {
     pub(super) hash: u64,
-    /// How often what each part measures was done.
+    /// For each counted function, the number of operations that its cost is divided by.
     pub(super) counts: Vec<u64>,
 }
 
@@ -44,9 +44,10 @@ const RUN: &str = "run::LegRunner::run";
 const UNTIMED: &str = "run::LegRunner::run_untimed";
 const PREPARE: &str = "precondition::prepare";
 
-pub(super) fn all() -> Vec<Case> {
+pub(super) fn all() -> Vec<CountedCase> {
     let mut cases = Vec::new();
-    let named = |wanted: &'static [&str]| move |case: &case::Case| wanted.contains(&case.name.as_str());
+    let named =
+        |wanted: &'static [&str]| move |case: &case::ScenarioCase| wanted.contains(&case.name.as_str());
     let peers = case::all(true).into_iter();
     let errors = errors::all(true).into_iter().filter(named(&[
         "mixed-errors-off",
@@ -60,65 +61,67 @@ pub(super) fn all() -> Vec<Case> {
     let bytes = protection::all(true).into_iter().filter(named(&["bytes-off", "bytes-15-1"]));
     for case in peers.chain(errors).chain(bytes) {
         let run = if case.name == "untimed-write" { UNTIMED } else { RUN };
-        let mut parts = vec![Part { row: case.name.clone(), marker: run }];
+        let mut parts = vec![CountedFunction { row: case.name.clone(), marker: run }];
         match case.name.as_str() {
-            "random-write-gc" => parts.push(Part { row: "prepare-overwrite".to_owned(), marker: PREPARE }),
-            "mixed-70-30" => parts.push(Part { row: "prepare-fill".to_owned(), marker: PREPARE }),
+            "random-write-gc" => {
+                parts.push(CountedFunction { row: "prepare-overwrite".to_owned(), marker: PREPARE });
+            }
+            "mixed-70-30" => parts.push(CountedFunction { row: "prepare-fill".to_owned(), marker: PREPARE }),
             _ => {}
         }
         // So short a run would be divided into windows of a few hundred requests, each with its histograms: one does.
         let scenario = format!("run.window = \"1h\"\n{}", case.scenario);
-        cases.push(Case { name: case.name, kind: Kind::Scenario(scenario), parts });
+        cases.push(CountedCase { name: case.name, kind: CountedWork::Scenario(scenario), parts });
     }
     let with_data = ["data-off", "data-15-1", "data-raid5"];
     for case in data::all(true).into_iter().filter(|case| with_data.contains(&case.name.as_str())) {
-        let parts = vec![Part { row: case.name.clone(), marker: "data::write" }];
-        cases.push(Case { name: case.name.clone(), kind: Kind::Data(Box::new(case)), parts });
+        let parts = vec![CountedFunction { row: case.name.clone(), marker: "data::write" }];
+        cases.push(CountedCase { name: case.name.clone(), kind: CountedWork::Data(Box::new(case)), parts });
     }
     for (name, read_percent) in [("array-mixed", 70), ("array-write", 0)] {
         let parts = vec![
-            Part { row: name.to_owned(), marker: "array::as_array" },
-            Part { row: format!("{name}-members"), marker: "array::as_members" },
+            CountedFunction { row: name.to_owned(), marker: "array::as_array" },
+            CountedFunction { row: format!("{name}-members"), marker: "array::as_members" },
         ];
-        cases.push(Case { name: name.to_owned(), kind: Kind::Array(read_percent), parts });
+        cases.push(CountedCase { name: name.to_owned(), kind: CountedWork::Array(read_percent), parts });
     }
     for format in traces::FORMATS {
         let name = format!("trace-{format}");
-        let parts = vec![Part { row: name.clone(), marker: "traces::replay" }];
-        cases.push(Case { name, kind: Kind::Trace(format), parts });
+        let parts = vec![CountedFunction { row: name.clone(), marker: "traces::replay" }];
+        cases.push(CountedCase { name, kind: CountedWork::Trace(format), parts });
     }
     cases
 }
 
-impl Case {
-    /// Does what the case measures.
-    pub(super) fn run(&self) -> Result<Done, String> {
+impl CountedCase {
+    /// Runs the case.
+    pub(super) fn run(&self) -> Result<RunCounts, String> {
         match &self.kind {
-            Kind::Scenario(text) => scenario(text),
-            Kind::Array(read_percent) => {
+            CountedWork::Scenario(text) => scenario(text),
+            CountedWork::Array(read_percent) => {
                 let (requests, commands) = array::instructions(*read_percent)?;
                 // Both are per request of the array's host, so that their ratio is what the array costs beside its members.
-                Ok(Done { hash: mix(commands), counts: vec![requests, requests] })
+                Ok(RunCounts { hash: mix(commands), counts: vec![requests, requests] })
             }
-            Kind::Data(case) => {
+            CountedWork::Data(case) => {
                 let hash = digest::hash(&case.run()?.text);
-                Ok(Done { hash, counts: vec![case.requests] })
+                Ok(RunCounts { hash, counts: vec![case.requests] })
             }
-            Kind::Trace(format) => {
+            CountedWork::Trace(format) => {
                 let (records, hash) = traces::run(*format)?;
-                Ok(Done { hash, counts: vec![records] })
+                Ok(RunCounts { hash, counts: vec![records] })
             }
         }
     }
 }
 
-fn scenario(text: &str) -> Result<Done, String> {
+fn scenario(text: &str) -> Result<RunCounts, String> {
     let (scenario, _) = parse_text(text).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
     let result = simulation.run(&mut |_| RunControl::Continue).map_err(|error| error.to_string())?;
     let host = &result.summary.host;
     let counts = vec![host.reads + host.writes, prepared(&result)];
-    Ok(Done { hash: digest::hash(&digest::text(&result)?), counts })
+    Ok(RunCounts { hash: digest::hash(&digest::text(&result)?), counts })
 }
 
 /// Mapping units that were written to prepare the drive.

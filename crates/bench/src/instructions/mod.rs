@@ -7,10 +7,10 @@ mod callgrind;
 mod cases;
 mod table;
 
-use cases::Case;
+use cases::CountedCase;
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
-use table::{Row, Table};
+use table::{CostRow, CostTable};
 
 /// The committed table.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
@@ -33,7 +33,7 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let every = cases.len();
     cases.retain(|case| names.is_empty() || names.iter().any(|name| case.name.contains(name.as_str())));
     let (found, mut failures) = count(&cases, has("--write") || !has("--without-caches"));
-    let found = Table { build: table::build(), rows: found };
+    let found = CostTable { build: table::build(), rows: found };
     let whole = cases.len() == every && failures == 0;
     if has("--check") {
         failures += check(&found, whole);
@@ -73,7 +73,7 @@ fn run(names: &[&String]) -> ExitCode {
     clippy::disallowed_methods,
     reason = "cases have nothing to do with each other"
 )]
-fn count(cases: &[Case], caches: bool) -> (Vec<Row>, usize) {
+fn count(cases: &[CountedCase], caches: bool) -> (Vec<CostRow>, usize) {
     let next = Mutex::new(0..cases.len());
     let results = Mutex::new(Vec::new());
     let work = || {
@@ -107,7 +107,7 @@ fn count(cases: &[Case], caches: bool) -> (Vec<Row>, usize) {
 
 /// Prints what was found beside the committed table; returns in how many rows it is worse, or another result.
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
-fn check(found: &Table, whole: bool) -> usize {
+fn check(found: &CostTable, whole: bool) -> usize {
     let expected = match table::read(TABLE) {
         Ok(expected) => expected,
         Err(why) => {

@@ -3,37 +3,37 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-/// The share by which a case may cost more instructions than the table says.
+/// Share by which a case may cost more instructions than the table says.
 const TOLERANCE: f64 = 0.03;
 
-/// What something costs, each time it is done.
+/// Mean cost of one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Costs {
+pub(super) struct CallCosts {
     pub(super) instructions: f64,
     /// Absent where no caches were simulated.
-    pub(super) misses: Option<Misses>,
+    pub(super) misses: Option<CacheMisses>,
 }
 
 /// Misses of simulated caches.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Misses {
-    /// Of the first-level data cache.
+pub(super) struct CacheMisses {
+    /// Misses of the first-level data cache.
     pub(super) d1: f64,
-    /// Of the last level.
+    /// Misses of the last-level cache.
     pub(super) ll: f64,
 }
 
-impl Costs {
+impl CallCosts {
     pub(super) fn per(self, count: u64) -> Self {
         let per = |cost: f64| cost / count.max(1) as f64;
-        let misses = self.misses.map(|Misses { d1, ll }| Misses { d1: per(d1), ll: per(ll) });
+        let misses = self.misses.map(|CacheMisses { d1, ll }| CacheMisses { d1: per(d1), ll: per(ll) });
         Self { instructions: per(self.instructions), misses }
     }
 
     /// The columns of a table.
     fn columns(&self) -> String {
         let misses = match self.misses {
-            Some(Misses { d1, ll }) => format!("{d1:>12.3} {ll:>12.3}"),
+            Some(CacheMisses { d1, ll }) => format!("{d1:>12.3} {ll:>12.3}"),
             None => format!("{:>12} {:>12}", "-", "-"),
         };
         format!("{:>12.1} {misses}", self.instructions)
@@ -42,22 +42,22 @@ impl Costs {
 
 /// A line of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct CostRow {
     pub(super) name: String,
-    pub(super) costs: Costs,
+    pub(super) costs: CallCosts,
     pub(super) hash: u64,
 }
 
-/// What was measured, and of which build: counts of different compilers or profiles say nothing of each other.
+/// Costs of one build: counts of different compilers or profiles cannot be compared.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Table {
+pub(super) struct CostTable {
     pub(super) build: String,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<CostRow>,
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct TableVerdict {
     pub(super) lines: Vec<String>,
     pub(super) failures: usize,
 }
@@ -65,10 +65,10 @@ pub(super) struct Verdict {
 const HEADER: &str = "\
 case                     instructions    D1 misses    LL misses  result hash";
 
-impl Table {
+impl CostTable {
     pub(super) fn text(&self) -> String {
         let mut text = format!("# {}; each time that the case does what it measures\n{HEADER}\n", self.build);
-        for Row { name, costs, hash } in &self.rows {
+        for CostRow { name, costs, hash } in &self.rows {
             let _ = writeln!(text, "{name:<24} {}  {hash:016x}", costs.columns());
         }
         text
@@ -84,9 +84,9 @@ impl Table {
             let row = |words: &[&str]| {
                 let [name, instructions, d1, ll, hash] = words else { return None };
                 let number = |word: &str| word.parse::<f64>().ok();
-                let misses = Some(Misses { d1: number(d1)?, ll: number(ll)? });
-                let costs = Costs { instructions: number(instructions)?, misses };
-                Some(Row { name: (*name).to_owned(), costs, hash: u64::from_str_radix(hash, 16).ok()? })
+                let misses = Some(CacheMisses { d1: number(d1)?, ll: number(ll)? });
+                let costs = CallCosts { instructions: number(instructions)?, misses };
+                Some(CostRow { name: (*name).to_owned(), costs, hash: u64::from_str_radix(hash, 16).ok()? })
             };
             row(&words).ok_or_else(|| format!("line {}: \"{line}\" is no row", index + 3))
         };
@@ -94,11 +94,11 @@ impl Table {
         Ok(Self { build, rows })
     }
 
-    /// How `found` compares. A row fails where it costs more than the tolerance allows, its result is another, or it is in one table
+    /// Compares `found` with the table. A row fails where it costs more than the tolerance allows, its result is another, or it is in one table
     /// only; the last counts where `whole`, since otherwise only some cases were run. Of another build costs do not fail.
-    pub(super) fn compare(&self, found: &Self, whole: bool) -> Verdict {
+    pub(super) fn compare(&self, found: &Self, whole: bool) -> TableVerdict {
         let alike = self.build == found.build;
-        let mut verdict = Verdict { lines: Vec::new(), failures: 0 };
+        let mut verdict = TableVerdict { lines: Vec::new(), failures: 0 };
         if !alike {
             let (ours, theirs) = (&found.build, &self.build);
             verdict.lines.push(format!(
@@ -108,13 +108,14 @@ impl Table {
         verdict.lines.push(HEADER.replace("result hash", "against the table"));
         for row in &found.rows {
             let before = self.rows.iter().find(|before| before.name == row.name);
-            let (note, fails) = judge(before, row, alike);
+            let (note, fails) = judge_row(before, row, alike);
             let mark = if fails { "FAILS: " } else { "" };
             let line = format!("{:<24} {}  {mark}{note}", row.name, row.costs.columns());
             verdict.lines.push(line);
             verdict.failures += usize::from(fails);
         }
-        for row in self.rows.iter().filter(|row| whole && !found.rows.iter().any(|own| own.name == row.name))
+        for row in
+            self.rows.iter().filter(|row| whole && !found.rows.iter().any(|other| other.name == row.name))
         {
             verdict.lines.push(format!("{}: FAILS: in the table, but not run", row.name));
             verdict.failures += 1;
@@ -123,8 +124,8 @@ impl Table {
     }
 }
 
-/// What to say of a row, and whether it fails.
-fn judge(before: Option<&Row>, row: &Row, alike: bool) -> (String, bool) {
+/// Remark on a row, and true if it fails.
+fn judge_row(before: Option<&CostRow>, row: &CostRow, alike: bool) -> (String, bool) {
     let Some(before) = before else { return ("not in the table".to_owned(), true) };
     let change = row.costs.instructions / before.costs.instructions - 1.0;
     let note = format!("{:+.2} %", change * 100.0);
@@ -150,13 +151,13 @@ pub(super) fn build() -> String {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark keeps its own table")]
-pub(super) fn read(path: &str) -> Result<Table, String> {
+pub(super) fn read(path: &str) -> Result<CostTable, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    Table::parse(&text).map_err(|why| format!("{path}, {why}"))
+    CostTable::parse(&text).map_err(|why| format!("{path}, {why}"))
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark keeps its own table")]
-pub(super) fn write(path: &str, table: &Table) -> std::io::Result<()> {
+pub(super) fn write(path: &str, table: &CostTable) -> std::io::Result<()> {
     std::fs::write(path, table.text())
 }
 
@@ -164,21 +165,24 @@ pub(super) fn write(path: &str, table: &Table) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn table(rows: &[(&str, f64, u64)]) -> Table {
-        let row = |&(name, instructions, hash): &(&str, f64, u64)| Row {
+    fn table(rows: &[(&str, f64, u64)]) -> CostTable {
+        let row = |&(name, instructions, hash): &(&str, f64, u64)| CostRow {
             name: name.to_owned(),
-            costs: Costs { instructions, misses: Some(Misses { d1: 1.5, ll: 0.25 }) },
+            costs: CallCosts { instructions, misses: Some(CacheMisses { d1: 1.5, ll: 0.25 }) },
             hash,
         };
-        Table { build: "rustc 1.95.0, profile ci, x86_64".to_owned(), rows: rows.iter().map(row).collect() }
+        CostTable {
+            build: "rustc 1.95.0, profile ci, x86_64".to_owned(),
+            rows: rows.iter().map(row).collect(),
+        }
     }
 
     #[test]
     fn a_table_is_read_as_it_was_written() {
         let before = table(&[("random-read", 1234.5, 0xbeef), ("trace-msr", 80.0, 0)]);
-        assert_eq!(Table::parse(&before.text()), Ok(before));
-        assert!(Table::parse("# a; b\nheader\nx 1 2 3\n").unwrap_err().contains("line 3"));
-        assert!(Table::parse("").is_err());
+        assert_eq!(CostTable::parse(&before.text()), Ok(before));
+        assert!(CostTable::parse("# a; b\nheader\nx 1 2 3\n").unwrap_err().contains("line 3"));
+        assert!(CostTable::parse("").is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The servers that are measured: processes of others, and our own within this one.
+//! Servers to measure: processes of other programs, and our own server within this process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use outlast_serve::{
 };
 use outlast_units::Bytes;
 
-/// What a server offers.
+/// Capacity that a server exports.
 pub(super) const SIZE: &str = "1G";
 
 /// The drive: 1 GiB without parity, on the flash of the preset `demo`.
 const DRIVE: &str = "extends = \"demo\"\nname = \"served\"\n[device.geometry]\nblocks_per_plane = 37\n[device.ftl]\n\
      capacity = \"1GiB\"\n[device]\nbytes = true\n";
 
-/// How the drive is prepared.
+/// Preparation of the drive.
 #[derive(Clone, Copy)]
-pub(super) enum Prepared {
+pub(super) enum DrivePreparation {
     /// Empty.
     Fresh,
     /// Every unit written once.
@@ -30,7 +30,7 @@ pub(super) enum Prepared {
     Collecting,
 }
 
-impl Prepared {
+impl DrivePreparation {
     fn settings(self) -> &'static str {
         match self {
             Self::Fresh => "[precondition]\nfill = \"none\"\noverwrite = \"none\"\n",
@@ -40,19 +40,19 @@ impl Prepared {
     }
 }
 
-enum Running {
+enum ServerProcess {
     Own(ServerHandle),
     Other(Child, Option<PathBuf>),
 }
 
 /// A server that listens.
-pub(super) struct Measured {
+pub(super) struct MeasuredServer {
     pub(super) uri: String,
-    running: Running,
+    running: ServerProcess,
 }
 
-impl Measured {
-    /// Another server, if it is installed; `file` is what it serves, made and removed here.
+impl MeasuredServer {
+    /// Starts another program, if it is installed; `file` is served by it, made and removed here.
     pub(super) fn other(
         name: &str,
         program: &str,
@@ -67,7 +67,7 @@ impl Measured {
         let mut command = Command::new(program);
         command.args(arguments(socket.display().to_string())).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().ok()?;
-        let running = Running::Other(child, file);
+        let running = ServerProcess::Other(child, file);
         let begun = Instant::now();
         while !socket.exists() && begun.elapsed() < Duration::from_secs(10) {
             sleep(Duration::from_millis(10));
@@ -75,10 +75,10 @@ impl Measured {
         Some(Self { uri: format!("nbd+unix:///?socket={}", socket.display()), running })
     }
 
-    /// One of ours, on a drive.
+    /// Starts our server on a drive.
     pub(super) fn drive(
         folder: &Path,
-        prepared: Prepared,
+        prepared: DrivePreparation,
         clock: ClockMode,
         spin: bool,
     ) -> Result<Self, String> {
@@ -98,7 +98,7 @@ impl Measured {
         Self::ready(DeviceServer::start(config).map_err(|error| error.to_string())?)
     }
 
-    /// One of ours, with nothing behind it.
+    /// Starts our server without a device.
     pub(super) fn nothing(folder: &Path) -> Result<Self, String> {
         let listen = ListenAddress::Unix(free(folder));
         Self::ready(serve_without_device(&listen, Bytes::gib(1)).map_err(|error| error.to_string())?)
@@ -109,7 +109,7 @@ impl Measured {
             match handle.status() {
                 ServerStatus::Preparing(_) => sleep(Duration::from_millis(5)),
                 ServerStatus::Serving(_) => {
-                    return Ok(Self { uri: handle.uri().to_owned(), running: Running::Own(handle) });
+                    return Ok(Self { uri: handle.uri().to_owned(), running: ServerProcess::Own(handle) });
                 }
                 ServerStatus::Ended(error) => return Err(error.unwrap_or_default()),
             }
@@ -119,8 +119,8 @@ impl Measured {
     /// Seconds of processor time that the server has taken.
     pub(super) fn cpu_s(&self) -> f64 {
         let process = match &self.running {
-            Running::Own(_) => std::process::id(),
-            Running::Other(child, _) => child.id(),
+            ServerProcess::Own(_) => std::process::id(),
+            ServerProcess::Other(child, _) => child.id(),
         };
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
@@ -128,25 +128,27 @@ impl Measured {
         ticks / 100.0
     }
 
-    /// What one of ours says of itself.
+    /// Metrics that one of our servers reports.
     pub(super) fn metrics(&self) -> serde_json::Value {
         match &self.running {
-            Running::Own(handle) => handle.request(serde_json::json!({ "do": "metrics" }))["ok"].clone(),
-            Running::Other(..) => serde_json::Value::Null,
+            ServerProcess::Own(handle) => {
+                handle.request(serde_json::json!({ "do": "metrics" }))["ok"].clone()
+            }
+            ServerProcess::Other(..) => serde_json::Value::Null,
         }
     }
 }
 
-impl Drop for Measured {
+impl Drop for MeasuredServer {
     fn drop(&mut self) {
         match &mut self.running {
-            Running::Own(handle) => {
+            ServerProcess::Own(handle) => {
                 handle.stop();
                 while !matches!(handle.status(), ServerStatus::Ended(_)) {
                     sleep(Duration::from_millis(5));
                 }
             }
-            Running::Other(child, file) => {
+            ServerProcess::Other(child, file) => {
                 let _ = child.kill();
                 let _ = child.wait();
                 if let Some(file) = file {

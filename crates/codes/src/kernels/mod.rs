@@ -1,6 +1,6 @@
-//! Linear maps of shards, by whatever instructions the processor has.
+//! Linear maps of shards, by the fastest instructions that the processor has.
 //!
-//! Everything that the codes do to bytes is one of two maps: targets[i] = Σ matrix[i][j]·sources[j] ([`Linear`]: encoding,
+//! Everything that the codes do to bytes is one of two maps: targets[i] = Σ matrix[i][j]·sources[j] ([`LinearMap`]: encoding,
 //! decoding), and targets[i] ^= column[i]·source ([`multiply_add`]: updates). Several targets share one pass over the
 //! sources. The portable kernel is safe code and defines the result; the tests compare every other with it and with tables.
 
@@ -8,14 +8,14 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use crate::matrix::Matrix;
+use crate::matrix::FieldMatrix;
 
-/// Targets that share a pass over the sources: so many sums fit into the registers of every kernel, beside their operands.
+/// Number of targets that share a pass over the sources: so many sums fit into the registers of every kernel, with their operands.
 const GROUP: usize = 4;
 
 /// A set of instructions that does the work on bytes. All give the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
+pub enum CodeKernel {
     /// Plain Rust, which the compiler makes into whatever vectors every processor of the target has.
     Portable,
     /// AVX2: multiplication by shuffles of two 16-byte tables (Plank, Greenan, Miller, "Screaming fast Galois field arithmetic
@@ -27,13 +27,13 @@ pub enum Kernel {
     Gfni512,
 }
 
-impl Kernel {
+impl CodeKernel {
     /// Every kernel, slowest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::Gfni256, Self::Gfni512];
 
-    /// Whether this processor can run it.
+    /// True if this processor can run the kernel.
     pub fn is_available(self) -> bool {
-        Engine::new(self).is_some()
+        KernelEngine::new(self).is_some()
     }
 
     /// The fastest that this processor can run.
@@ -42,52 +42,54 @@ impl Kernel {
     }
 }
 
-/// A kernel that this processor was seen to have.
+/// A kernel that this processor is known to support.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Engine {
+pub(crate) enum KernelEngine {
     Portable,
     #[cfg(target_arch = "x86_64")]
-    X86(x86::Engine),
+    X86(x86::X86Engine),
 }
 
-impl Engine {
-    /// Looks at the processor; nothing if it lacks `kernel`.
-    pub(crate) fn new(kernel: Kernel) -> Option<Self> {
+impl KernelEngine {
+    /// Detects the processor's features; `None` if it lacks `kernel`.
+    pub(crate) fn new(kernel: CodeKernel) -> Option<Self> {
         match kernel {
-            Kernel::Portable => Some(Self::Portable),
+            CodeKernel::Portable => Some(Self::Portable),
             #[cfg(target_arch = "x86_64")]
-            other => x86::Engine::new(other).map(Self::X86),
+            other => x86::X86Engine::new(other).map(Self::X86),
             #[cfg(not(target_arch = "x86_64"))]
             _ => None,
         }
     }
 }
 
-/// A matrix made ready for a kernel: targets = matrix · sources.
+/// A matrix prepared for a kernel: targets = matrix · sources.
 #[derive(Clone, Debug)]
-pub(crate) struct Linear {
-    groups: Vec<Group>,
+pub(crate) struct LinearMap {
+    groups: Vec<RowGroup>,
     sources: usize,
 }
 
-/// Up to [`GROUP`] rows of it, computed in one pass.
+/// Up to [`GROUP`] rows of a matrix, computed in one pass.
 #[derive(Clone, Debug)]
-enum Group {
-    Portable(Vec<portable::Row>),
+enum RowGroup {
+    Portable(Vec<portable::PortableRow>),
     #[cfg(target_arch = "x86_64")]
-    X86(x86::Group),
+    X86(x86::X86RowGroup),
 }
 
-impl Linear {
-    pub(crate) fn new(engine: Engine, matrix: &Matrix) -> Self {
+impl LinearMap {
+    pub(crate) fn new(engine: KernelEngine, matrix: &FieldMatrix) -> Self {
         let starts = (0..matrix.rows).step_by(GROUP);
         let groups = starts.map(|start| {
             let rows: Vec<&[u8]> =
                 (start..matrix.rows.min(start + GROUP)).map(|row| matrix.row(row)).collect();
             match engine {
-                Engine::Portable => Group::Portable(rows.into_iter().map(portable::Row::new).collect()),
+                KernelEngine::Portable => {
+                    RowGroup::Portable(rows.into_iter().map(portable::PortableRow::new).collect())
+                }
                 #[cfg(target_arch = "x86_64")]
-                Engine::X86(engine) => Group::X86(engine.prepare(&rows)),
+                KernelEngine::X86(engine) => RowGroup::X86(engine.prepare(&rows)),
             }
         });
         Self { groups: groups.collect(), sources: matrix.columns }
@@ -98,26 +100,26 @@ impl Linear {
         assert_eq!(sources.len(), self.sources, "a source for each column");
         for (group, targets) in self.groups.iter().zip(targets.chunks_mut(GROUP)) {
             match group {
-                Group::Portable(rows) => portable::apply(rows, sources, targets),
+                RowGroup::Portable(rows) => portable::apply(rows, sources, targets),
                 #[cfg(target_arch = "x86_64")]
-                Group::X86(group) => group.apply(sources, targets),
+                RowGroup::X86(group) => group.apply(sources, targets),
             }
         }
     }
 }
 
 /// `target` = XOR of `sources`, which have its length.
-pub(crate) fn xor(engine: Engine, sources: &[&[u8]], target: &mut [u8]) {
+pub(crate) fn xor(engine: KernelEngine, sources: &[&[u8]], target: &mut [u8]) {
     match engine {
-        Engine::Portable => portable::xor(sources, target),
+        KernelEngine::Portable => portable::xor(sources, target),
         #[cfg(target_arch = "x86_64")]
-        Engine::X86(engine) => engine.xor(sources, target),
+        KernelEngine::X86(engine) => engine.xor(sources, target),
     }
 }
 
 /// `targets[i]` ^= `column(i)` · (`new` ^ `old`), where no `old` means zero. All have the same length.
 pub(crate) fn multiply_add(
-    engine: Engine,
+    engine: KernelEngine,
     column: impl Fn(usize) -> u8,
     new: &[u8],
     old: Option<&[u8]>,
@@ -130,9 +132,9 @@ pub(crate) fn multiply_add(
         }
         let factors = &factors[..targets.len()];
         match engine {
-            Engine::Portable => portable::multiply_add(factors, new, old, targets),
+            KernelEngine::Portable => portable::multiply_add(factors, new, old, targets),
             #[cfg(target_arch = "x86_64")]
-            Engine::X86(engine) => engine.multiply_add(factors, new, old, targets),
+            KernelEngine::X86(engine) => engine.multiply_add(factors, new, old, targets),
         }
     }
 }

@@ -11,9 +11,9 @@ const BLOCK: usize = 512;
 
 /// For each bit, from the highest, the sources whose factor has it; leading bits that no factor has are left out.
 #[derive(Clone, Debug)]
-pub(super) struct Row(Vec<Vec<u8>>);
+pub(super) struct PortableRow(Vec<Vec<u8>>);
 
-impl Row {
+impl PortableRow {
     pub(super) fn new(factors: &[u8]) -> Self {
         let with_bit =
             |bit: u32| (0..factors.len()).filter(|&j| factors[j] >> bit & 1 == 1).map(|j| j as u8).collect();
@@ -23,7 +23,7 @@ impl Row {
     }
 }
 
-pub(super) fn apply(rows: &[Row], sources: &[&[u8]], targets: &mut [&mut [u8]]) {
+pub(super) fn apply(rows: &[PortableRow], sources: &[&[u8]], targets: &mut [&mut [u8]]) {
     let length = targets.first().map_or(0, |target| target.len());
     for start in (0..length).step_by(BLOCK) {
         let range = start..length.min(start + BLOCK);

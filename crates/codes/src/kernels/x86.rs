@@ -1,10 +1,10 @@
 //! The kernels of x86-64 processors, the only unsafe code of the room.
 //!
-//! Why it is needed: `cargo run --release -p outlast-bench -- codes` measures every kernel beside the portable one, which is
+//! The unsafe code is worth it: `cargo run --release -p outlast-bench -- codes` measures every kernel beside the portable one, which is
 //! safe code: 60.7 against 3.0 GB/s when (8, 3) is encoded (`docs/reference/speed.md`).
 //!
-//! What makes it sound: an [`Engine`] exists only where the processor was seen to have its instructions, and its safe methods
-//! compare the lengths of all shards before any pointer is made, so that every access lies within a slice.
+//! Soundness: an [`X86Engine`] exists only where the processor was detected to have its instructions, and its safe
+//! methods compare the lengths of all shards before any pointer is made, so that every access lies within a slice.
 #![allow(unsafe_code)]
 #![allow(
     clippy::inline_always,
@@ -18,15 +18,15 @@
 mod lanes;
 mod loops;
 
-use super::{GROUP, Kernel};
+use super::{CodeKernel, GROUP};
 use crate::field::{AFFINE, NIBBLES, power_of_two};
 
-/// A kernel that this processor has. The field is private, and [`Engine::new`] the only way to fill it.
+/// A kernel that this processor has. The field is private, and [`X86Engine::new`] the only way to fill it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Engine(Set);
+pub(crate) struct X86Engine(InstructionSet);
 
 #[derive(Clone, Copy, Debug)]
-enum Set {
+enum InstructionSet {
     Avx2,
     Gfni256,
     Gfni512,
@@ -34,27 +34,27 @@ enum Set {
 
 /// Up to [`GROUP`] rows of a matrix.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
-    shape: Shape,
+pub(super) struct X86RowGroup {
+    shape: RowShape,
     rows: usize,
     sources: usize,
-    tables: Tables,
+    tables: FactorTables,
 }
 
-/// What is known of the rows.
+/// Special forms of rows that a kernel computes faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
-    /// Nothing.
+enum RowShape {
+    /// No special form.
     General,
-    /// The first is all ones: XOR.
+    /// The first row is all ones, that is, XOR.
     OnesFirst,
-    /// There are two, ones and the powers of two, and doubling is cheaper than looking up.
+    /// Two rows, ones and the powers of two (P and Q), on a kernel where doubling is cheaper than a table lookup.
     PlusQ,
 }
 
 /// For each source the factors of all rows, as the kernel wants them.
 #[derive(Clone, Debug)]
-enum Tables {
+enum FactorTables {
     Avx2(Vec<[u8; 32]>),
     Gfni256(Vec<u64>),
     Gfni512(Vec<u64>),
@@ -77,51 +77,55 @@ macro_rules! by_rows {
     };
 }
 
-impl Engine {
-    /// Looks at the processor; nothing if it lacks `kernel`.
-    pub(super) fn new(kernel: Kernel) -> Option<Self> {
+impl X86Engine {
+    /// Detects the processor's features; `None` if it lacks `kernel`.
+    pub(super) fn new(kernel: CodeKernel) -> Option<Self> {
         let avx2 = is_x86_feature_detected!("avx2");
         let gfni = avx2 && is_x86_feature_detected!("gfni");
         let wide = gfni && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
         match kernel {
-            Kernel::Avx2 if avx2 => Some(Self(Set::Avx2)),
-            Kernel::Gfni256 if gfni => Some(Self(Set::Gfni256)),
-            Kernel::Gfni512 if wide => Some(Self(Set::Gfni512)),
+            CodeKernel::Avx2 if avx2 => Some(Self(InstructionSet::Avx2)),
+            CodeKernel::Gfni256 if gfni => Some(Self(InstructionSet::Gfni256)),
+            CodeKernel::Gfni512 if wide => Some(Self(InstructionSet::Gfni512)),
             _ => None,
         }
     }
 
-    /// Makes `rows` ready, which are 1 to [`GROUP`] of one length.
-    pub(super) fn prepare(self, rows: &[&[u8]]) -> Group {
+    /// Prepares 1 to [`GROUP`] `rows` of one length.
+    pub(super) fn prepare(self, rows: &[&[u8]]) -> X86RowGroup {
         let sources = rows[0].len();
         let factors = || (0..sources).flat_map(|source| rows.iter().map(move |row| usize::from(row[source])));
         let ones_first = rows[0].iter().all(|&factor| factor == 1);
         let powers_second =
             rows.len() == 2 && rows[1].iter().enumerate().all(|(j, &factor)| factor == power_of_two(j));
         let shape = match self.0 {
-            Set::Avx2 if ones_first && powers_second => Shape::PlusQ,
-            _ if ones_first => Shape::OnesFirst,
-            _ => Shape::General,
+            InstructionSet::Avx2 if ones_first && powers_second => RowShape::PlusQ,
+            _ if ones_first => RowShape::OnesFirst,
+            _ => RowShape::General,
         };
         let tables = match self.0 {
-            Set::Avx2 => Tables::Avx2(factors().map(|factor| NIBBLES[factor]).collect()),
-            Set::Gfni256 => Tables::Gfni256(factors().map(|factor| AFFINE[factor]).collect()),
-            Set::Gfni512 => Tables::Gfni512(factors().map(|factor| AFFINE[factor]).collect()),
+            InstructionSet::Avx2 => FactorTables::Avx2(factors().map(|factor| NIBBLES[factor]).collect()),
+            InstructionSet::Gfni256 => {
+                FactorTables::Gfni256(factors().map(|factor| AFFINE[factor]).collect())
+            }
+            InstructionSet::Gfni512 => {
+                FactorTables::Gfni512(factors().map(|factor| AFFINE[factor]).collect())
+            }
         };
-        Group { shape, rows: rows.len(), sources, tables }
+        X86RowGroup { shape, rows: rows.len(), sources, tables }
     }
 
     /// `target` = XOR of `sources`.
     pub(super) fn xor(self, sources: &[&[u8]], target: &mut [u8]) {
-        check(target.len(), sources, &mut [&mut *target]);
+        check_lengths(target.len(), sources, &mut [&mut *target]);
         let targets = &mut [target];
-        // SAFETY: `self` shows that the processor has the instructions; `check` compared the lengths; a single row that is
+        // SAFETY: `self` shows that the processor has the instructions; `check_lengths` compared the lengths; a single row that is
         // XOR reads no table.
         unsafe {
             match self.0 {
-                Set::Avx2 => loops::avx2::dot::<1, true>(&[], sources, targets),
-                Set::Gfni256 => loops::gfni256::dot::<1, true>(&[], sources, targets),
-                Set::Gfni512 => loops::gfni512::dot::<1, true>(&[], sources, targets),
+                InstructionSet::Avx2 => loops::avx2::dot::<1, true>(&[], sources, targets),
+                InstructionSet::Gfni256 => loops::gfni256::dot::<1, true>(&[], sources, targets),
+                InstructionSet::Gfni512 => loops::gfni512::dot::<1, true>(&[], sources, targets),
             }
         }
     }
@@ -137,42 +141,50 @@ impl Engine {
         assert!(old.is_none_or(|old| old.len() == new.len()), "old and new have the same length");
         let old = old.unwrap_or_default();
         assert_eq!(factors.len(), targets.len(), "a factor for each target");
-        check(new.len(), &[], targets);
+        check_lengths(new.len(), &[], targets);
         let (rows, ones) = (factors.len(), factors[0] == 1);
         // SAFETY: `self` shows that the processor has the instructions; the lengths of `old` (or that there is none),
         // `factors` and `targets` were compared above.
         unsafe {
             match self.0 {
-                Set::Avx2 => by_rows!(rows, ones, avx2::multiply_add(factors, new, old, targets)),
-                Set::Gfni256 => by_rows!(rows, ones, gfni256::multiply_add(factors, new, old, targets)),
-                Set::Gfni512 => by_rows!(rows, ones, gfni512::multiply_add(factors, new, old, targets)),
+                InstructionSet::Avx2 => by_rows!(rows, ones, avx2::multiply_add(factors, new, old, targets)),
+                InstructionSet::Gfni256 => {
+                    by_rows!(rows, ones, gfni256::multiply_add(factors, new, old, targets));
+                }
+                InstructionSet::Gfni512 => {
+                    by_rows!(rows, ones, gfni512::multiply_add(factors, new, old, targets));
+                }
             }
         }
     }
 }
 
-impl Group {
+impl X86RowGroup {
     /// Overwrites `targets` with rows · `sources`.
     pub(super) fn apply(&self, sources: &[&[u8]], targets: &mut [&mut [u8]]) {
         assert_eq!(targets.len(), self.rows, "a target for each row");
         assert_eq!(sources.len(), self.sources, "a source for each column");
-        check(targets[0].len(), sources, targets);
-        let ones = self.shape == Shape::OnesFirst;
-        // SAFETY: a group is made by an `Engine` whose kernel decides the variant of `tables`, so the processor has the
-        // instructions; `check` compared the lengths, and `tables` has rows x sources entries since `prepare`.
+        check_lengths(targets[0].len(), sources, targets);
+        let ones = self.shape == RowShape::OnesFirst;
+        // SAFETY: a group is made by an `X86Engine` whose kernel decides the variant of `tables`, so the processor has the
+        // instructions; `check_lengths` compared the lengths, and `tables` has rows x sources entries since `prepare`.
         unsafe {
             match &self.tables {
-                Tables::Avx2(_) if self.shape == Shape::PlusQ => loops::plus_q(sources, targets),
-                Tables::Avx2(tables) => by_rows!(self.rows, ones, avx2::dot(tables, sources, targets)),
-                Tables::Gfni256(tables) => by_rows!(self.rows, ones, gfni256::dot(tables, sources, targets)),
-                Tables::Gfni512(tables) => by_rows!(self.rows, ones, gfni512::dot(tables, sources, targets)),
+                FactorTables::Avx2(_) if self.shape == RowShape::PlusQ => loops::plus_q(sources, targets),
+                FactorTables::Avx2(tables) => by_rows!(self.rows, ones, avx2::dot(tables, sources, targets)),
+                FactorTables::Gfni256(tables) => {
+                    by_rows!(self.rows, ones, gfni256::dot(tables, sources, targets));
+                }
+                FactorTables::Gfni512(tables) => {
+                    by_rows!(self.rows, ones, gfni512::dot(tables, sources, targets));
+                }
             }
         }
     }
 }
 
-/// All shards have `length` bytes.
-fn check(length: usize, sources: &[&[u8]], targets: &mut [&mut [u8]]) {
+/// Panics unless all shards have `length` bytes.
+fn check_lengths(length: usize, sources: &[&[u8]], targets: &mut [&mut [u8]]) {
     let equal = sources.iter().all(|source| source.len() == length)
         && targets.iter().all(|target| target.len() == length);
     assert!(equal, "all shards of a call have the same length");

@@ -1,11 +1,11 @@
-//! How many erasure patterns of a product code are fatal, exactly.
+//! Exact number of fatal erasure patterns of a product code.
 //!
 //! Cells are edges between M rows and N columns. A pattern is recoverable exactly if its edges are a forest (see
 //! `Pattern::peel`), so the recoverable patterns of i cells are the forests of i edges in the complete bipartite graph, and
 //! β(M, N, i) of Greenan, Long, Miller, Schwarz, Wildani ("Building flexible, fault-tolerant flash-based storage systems",
 //! 2009), which the paper estimates, is C(MN, i) less these.
 
-use super::Natural;
+use super::NaturalNumber;
 use crate::CodeError;
 
 /// Counts of the erasure patterns of an M × N product code, by the number of erased cells.
@@ -13,15 +13,15 @@ use crate::CodeError;
 pub struct PatternCounts {
     cells: usize,
     /// All patterns, C(MN, i).
-    all: Vec<Natural>,
-    /// Those that are forests; with M + N edges and more there are none.
-    forests: Vec<Natural>,
+    all: Vec<NaturalNumber>,
+    /// Patterns that are forests; with M + N edges and more there are none.
+    forests: Vec<NaturalNumber>,
 }
 
 impl PatternCounts {
-    /// Lines of the shorter side at most: time grows with the square of both sides, and with the shorter one once more.
+    /// Limit of the shorter side: time grows with the square of both sides, and with the shorter one once more.
     const SHORTER_MAX: usize = 16;
-    /// Lines of the longer side at most.
+    /// Limit of the longer side.
     const LONGER_MAX: usize = 255;
 
     /// Counts the patterns of `rows` × `columns` cells.
@@ -49,27 +49,27 @@ impl PatternCounts {
         Ok(Self { cells, all: binomials(cells), forests: forests(shorter.1, longer.1) })
     }
 
-    /// M·N.
+    /// Number of cells, M·N.
     pub fn cells(&self) -> usize {
         self.cells
     }
 
     /// Patterns of `erased` cells: C(MN, i).
-    pub fn all(&self, erased: usize) -> Natural {
-        self.all.get(erased).cloned().unwrap_or(Natural::ZERO)
+    pub fn all(&self, erased: usize) -> NaturalNumber {
+        self.all.get(erased).cloned().unwrap_or(NaturalNumber::ZERO)
     }
 
-    /// Patterns of `erased` cells that are recovered.
-    pub fn recoverable(&self, erased: usize) -> Natural {
-        self.forests.get(erased).cloned().unwrap_or(Natural::ZERO)
+    /// Recoverable patterns of `erased` cells.
+    pub fn recoverable(&self, erased: usize) -> NaturalNumber {
+        self.forests.get(erased).cloned().unwrap_or(NaturalNumber::ZERO)
     }
 
-    /// Patterns of `erased` cells that are not: β(M, N, i).
-    pub fn unrecoverable(&self, erased: usize) -> Natural {
+    /// Unrecoverable patterns of `erased` cells, β(M, N, i).
+    pub fn unrecoverable(&self, erased: usize) -> NaturalNumber {
         self.all(erased).minus(&self.recoverable(erased))
     }
 
-    /// The share of the patterns of `erased` cells that is not recovered, to 1e-15 relative; 0 above M·N cells.
+    /// Share of unrecoverable patterns among those of `erased` cells, to 1e-15 relative; 0 above M·N cells.
     pub fn unrecoverable_share(&self, erased: usize) -> f64 {
         if erased > self.cells { 0.0 } else { self.unrecoverable(erased).ratio(&self.all[erased]) }
     }
@@ -88,16 +88,17 @@ impl PatternCounts {
             let intact_ln = if intact == 0 { 0.0 } else { intact as f64 * intact_ln };
             (self.unrecoverable(erased).ln() + erased as f64 * erased_ln + intact_ln).exp()
         };
+        // The smallest unrecoverable pattern has 4 cells, the corners of a rectangle.
         (4..=self.cells).map(term).sum()
     }
 }
 
 /// C(n, i) for i from 0 to n.
-fn binomials(n: usize) -> Vec<Natural> {
-    let mut row = vec![Natural::from(1)];
+fn binomials(n: usize) -> Vec<NaturalNumber> {
+    let mut row = vec![NaturalNumber::from(1)];
     for i in 0..n {
-        let (next, rest) = row[i].times(&Natural::from((n - i) as u64)).divided(i as u64 + 1);
-        assert_eq!(rest, 0, "binomials are whole");
+        let (next, remainder) = row[i].times(&NaturalNumber::from((n - i) as u64)).divided(i as u64 + 1);
+        assert_eq!(remainder, 0, "binomials are whole");
         row.push(next);
     }
     row
@@ -108,30 +109,32 @@ fn binomials(n: usize) -> Vec<Natural> {
 /// First without isolated columns, by rows m, columns n and components r: the component of the first row has a rows and b columns,
 /// chosen in C(m−1, a−1)·C(n, b) ways, and is one of a^(b−1)·b^(a−1) trees (Scoins 1962); the rest is a forest of m − a rows,
 /// n − b columns and r − 1 components. Then any columns may be isolated. m + n − r is the number of edges.
-fn forests(rows: usize, columns: usize) -> Vec<Natural> {
-    let row_choices: Vec<Vec<Natural>> = (0..=rows).map(binomials).collect();
-    let column_choices: Vec<Vec<Natural>> = (0..=columns).map(binomials).collect();
-    let trees: Vec<Vec<Natural>> =
+fn forests(rows: usize, columns: usize) -> Vec<NaturalNumber> {
+    let row_choices: Vec<Vec<NaturalNumber>> = (0..=rows).map(binomials).collect();
+    let column_choices: Vec<Vec<NaturalNumber>> = (0..=columns).map(binomials).collect();
+    let trees: Vec<Vec<NaturalNumber>> =
         (0..=rows).map(|a| (0..=columns).map(|b| spanning_trees(a, b)).collect()).collect();
 
     // with_rows[m][n][r]
-    let mut with_rows: Vec<Vec<Vec<Natural>>> = Vec::new();
+    let mut with_rows: Vec<Vec<Vec<NaturalNumber>>> = Vec::new();
     for m in 0..=rows {
         let mut of_columns = Vec::new();
         for n in 0..=columns {
-            let mut by_components = vec![Natural::ZERO; m + 1];
+            let mut by_components = vec![NaturalNumber::ZERO; m + 1];
             if m == 0 && n == 0 {
-                by_components[0] = Natural::from(1);
+                by_components[0] = NaturalNumber::from(1);
             }
             for a in 1..=m {
                 for b in 0..=n {
-                    let rest = &with_rows[m - a][n - b];
-                    if trees[a][b].is_zero() || rest.iter().all(Natural::is_zero) {
+                    let other_forests = &with_rows[m - a][n - b];
+                    if trees[a][b].is_zero() || other_forests.iter().all(NaturalNumber::is_zero) {
                         continue;
                     }
                     let ways = row_choices[m - 1][a - 1].times(&column_choices[n][b]).times(&trees[a][b]);
-                    for (r, rest) in rest.iter().enumerate().filter(|(_, rest)| !rest.is_zero()) {
-                        by_components[r + 1].add(&ways.times(rest));
+                    for (r, forests) in
+                        other_forests.iter().enumerate().filter(|(_, forests)| !forests.is_zero())
+                    {
+                        by_components[r + 1].add(&ways.times(forests));
                     }
                 }
             }
@@ -140,7 +143,7 @@ fn forests(rows: usize, columns: usize) -> Vec<Natural> {
         with_rows.push(of_columns);
     }
 
-    let mut by_edges = vec![Natural::ZERO; rows + columns];
+    let mut by_edges = vec![NaturalNumber::ZERO; rows + columns];
     for (n, by_components) in with_rows[rows].iter().enumerate() {
         for (r, forests) in by_components.iter().enumerate().filter(|(_, forests)| !forests.is_zero()) {
             by_edges[rows + n - r].add(&column_choices[columns][n].times(forests));
@@ -150,10 +153,10 @@ fn forests(rows: usize, columns: usize) -> Vec<Natural> {
 }
 
 /// Spanning trees of `K_{a,b}`, where one vertex alone is a tree.
-fn spanning_trees(a: usize, b: usize) -> Natural {
+fn spanning_trees(a: usize, b: usize) -> NaturalNumber {
     match (a, b) {
-        (1, 0) | (0, 1) => Natural::from(1),
-        (0, _) | (_, 0) => Natural::ZERO,
-        _ => Natural::from(a as u64).power(b - 1).times(&Natural::from(b as u64).power(a - 1)),
+        (1, 0) | (0, 1) => NaturalNumber::from(1),
+        (0, _) | (_, 0) => NaturalNumber::ZERO,
+        _ => NaturalNumber::from(a as u64).power(b - 1).times(&NaturalNumber::from(b as u64).power(a - 1)),
     }
 }

@@ -5,24 +5,24 @@ mod natural;
 mod pattern;
 
 pub use counts::PatternCounts;
-pub use natural::Natural;
-pub use pattern::{Line, Pattern, Peeling, Step};
+pub use natural::NaturalNumber;
+pub use pattern::{CodeLine, ErasurePattern, PeelingPlan, PeelingStep};
 
-use crate::checks::{count, lengths};
-use crate::kernels::{self, Engine, Kernel};
-use crate::{Code, CodeError};
+use crate::checks::{check_count, check_lengths};
+use crate::kernels::{self, CodeKernel, KernelEngine};
+use crate::{CodeError, ErasureCode};
 
 /// M rows (cards) × N columns (the pages of a block, one of them parity): the last cell of each row is the XOR of the row, the last
 /// row the XOR of the others. Flexible's "(7,1)-MDS (card) + (63,1)-MDS (block)" is 8 × 64. Cells are given row by row; data
 /// cells are those outside the last row and column.
 ///
-/// It is decoded by peeling: a cell that is the only one missing in its row or column is rebuilt, as long as there is one. All
+/// Decoding is by peeling: a cell that is the only one missing in its row or column is rebuilt, as long as there is one. All
 /// patterns of three cells and fewer are recovered; the smallest that are not are the four corners of a rectangle.
 #[derive(Clone, Debug)]
 pub struct ProductCode {
     rows: usize,
     columns: usize,
-    engine: Engine,
+    engine: KernelEngine,
 }
 
 impl ProductCode {
@@ -31,56 +31,56 @@ impl ProductCode {
     /// # Errors
     /// [`CodeError::Product`] unless rows and columns are 2 to 255.
     pub fn new(rows: usize, columns: usize) -> Result<Self, CodeError> {
-        Self::with_kernel(rows, columns, Kernel::best())
+        Self::with_kernel(rows, columns, CodeKernel::best())
     }
 
     /// The same code with a kernel of the caller's choice: the bytes are the same.
     ///
     /// # Errors
     /// [`CodeError::Product`] unless rows and columns are 2 to 255; [`CodeError::KernelMissing`] if the processor lacks it.
-    pub fn with_kernel(rows: usize, columns: usize, kernel: Kernel) -> Result<Self, CodeError> {
+    pub fn with_kernel(rows: usize, columns: usize, kernel: CodeKernel) -> Result<Self, CodeError> {
         for (field, value) in [("rows", rows), ("columns", columns)] {
-            if !(2..=Code::SHARDS_MAX).contains(&value) {
+            if !(2..=ErasureCode::SHARDS_MAX).contains(&value) {
                 return Err(CodeError::Product { field, value, limit: "2 to 255" });
             }
         }
-        let engine = Engine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
+        let engine = KernelEngine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
         Ok(Self { rows, columns, engine })
     }
 
-    /// M.
+    /// Number of rows, M.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// N.
+    /// Number of columns, N.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// The pattern of this code in which nothing is erased.
-    pub fn intact(&self) -> Pattern {
-        Pattern::new(self.rows, self.columns)
+    pub fn intact(&self) -> ErasurePattern {
+        ErasurePattern::new(self.rows, self.columns)
     }
 
-    /// How `pattern` is rebuilt cell by cell, and what is left of it.
+    /// Plans how `pattern` is rebuilt cell by cell, and which cells stay erased.
     ///
     /// # Errors
     /// [`CodeError::Product`] if the pattern is one of another code.
-    pub fn peel(&self, pattern: &Pattern) -> Result<Peeling, CodeError> {
-        self.own(pattern)?;
+    pub fn peel(&self, pattern: &ErasurePattern) -> Result<PeelingPlan, CodeError> {
+        self.check_pattern(pattern)?;
         Ok(pattern.peel())
     }
 
-    /// Whether all of `pattern` can be rebuilt, by peeling or by whatever decoder.
+    /// True if all of `pattern` can be rebuilt, by peeling or by whatever decoder.
     ///
     /// # Errors
     /// [`CodeError::Product`] if the pattern is one of another code.
-    pub fn is_recoverable(&self, pattern: &Pattern) -> Result<bool, CodeError> {
+    pub fn is_recoverable(&self, pattern: &ErasurePattern) -> Result<bool, CodeError> {
         Ok(self.peel(pattern)?.stuck.is_empty())
     }
 
-    /// How many patterns are recoverable, exactly.
+    /// Exact numbers of recoverable patterns.
     ///
     /// # Errors
     /// [`CodeError::Product`] for a code that is too large to count.
@@ -93,12 +93,12 @@ impl ProductCode {
     /// # Errors
     /// [`CodeError::Count`] or [`CodeError::Length`] if there are not M·N cells of one length.
     pub fn encode(&self, cells: &mut [&mut [u8]]) -> Result<(), CodeError> {
-        self.check(cells)?;
+        self.check_cells(cells)?;
         for row in 0..self.rows - 1 {
-            self.rebuild(cells, Step { row, column: self.columns - 1, by: Line::Row });
+            self.rebuild_cell(cells, PeelingStep { row, column: self.columns - 1, by: CodeLine::Row });
         }
         for column in 0..self.columns {
-            self.rebuild(cells, Step { row: self.rows - 1, column, by: Line::Column });
+            self.rebuild_cell(cells, PeelingStep { row: self.rows - 1, column, by: CodeLine::Column });
         }
         Ok(())
     }
@@ -109,24 +109,24 @@ impl ProductCode {
     /// # Errors
     /// [`CodeError::Length`] if the cells are not of one length.
     pub fn update(&self, old: &[u8], new: &[u8], parity: [&mut [u8]; 3]) -> Result<(), CodeError> {
-        lengths("old", &[old], new.len())?;
+        check_lengths("old", &[old], new.len())?;
         let mut parity = parity;
-        lengths("parity", &parity, new.len())?;
+        check_lengths("parity", &parity, new.len())?;
         kernels::multiply_add(self.engine, |_| 1, new, Some(old), &mut parity);
         Ok(())
     }
 
-    /// Rebuilds the cells of `pattern`, whose content is ignored. Cells that cannot be told are left as they are, all others are
-    /// rebuilt even so.
+    /// Rebuilds the cells of `pattern`, whose content is ignored. Unrecoverable cells stay as they are, and all others are rebuilt
+    /// even then.
     ///
     /// # Errors
     /// [`CodeError::Unrecoverable`] if cells are left; [`CodeError::Count`], [`CodeError::Length`] or [`CodeError::Product`] if
     /// cells or pattern are not those of this code.
-    pub fn decode(&self, cells: &mut [&mut [u8]], pattern: &Pattern) -> Result<(), CodeError> {
-        self.check(cells)?;
+    pub fn decode(&self, cells: &mut [&mut [u8]], pattern: &ErasurePattern) -> Result<(), CodeError> {
+        self.check_cells(cells)?;
         let peeling = self.peel(pattern)?;
         for &step in &peeling.steps {
-            self.rebuild(cells, step);
+            self.rebuild_cell(cells, step);
         }
         match peeling.stuck.len() {
             0 => Ok(()),
@@ -135,14 +135,14 @@ impl ProductCode {
     }
 
     /// Overwrites the cell of `step` with the XOR of the others of its line.
-    fn rebuild(&self, cells: &mut [&mut [u8]], step: Step) {
+    fn rebuild_cell(&self, cells: &mut [&mut [u8]], step: PeelingStep) {
         let cell = step.row * self.columns + step.column;
         let (start, stride, count) = match step.by {
-            Line::Row => (step.row * self.columns, 1, self.columns),
-            Line::Column => (step.column, self.columns, self.rows),
+            CodeLine::Row => (step.row * self.columns, 1, self.columns),
+            CodeLine::Column => (step.column, self.columns, self.rows),
         };
         let target = std::mem::take(&mut cells[cell]);
-        let mut sources: [&[u8]; Code::SHARDS_MAX] = [&[]; Code::SHARDS_MAX];
+        let mut sources: [&[u8]; ErasureCode::SHARDS_MAX] = [&[]; ErasureCode::SHARDS_MAX];
         let others = (0..count).map(|i| start + i * stride).filter(|&other| other != cell);
         for (source, other) in sources.iter_mut().zip(others) {
             *source = &*cells[other];
@@ -151,17 +151,17 @@ impl ProductCode {
         cells[cell] = target;
     }
 
-    fn check(&self, cells: &[&mut [u8]]) -> Result<(), CodeError> {
-        count("cells", cells.len(), self.rows * self.columns)?;
-        lengths("cells", cells, cells[0].len())
+    fn check_cells(&self, cells: &[&mut [u8]]) -> Result<(), CodeError> {
+        check_count("cells", cells.len(), self.rows * self.columns)?;
+        check_lengths("cells", cells, cells[0].len())
     }
 
-    fn own(&self, pattern: &Pattern) -> Result<(), CodeError> {
-        for (field, value, own) in [
+    fn check_pattern(&self, pattern: &ErasurePattern) -> Result<(), CodeError> {
+        for (field, value, expected) in [
             ("pattern.rows", pattern.rows(), self.rows),
             ("pattern.columns", pattern.columns(), self.columns),
         ] {
-            if value != own {
+            if value != expected {
                 return Err(CodeError::Product { field, value, limit: "that of the code" });
             }
         }

@@ -1,23 +1,23 @@
-//! Natural numbers without a limit, as far as exact counting needs them.
+//! Natural numbers of any size, with the operations that exact counting needs.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 
 /// A natural number of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Natural {
-    /// Least significant first; the last is not zero, so that zero has none.
+pub struct NaturalNumber {
+    /// Digits in base 2^64, least significant first; the last is not zero, so that zero has none.
     limbs: Vec<u64>,
 }
 
-impl Natural {
+impl NaturalNumber {
     pub(crate) const ZERO: Self = Self { limbs: Vec::new() };
 
     pub(crate) fn is_zero(&self) -> bool {
         self.limbs.is_empty()
     }
 
-    /// This + `other`.
+    /// Adds `other`.
     pub(crate) fn add(&mut self, other: &Self) {
         if self.limbs.len() < other.limbs.len() {
             self.limbs.resize(other.limbs.len(), 0);
@@ -33,20 +33,20 @@ impl Natural {
         }
     }
 
-    /// This − `other`, which is not larger.
+    /// Difference to `other`, which is not larger.
     pub(crate) fn minus(&self, other: &Self) -> Self {
         let mut result = self.clone();
         let mut borrow = false;
         for (i, limb) in result.limbs.iter_mut().enumerate() {
-            let (rest, first) = limb.overflowing_sub(other.limbs.get(i).copied().unwrap_or(0));
-            let (rest, second) = rest.overflowing_sub(u64::from(borrow));
-            (*limb, borrow) = (rest, first | second);
+            let (difference, first) = limb.overflowing_sub(other.limbs.get(i).copied().unwrap_or(0));
+            let (difference, second) = difference.overflowing_sub(u64::from(borrow));
+            (*limb, borrow) = (difference, first | second);
         }
         assert!(!borrow && other.limbs.len() <= self.limbs.len(), "natural numbers are not negative");
         result.trimmed()
     }
 
-    /// This · `other`.
+    /// Product with `other`.
     pub(crate) fn times(&self, other: &Self) -> Self {
         let mut limbs = vec![0u64; self.limbs.len() + other.limbs.len()];
         for (i, &a) in self.limbs.iter().enumerate() {
@@ -62,21 +62,21 @@ impl Natural {
         Self { limbs }.trimmed()
     }
 
-    /// This to the power of `exponent`.
+    /// Power with `exponent`.
     pub(crate) fn power(&self, exponent: usize) -> Self {
         (0..exponent).fold(Self::from(1), |product, _| product.times(self))
     }
 
-    /// The quotient and the rest of this by `divisor`.
+    /// Quotient and remainder of a division by `divisor`.
     pub(crate) fn divided(&self, divisor: u64) -> (Self, u64) {
         let mut limbs = self.limbs.clone();
-        let mut rest = 0;
+        let mut remainder = 0;
         for limb in limbs.iter_mut().rev() {
-            let value = u128::from(rest) << 64 | u128::from(*limb);
+            let value = u128::from(remainder) << 64 | u128::from(*limb);
             *limb = (value / u128::from(divisor)) as u64;
-            rest = (value % u128::from(divisor)) as u64;
+            remainder = (value % u128::from(divisor)) as u64;
         }
-        (Self { limbs }.trimmed(), rest)
+        (Self { limbs }.trimmed(), remainder)
     }
 
     /// Significand and power of two whose product it is, to 2^-52 relative.
@@ -88,7 +88,7 @@ impl Natural {
         (significand, 64 * (limbs - 1).max(0))
     }
 
-    /// This / `other` to 2^-50 relative; `other` is not zero.
+    /// Ratio to `other`, which is not zero, with a relative error of 2^-50.
     pub fn ratio(&self, other: &Self) -> f64 {
         let ((a, i), (b, j)) = (self.significand(), other.significand());
         // Two steps: the power alone may not be a double where the ratio is.
@@ -124,35 +124,35 @@ impl Natural {
     }
 }
 
-impl From<u64> for Natural {
+impl From<u64> for NaturalNumber {
     fn from(value: u64) -> Self {
         Self { limbs: vec![value] }.trimmed()
     }
 }
 
-impl Ord for Natural {
+impl Ord for NaturalNumber {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_length = self.limbs.len().cmp(&other.limbs.len());
         by_length.then_with(|| self.limbs.iter().rev().cmp(other.limbs.iter().rev()))
     }
 }
 
-impl PartialOrd for Natural {
+impl PartialOrd for NaturalNumber {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl fmt::Display for Natural {
+impl fmt::Display for NaturalNumber {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// The largest power of ten in a limb.
         const CHUNK: u64 = 10_000_000_000_000_000_000;
         let mut chunks = Vec::new();
-        let mut rest = self.clone();
-        while !rest.is_zero() {
-            let (quotient, chunk) = rest.divided(CHUNK);
+        let mut quotient = self.clone();
+        while !quotient.is_zero() {
+            let (higher, chunk) = quotient.divided(CHUNK);
             chunks.push(chunk);
-            rest = quotient;
+            quotient = higher;
         }
         let mut digits = chunks.pop().unwrap_or(0).to_string();
         for chunk in chunks.iter().rev() {
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
     use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 
-    fn natural(value: u128) -> Natural {
-        Natural { limbs: vec![value as u64, (value >> 64) as u64] }.trimmed()
+    fn natural(value: u128) -> NaturalNumber {
+        NaturalNumber { limbs: vec![value as u64, (value >> 64) as u64] }.trimmed()
     }
 
     proptest! {
@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn numbers_beyond_doubles_have_ratios_and_logarithms() {
-        let huge = Natural::from(10).power(400);
+        let huge = NaturalNumber::from(10).power(400);
         assert_eq!(huge.to_string(), format!("1{}", "0".repeat(400)));
-        assert!((huge.ratio(&Natural::from(10).power(399)) - 10.0).abs() < 1e-14);
+        assert!((huge.ratio(&NaturalNumber::from(10).power(399)) - 10.0).abs() < 1e-14);
         assert!((huge.ln() - 400.0 * 10f64.ln()).abs() < 1e-12);
         assert!(huge.to_f64().is_infinite() && huge.to_u128().is_none());
-        assert_eq!((Natural::ZERO.to_string(), Natural::ZERO.to_f64()), ("0".to_owned(), 0.0));
+        assert_eq!((NaturalNumber::ZERO.to_string(), NaturalNumber::ZERO.to_f64()), ("0".to_owned(), 0.0));
         assert_eq!(huge.divided(7).1, 4, "10^400 = 3^400 = 3^4 = 4 modulo 7");
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::CodeError;
 
-/// Which cells of an M × N product code are erased.
+/// A set of erased cells of an M × N product code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct ErasurePattern {
     rows: usize,
     columns: usize,
     /// One bit for each cell, row by row.
@@ -14,7 +14,7 @@ pub struct Pattern {
 
 /// The line that rebuilds a cell: the XOR of its other cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum CodeLine {
     /// The row of the cell, N cells.
     Row,
     /// The column of the cell, M cells.
@@ -23,41 +23,41 @@ pub enum Line {
 
 /// One step of peeling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PeelingStep {
     /// Row of the cell to rebuild.
     pub row: usize,
-    /// Its column.
+    /// Column of the cell.
     pub column: usize,
     /// The line to rebuild it from, of which no other cell is missing by then.
-    pub by: Line,
+    pub by: CodeLine,
 }
 
-/// What peeling makes of a pattern.
+/// Plan for peeling a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Peeling {
-    /// In the order in which they work.
-    pub steps: Vec<Step>,
-    /// The cells that no decoder can tell: every line through them has lost at least two of them.
-    pub stuck: Pattern,
+pub struct PeelingPlan {
+    /// Steps in the order in which they must be taken.
+    pub steps: Vec<PeelingStep>,
+    /// Cells that no decoder can recover: every line through them has lost at least two of them.
+    pub stuck: ErasurePattern,
 }
 
-impl Pattern {
-    /// Nothing erased of `rows` × `columns` cells.
+impl ErasurePattern {
+    /// The empty pattern of `rows` × `columns` cells.
     pub(crate) fn new(rows: usize, columns: usize) -> Self {
         Self { rows, columns, cells: vec![0; (rows * columns).div_ceil(64)], erased: 0 }
     }
 
-    /// M.
+    /// Number of rows, M.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// N.
+    /// Number of columns, N.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Erases a cell; whether it was there.
+    /// Erases a cell; true if it was intact.
     ///
     /// # Errors
     /// [`CodeError::Product`] if there is no such cell.
@@ -79,18 +79,18 @@ impl Pattern {
         Ok(was_there)
     }
 
-    /// Whether a cell is erased; cells that the code does not have are not.
+    /// True if a cell is erased; false of a cell that the code does not have.
     pub fn is_erased(&self, row: usize, column: usize) -> bool {
         let cell = row * self.columns + column;
         row < self.rows && column < self.columns && self.cells[cell / 64] >> (cell % 64) & 1 == 1
     }
 
-    /// How many cells are erased.
+    /// Number of erased cells.
     pub fn len(&self) -> usize {
         self.erased
     }
 
-    /// Whether nothing is erased.
+    /// True if no cell is erased.
     pub fn is_empty(&self) -> bool {
         self.erased == 0
     }
@@ -103,10 +103,10 @@ impl Pattern {
 
     /// Rebuilds, as long as there is one, a cell that is the only one missing in its row or column.
     ///
-    /// Take cells as edges between rows and columns: a line that misses one cell is a vertex of degree one, and peeling takes
-    /// leaves off until nothing or a 2-core is left. So all is rebuilt exactly if the erased cells are a forest. A cycle is the
+    /// Cells are edges between rows and columns: a line that misses one cell is a vertex of degree one, and peeling takes
+    /// leaves off until nothing or a 2-core is left. So all cells are rebuilt exactly if the erased ones are a forest. A cycle is the
     /// support of a code word, so that not even a decoder of maximum likelihood does better.
-    pub(crate) fn peel(&self) -> Peeling {
+    pub(crate) fn peel(&self) -> PeelingPlan {
         let mut stuck = self.clone();
         let mut missing = [vec![0usize; self.rows], vec![0usize; self.columns]];
         for (row, column) in self.iter() {
@@ -114,10 +114,13 @@ impl Pattern {
             missing[1][column] += 1;
         }
         // Shorter lines first: they read less.
-        let order =
-            if self.columns <= self.rows { [Line::Row, Line::Column] } else { [Line::Column, Line::Row] };
-        let index = |line: Line| usize::from(line == Line::Column);
-        let mut ready: Vec<(Line, usize)> = Vec::new();
+        let order = if self.columns <= self.rows {
+            [CodeLine::Row, CodeLine::Column]
+        } else {
+            [CodeLine::Column, CodeLine::Row]
+        };
+        let index = |line: CodeLine| usize::from(line == CodeLine::Column);
+        let mut ready: Vec<(CodeLine, usize)> = Vec::new();
         for line in order.into_iter().rev() {
             let lines = missing[index(line)].iter().enumerate().rev();
             ready.extend(lines.filter(|&(_, &missing)| missing == 1).map(|(at, _)| (line, at)));
@@ -128,24 +131,24 @@ impl Pattern {
             if missing[index(by)][at] != 1 {
                 continue;
             }
-            let lost = match by {
-                Line::Row => {
+            let erased = match by {
+                CodeLine::Row => {
                     (0..self.columns).map(|column| (at, column)).find(|&(r, c)| stuck.is_erased(r, c))
                 }
-                Line::Column => (0..self.rows).map(|row| (row, at)).find(|&(r, c)| stuck.is_erased(r, c)),
+                CodeLine::Column => (0..self.rows).map(|row| (row, at)).find(|&(r, c)| stuck.is_erased(r, c)),
             };
-            let (row, column) = lost.expect("a line that misses one cell has it");
+            let (row, column) = erased.expect("a line that misses one cell has it");
             stuck.flip(row, column);
             stuck.erased -= 1;
-            steps.push(Step { row, column, by });
-            for (line, at) in [(Line::Row, row), (Line::Column, column)] {
+            steps.push(PeelingStep { row, column, by });
+            for (line, at) in [(CodeLine::Row, row), (CodeLine::Column, column)] {
                 missing[index(line)][at] -= 1;
                 if missing[index(line)][at] == 1 {
                     ready.push((line, at));
                 }
             }
         }
-        Peeling { steps, stuck }
+        PeelingPlan { steps, stuck }
     }
 
     fn flip(&mut self, row: usize, column: usize) {

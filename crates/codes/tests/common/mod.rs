@@ -1,7 +1,7 @@
 //! The slow reference, and random stripes.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use outlast_codes::Code;
+use outlast_codes::ErasureCode;
 use outlast_units::rng::SplitMix;
 
 /// Multiplication in GF(2^8) modulo 0x11d by its definition.
@@ -29,7 +29,7 @@ impl Reference {
     }
 
     /// The parities of `data`, byte by byte.
-    pub(crate) fn encode(&self, code: &Code, data: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    pub(crate) fn encode(&self, code: &ErasureCode, data: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let parity = |row: usize| {
             let mut sum = vec![0; data[0].len()];
             for (j, shard) in data.iter().enumerate() {

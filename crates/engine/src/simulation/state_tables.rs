@@ -5,7 +5,7 @@ use crate::drives::AsDriveSet;
 use crate::summary::wear_table;
 use crate::table::{ResultColumn, ResultTable};
 use outlast_decisions::SuperblockState;
-use outlast_ftl::{Cause, Ftl};
+use outlast_ftl::{Ftl, StreamCause};
 use outlast_ssd::Ssd;
 use outlast_units::{Nanos, SECTOR_BYTES, SuperblockId};
 
@@ -89,13 +89,13 @@ impl SuperblockRow<'_> {
         let cause = self.is_in_use().then(|| self.ftl.streams().cause(self.ftl.superblock(self.id).stream()));
         match cause {
             None => "",
-            Some(Cause::Host) => "host",
-            Some(Cause::Gc) => "gc",
-            Some(Cause::WearLeveling) => "wear-leveling",
-            Some(Cause::Scrub) => "scrub",
-            Some(Cause::Reencode) => "reencode",
-            Some(Cause::Partial) => "partial",
-            Some(Cause::Map) => "map",
+            Some(StreamCause::Host) => "host",
+            Some(StreamCause::Gc) => "gc",
+            Some(StreamCause::WearLeveling) => "wear-leveling",
+            Some(StreamCause::Scrub) => "scrub",
+            Some(StreamCause::Reencode) => "reencode",
+            Some(StreamCause::Partial) => "partial",
+            Some(StreamCause::Map) => "map",
         }
     }
 

@@ -4,7 +4,7 @@ use crate::batch_means::{ConfidenceInterval, interval};
 use crate::counts::DriveCounts;
 use crate::facts::RunFacts;
 use crate::window::TimeWindow;
-use outlast_ftl::{PagesRead, ProgramCause, Programs};
+use outlast_ftl::{ByProgramCause, PagesRead, ProgramCause};
 use outlast_settings::drive::SsdConfig;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -16,7 +16,7 @@ pub struct WriteAmplification {
     /// Bytes programmed for any cause.
     pub total: f64,
     /// Bytes programmed by cause. The part of the host is 1 and those of `partial_write`, `array` and `coalesced`.
-    pub causes: Programs<f64>,
+    pub causes: ByProgramCause<f64>,
     /// Parts of mapping units that partial writes did not cover.
     pub partial_write: f64,
     /// Bytes that an array wrote to its members beyond those of the host: parity, copies, records, rebuilding. Zero for a drive by itself.
@@ -76,7 +76,7 @@ pub struct FlashOperations {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct FlashByCause {
     pub reads: PagesRead,
-    pub programs: Programs<f64>,
+    pub programs: ByProgramCause<f64>,
 }
 
 impl Serialize for FlashByCause {

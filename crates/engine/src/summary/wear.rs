@@ -23,7 +23,7 @@ pub struct WearFigures {
 }
 
 pub(crate) fn wear(ssd: &DriveSet<'_>) -> WearFigures {
-    let in_use: outlast_ftl::Wear = ssd.ftls().map(Ftl::worn).sum();
+    let in_use: outlast_ftl::BlockWear = ssd.ftls().map(Ftl::worn).sum();
     WearFigures {
         mean_pe: in_use.mean(),
         max_pe: in_use.most,

@@ -1,10 +1,17 @@
 //! A room of a few dies, and a caller that drives it.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use outlast_flash::{Answer, Demand, Event, Flash, FlashSource, Next, Op, Place, Queue, Setup, Task};
-use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, Suspend, Timing};
-use outlast_units::{BlockId, ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos, Row};
+use outlast_flash::{
+    CoreDemand, DieEvent, DieQueue, DieStep, Flash, FlashOp, FlashSetup, FlashSource, InternalTask,
+    TaskReadAnswer,
+};
+use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, SuspendConfig, Timing};
+use outlast_units::{ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos};
 use std::collections::{BTreeMap, VecDeque};
+
+mod ops;
+
+pub(crate) use ops::{erase, internal, place, program, program_time, read, read_of, read_time};
 
 /// Command and address cycles.
 pub(crate) const COMMAND: u64 = 200;
@@ -19,14 +26,14 @@ pub(crate) const UNIT: u64 = 4096;
 /// From the suspend command until the die can read, and from the last read until the operation goes on.
 pub(crate) const OVERHEAD: u64 = 5_000;
 
-/// What a test sets.
+/// Settings of a test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) channels: u16,
     pub(crate) dies_per_channel: u16,
     pub(crate) cores: u16,
     pub(crate) program_unit: ProgramUnit,
-    pub(crate) suspend: Option<Suspend>,
+    pub(crate) suspend: Option<SuspendConfig>,
     pub(crate) plane_reads: PlaneReads,
     pub(crate) cache_read: Option<u64>,
     pub(crate) channel: ChannelOrder,
@@ -60,7 +67,7 @@ impl Default for Shape {
 
 impl Shape {
     pub(crate) fn suspending(limit: u8, reads: u8) -> Self {
-        let suspend = Suspend::both(Nanos(OVERHEAD), limit, reads);
+        let suspend = SuspendConfig::both(Nanos(OVERHEAD), limit, reads);
         Self { suspend: Some(suspend), ..Self::default() }
     }
 
@@ -86,7 +93,7 @@ impl Shape {
     }
 }
 
-/// What a tag says: `number` of the operation, and whether it is internal.
+/// Tag of an operation: its number, and true if it is internal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tag {
     pub(crate) number: u32,
@@ -105,9 +112,9 @@ pub(crate) struct Caller {
     /// Pages sensed.
     pub(crate) pages: u64,
     /// By core.
-    pub(crate) demands: Vec<Demand>,
-    /// Reads that a task wants of a die.
-    pub(crate) wanted: BTreeMap<(u16, u8), VecDeque<Op<Tag>>>,
+    pub(crate) demands: Vec<CoreDemand>,
+    /// Reads that a task has announced, by die and task.
+    pub(crate) announced: BTreeMap<(u16, u8), VecDeque<FlashOp<Tag>>>,
 }
 
 impl Caller {
@@ -124,7 +131,7 @@ impl Caller {
             channel: shape.channel,
         };
         let cores: IndexVec<DieId, CoreId> = (0..shape.dies()).map(|die| CoreId(die % shape.cores)).collect();
-        let room = Flash::new(&Setup {
+        let room = Flash::new(&FlashSetup {
             geometry: &shape.geometry(),
             timing: &timing,
             unit_size: Bytes(4096),
@@ -141,19 +148,19 @@ impl Caller {
             now: Nanos::ZERO,
             ended: Vec::new(),
             pages: 0,
-            demands: vec![Demand::default(); usize::from(shape.cores)],
-            wanted: BTreeMap::new(),
+            demands: vec![CoreDemand::default(); usize::from(shape.cores)],
+            announced: BTreeMap::new(),
         }
     }
 
-    pub(crate) fn submit(&mut self, die: u16, queue: Queue, op: Op<Tag>) {
+    pub(crate) fn submit(&mut self, die: u16, queue: DieQueue, op: FlashOp<Tag>) {
         let demands = self.demands.clone();
         let next = self.room.submit(self.now, DieId(die), queue, op, |core| demands[core.index()]);
         self.follow(DieId(die), next);
     }
 
     /// Submits at `at`, when everything due before has been done.
-    pub(crate) fn submit_at(&mut self, at: u64, die: u16, queue: Queue, op: Op<Tag>) {
+    pub(crate) fn submit_at(&mut self, at: u64, die: u16, queue: DieQueue, op: FlashOp<Tag>) {
         self.run_until(at);
         self.submit(die, queue, op);
     }
@@ -181,17 +188,17 @@ impl Caller {
         let die = match self.room.next_source() {
             FlashSource::Die(die) => die,
             FlashSource::Thinking => {
-                self.room.has_thought(self.now);
+                self.room.end_thinking(self.now);
                 return self.wake_waiting();
             }
         };
-        match self.room.event(self.now, die) {
-            Event::Goes(next) => self.follow(die, next),
-            Event::Ended(op) => {
+        match self.room.handle_event(self.now, die) {
+            DieEvent::Continues(next) => self.follow(die, next),
+            DieEvent::Ended(op) => {
                 self.ended.push((self.now.0, die.0, op.tag.number));
                 if op.tag.internal {
-                    self.room.internal_ended(self.now);
-                    if !self.room.awaits_thought() {
+                    self.room.end_internal(self.now);
+                    if !self.room.awaits_thinking_slot() {
                         self.wake_waiting();
                     }
                 }
@@ -202,7 +209,7 @@ impl Caller {
 
     fn wake_waiting(&mut self) {
         for _ in 0..self.room.dies_waiting() {
-            let waiting = self.room.next_waiting().expect("so many wait");
+            let waiting = self.room.take_waiting_die().expect("so many wait");
             self.wake(waiting);
         }
     }
@@ -213,26 +220,27 @@ impl Caller {
         self.follow(die, next);
     }
 
-    fn follow(&mut self, die: DieId, mut next: Next) {
+    fn follow(&mut self, die: DieId, mut next: DieStep) {
         loop {
             match next {
-                Next::Nothing => return,
-                Next::Sensing(pages) => {
+                DieStep::Nothing => return,
+                DieStep::Sensing(pages) => {
                     self.pages += u64::from(pages);
                     return;
                 }
-                Next::SensingBeside(pages) => {
+                DieStep::SensingBeside(pages) => {
                     self.pages += u64::from(pages);
                     return self.wake(die);
                 }
-                Next::Looks => return self.wake(die),
-                Next::Asks(ask) => {
-                    let wanted = self.wanted.entry((die.0, ask.task() as u8)).or_default();
-                    let answer = if wanted.is_empty() { Answer::Nothing } else { Answer::Later };
-                    let read = if ask.may_start() { wanted.pop_front() } else { None };
+                DieStep::PlaneFree => return self.wake(die),
+                DieStep::Asks(ask) => {
+                    let announced = self.announced.entry((die.0, ask.task() as u8)).or_default();
+                    let answer =
+                        if announced.is_empty() { TaskReadAnswer::Nothing } else { TaskReadAnswer::Later };
+                    let read = if ask.may_start() { announced.pop_front() } else { None };
                     let demands = &self.demands;
                     next = match read {
-                        Some(read) => self.room.give(self.now, die, ask, read),
+                        Some(read) => self.room.give_read(self.now, die, ask, read),
                         None => self.room.answer(self.now, die, ask, answer, |core| demands[core.index()]),
                     };
                 }
@@ -240,10 +248,15 @@ impl Caller {
         }
     }
 
-    /// Task `task` wants to make `reads` of die `die`.
-    pub(crate) fn want(&mut self, die: u16, task: Task, reads: impl IntoIterator<Item = Op<Tag>>) {
-        self.wanted.entry((die, task as u8)).or_default().extend(reads);
-        self.room.want_reads(DieId(die), task);
+    /// Announces `reads` of task `task` on die `die`.
+    pub(crate) fn announce_reads(
+        &mut self,
+        die: u16,
+        task: InternalTask,
+        reads: impl IntoIterator<Item = FlashOp<Tag>>,
+    ) {
+        self.announced.entry((die, task as u8)).or_default().extend(reads);
+        self.room.add_task_reads(DieId(die), task);
         self.wake(DieId(die));
     }
 
@@ -257,43 +270,4 @@ impl Caller {
     pub(crate) fn order(&self) -> Vec<u32> {
         self.ended.iter().map(|&(_, _, number)| number).collect()
     }
-}
-
-pub(crate) fn place(block: u32, row: u32) -> Place {
-    Place { block: BlockId(block), row: Row(row) }
-}
-
-/// The read of `mask` in row `row` of block `block`.
-pub(crate) fn read_of(number: u32, block: u32, row: u32, mask: u64) -> Op<Tag> {
-    Op::read(place(block, row), mask, Tag { number, internal: false })
-}
-
-/// The read of one unit in row 0, tR 40 us.
-pub(crate) fn read(number: u32) -> Op<Tag> {
-    read_of(number, 0, 0, 1)
-}
-
-/// The program of row 0, tPROG 500 us.
-pub(crate) fn program(number: u32) -> Op<Tag> {
-    Op::program(place(1, 0), 2, Tag { number, internal: false })
-}
-
-/// What an internal task does: `op`, marked.
-pub(crate) fn internal(op: Op<Tag>) -> Op<Tag> {
-    let number = op.tag.number;
-    op.with_tag(Tag { number, internal: true })
-}
-
-pub(crate) fn erase(number: u32, block: u32) -> Op<Tag> {
-    Op::erase(BlockId(block), Tag { number, internal: true })
-}
-
-/// How long a read of `units` units in row 0 takes on an idle die with an idle channel.
-pub(crate) fn read_time(units: u64) -> u64 {
-    COMMAND + READ[0] + units * UNIT
-}
-
-/// How long a program of row 0 takes.
-pub(crate) fn program_time() -> u64 {
-    COMMAND + 2 * UNIT + PROGRAM[0]
 }

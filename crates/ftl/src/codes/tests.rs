@@ -7,7 +7,7 @@ use outlast_units::{Bytes, DieId, LaneIndex};
 
 const FREE: SuperblockId = SuperblockId(1);
 
-fn codes() -> (Layout, Streams, Codes) {
+fn codes() -> (SlotLayout, StreamTable, CodeTable) {
     let geometry = Geometry {
         channels: 1,
         chips_per_channel: 4,
@@ -19,9 +19,9 @@ fn codes() -> (Layout, Streams, Codes) {
         spare_per_page: Bytes(0),
     };
     let config = FtlConfig::default();
-    let layout = Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
-    let streams = Streams::new(&config, 2, false, false, None, false).unwrap();
-    let mut codes = Codes::new(ProtectedStreams::Gathered, streams.count().into(), 8);
+    let layout = SlotLayout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
+    let streams = StreamTable::new(&config, 2, false, false, None, false).unwrap();
+    let mut codes = CodeTable::new(ProtectedStreams::Gathered, streams.count().into(), 8);
     let raid = CodeConfig { data: 3, parity: 1, block: None };
     codes.assign(&[NO_PARITY, raid], &layout, &streams, None).unwrap();
     (layout, streams, codes)
@@ -40,13 +40,13 @@ fn gathered_data_gets_the_code_of_its_class() {
 fn a_superblock_keeps_the_code_that_it_was_opened_with() {
     let (layout, streams, mut codes) = codes();
     let stream = streams.gc(1);
-    codes.opened(FREE, stream);
+    codes.assign_to(FREE, stream);
     let other = CodeConfig { data: 2, parity: 2, block: None };
     codes.assign(&[NO_PARITY, other], &layout, &streams, None).unwrap();
     assert!(!codes.is_current(FREE, stream));
     assert_eq!((codes.config_of(FREE).parity, codes.of_class()[1].parity), (1, 2));
     assert!(codes.check(|superblock| superblock == FREE).unwrap_err().contains("erased and has code 0"));
-    codes.erased(FREE);
+    codes.forget(FREE);
     assert_eq!((codes.has_parity(FREE), codes.check(|_| true)), (false, Ok(())));
 }
 

@@ -1,11 +1,12 @@
+use super::work::work_until_gain;
 use super::*;
 
-fn moved(units: u32, work: u32) -> Progress {
-    Progress { units, work }
+fn moved(units: u32, work: u32) -> VictimProgress {
+    VictimProgress { units, work }
 }
 
-fn paced() -> Credit {
-    Credit { paces: true, is_plain: true, ..Credit::default() }
+fn paced() -> HostCredit {
+    HostCredit { paces: true, is_plain: true, ..HostCredit::default() }
 }
 
 /// A host that writes as soon as it may has written, when a victim has been moved, what there was room for, less what is kept back:
@@ -13,12 +14,12 @@ fn paced() -> Credit {
 #[test]
 fn a_host_that_writes_as_it_may_fills_its_room_while_a_victim_is_moved() {
     for steps in [[1, 1, 1, 97], [25, 25, 25, 25], [40, 30, 20, 10]] {
-        let (mut own, mut room, mut work) = (paced(), 64, 100);
+        let (mut credit, mut room, mut work) = (paced(), 64, 100);
         for units in steps {
-            own.grant_room(room, 4, moved(units, work));
+            credit.grant_room(room, 4, moved(units, work));
             work -= units;
-            while own.lets_in(|| true) {
-                own.spend();
+            while credit.lets_in(|| true) {
+                credit.spend();
                 room -= 1;
             }
         }
@@ -28,33 +29,33 @@ fn a_host_that_writes_as_it_may_fills_its_room_while_a_victim_is_moved() {
 
 #[test]
 fn credit_never_exceeds_the_room() {
-    let mut own = paced();
+    let mut credit = paced();
     for _ in 0..4 {
-        own.grant_room(8, 0, moved(50, 100));
+        credit.grant_room(8, 0, moved(50, 100));
     }
-    assert_eq!(own.amount(), 8 * ONE);
+    assert_eq!(credit.amount(), 8 * CREDIT_PER_UNIT);
 }
 
 #[test]
 fn what_is_withheld_is_not_granted() {
     for (part, granted) in [(0.0, 8), (0.25, 6), (1.0, 0)] {
-        let mut own = paced();
-        own.withhold(part);
-        assert_eq!(own.grant_room(16, 0, moved(50, 100)), granted * ONE, "{part}");
-        assert_eq!(own.amount(), granted * ONE, "{part}");
+        let mut credit = paced();
+        credit.withhold(part);
+        assert_eq!(credit.grant_room(16, 0, moved(50, 100)), granted * CREDIT_PER_UNIT, "{part}");
+        assert_eq!(credit.amount(), granted * CREDIT_PER_UNIT, "{part}");
     }
 }
 
 #[test]
 fn of_what_is_gained_the_host_has_its_share() {
-    for (share, written) in [(0, 0), (ONE / 4, 25), (ONE, 100)] {
-        let mut own = Credit { share: Some(share), amount: 7 * ONE, ..paced() };
-        own.burst_begins();
+    for (share, written) in [(0, 0), (CREDIT_PER_UNIT / 4, 25), (CREDIT_PER_UNIT, 100)] {
+        let mut credit = HostCredit { share: Some(share), amount: 7 * CREDIT_PER_UNIT, ..paced() };
+        credit.begin_burst();
         let mut entered = 0;
         for _ in 0..10 {
-            own.grant_gain(1000, 10 * ONE);
-            while own.lets_in(|| true) {
-                own.spend();
+            credit.grant_gain(1000, 10 * CREDIT_PER_UNIT);
+            while credit.lets_in(|| true) {
+                credit.spend();
                 entered += 1;
             }
         }
@@ -66,10 +67,10 @@ fn of_what_is_gained_the_host_has_its_share() {
 #[test]
 fn the_gain_of_a_victim_is_shared_out_once() {
     for steps in [&[30, 30][..], &[1, 59], &[20], &[]] {
-        let mut work = Work::new(60, 10, 100);
+        let mut work = VictimWork::new(60, 10, 100);
         let granted: u64 = steps.iter().map(|&units| work.take_gain(units)).sum();
-        assert_eq!(granted + work.take_rest(), 40 * ONE, "{steps:?}");
-        assert_eq!(work.take_rest(), 0);
+        assert_eq!(granted + work.take_remaining_gain(), 40 * CREDIT_PER_UNIT, "{steps:?}");
+        assert_eq!(work.take_remaining_gain(), 0);
     }
 }
 

@@ -1,15 +1,15 @@
 //! The check of all invariants.
 
 use super::Ftl;
-use crate::table::Mapping;
-use crate::turns::Turns;
+use crate::table::PageMapping;
+use crate::turns::UntimedTurns;
 use outlast_decisions::SuperblockState;
 use outlast_persist::Extents;
 use outlast_units::{Group, Idx, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 use std::collections::BTreeMap;
 
 impl Ftl {
-    /// How far the numbers of its parts reach, of which there are as many as the settings say.
+    /// Bounds of the numbers in its state, which follow from its settings, added to those of `outer`.
     pub fn extents(&self, outer: &Extents) -> Extents {
         let layout = &self.layout;
         let (superblocks, lanes) = (u64::from(layout.superblocks()), layout.lanes().len() as u64);
@@ -24,17 +24,17 @@ impl Ftl {
             (Group::KIND, superblocks * u64::from(layout.superpages())),
             (Stream::KIND, self.streams.count().into()),
         ];
-        let known = counts.into_iter().filter_map(|(kind, count)| Some((kind?, count)));
-        known.fold(*outer, |extents, (kind, count)| extents.with(kind, count))
+        let with_kind = counts.into_iter().filter_map(|(kind, count)| Some((kind?, count)));
+        with_kind.fold(*outer, |extents, (kind, count)| extents.with(kind, count))
     }
 
-    /// Checks every invariant, in time proportional to the device: what each part says of itself, then what they say of each other.
+    /// Checks every invariant, in time proportional to the device: first each part by itself, then parts against each other.
     ///
     /// # Errors
     /// The first broken invariant.
     pub fn self_check(&self) -> Result<(), String> {
-        let is_erased = |own: SuperblockId| {
-            matches!(self.superblocks.state(own), SuperblockState::Free | SuperblockState::Retired)
+        let is_erased = |superblock: SuperblockId| {
+            matches!(self.superblocks.state(superblock), SuperblockState::Free | SuperblockState::Retired)
         };
         let units = self.layout.units_per_superblock();
         self.map.check()?;
@@ -72,7 +72,7 @@ impl Ftl {
         self.check_parity()
     }
 
-    /// Whether each slot that holds a page has bytes, where those are kept, and they are that page's.
+    /// Checks that each valid slot has bytes of its page, if bytes are kept.
     ///
     /// # Errors
     /// The first slot that has none or others.
@@ -80,7 +80,7 @@ impl Ftl {
         let Some(contents) = &self.contents else { return Ok(()) };
         for slot in (0..self.layout.slots()).map(Ppn).filter(|&slot| self.map.is_valid(slot)) {
             let page = self.map.owner(slot);
-            let has = contents.raw(slot.0).map(outlast_media::Unit::tag);
+            let has = contents.raw(slot.0).map(outlast_media::UnitBytes::tag);
             if has != Some(page.0) && !(has.is_none() && self.is_map_page(page)) {
                 return Err(format!("slot {slot} has bytes of page {has:?}, not of page {page}"));
             }
@@ -88,7 +88,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Whether `programs`, which are under way, are of rows that have not been programmed, each once.
+    /// Checks that `programs`, which are under way, are of rows that have not been programmed, each once.
     ///
     /// # Errors
     /// The first that does not.
@@ -102,7 +102,7 @@ impl Ftl {
         for ((superblock, lane), mut rows) in rows {
             rows.sort_unstable();
             let next = self.physical.programmed(&self.layout, superblock, lane);
-            // Not that they follow each other: some of a die that has failed come to nothing.
+            // Rows need not follow each other: programs of a die that has failed are dropped.
             if rows[0] < next || rows.windows(2).any(|pair| pair[0] == pair[1]) {
                 return Err(format!(
                     "rows {rows:?} of lane {lane} of superblock {superblock} are programmed, where row {next} is next"
@@ -112,11 +112,11 @@ impl Ftl {
         Ok(())
     }
 
-    /// Checks that what is emptied without time is, and holds nothing in the slots dealt with.
+    /// Checks that superblocks emptied without time are being relocated, and hold no units in the slots handled.
     fn check_turns(&self) -> Result<(), String> {
-        let Turns { victim, cold, .. } = &self.turns;
-        let victims = victim.iter().map(|own| (own.superblock, own.next));
-        for (superblock, next) in victims.chain(cold.iter().map(|own| (own.superblock, own.next))) {
+        let UntimedTurns { victim, cold, .. } = &self.turns;
+        let victims = victim.iter().map(|victim| (victim.superblock, victim.next));
+        for (superblock, next) in victims.chain(cold.iter().map(|cold| (cold.superblock, cold.next))) {
             if self.superblocks.state(superblock) != SuperblockState::Collecting {
                 return Err(format!("superblock {superblock} is emptied without time, and nobody moves it"));
             }
@@ -131,7 +131,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Valid slots of `superblock`, as the mapping has it.
+    /// Valid slots of `superblock` by the mapping.
     fn mapped_in(&self, superblock: SuperblockId) -> u32 {
         let units = self.layout.units_per_superblock();
         let first = self.layout.first_slot(superblock).0;
@@ -150,7 +150,7 @@ impl Ftl {
         frontier.left_in_pu() + later.count() as u32 * self.layout.units_per_pu()
     }
 
-    /// Checks what is on flash of `superblock` against the order in which its lanes were programmed.
+    /// Checks the programmed bits of `superblock` against the progress of programming on its lanes.
     fn check_programs(&self, superblock: SuperblockId) -> Result<(), String> {
         let state = self.superblocks.state(superblock);
         for lane in self.lanes.erasable(superblock) {

@@ -1,8 +1,8 @@
-//! Which superblock to empty: for its space, or since its data has lain too long.
+//! Choice of the superblock to relocate: for its space, its wear, or the age of its data.
 
 use super::Ftl;
-use crate::policy::{Deciders, Own, choose, choose_by};
-use crate::superblocks::Superblocks;
+use crate::policy::{FtlPolicies, SuperblockUserPolicy, choose, choose_by};
+use crate::superblocks::SuperblockTable;
 use outlast_decisions::{CellColumns, HostShareQuestion, NO_CANDIDATE, RandomDraws, SuperblockColumns};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::GcConfig;
@@ -16,6 +16,8 @@ impl Ftl {
     /// # Panics
     /// If there is no such place on a drive that is not worn, whose superblocks all hold as much: one is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
+        // A loss of power may have spent the reserve on superblocks that were left half written: until it is whole, the emptiest
+        // superblock is collected, whatever the policy.
         if self.room.may_lack_reserve()
             && self.free_superblocks() < self.reserve()
             && let Some(least) = self.choose_least()
@@ -30,7 +32,7 @@ impl Ftl {
                 return Some(victim);
             }
             let may_lack =
-                self.is_damaged() || self.lanes.is_shaken() || self.is_mixed() || self.is_unequal();
+                self.is_damaged() || self.lanes.has_had_failures() || self.is_mixed() || self.is_unequal();
             assert!(may_lack, "a superblock is held back for relocation unless the drive is worn or damaged");
         }
         if let Some(least) = self.choose_least() {
@@ -45,10 +47,10 @@ impl Ftl {
         None
     }
 
-    /// The superblock that scrubbing should move by the user's policy, of those that are not `is_flagged` already.
+    /// The superblock that scrubbing should move by the user's policy, among those not `is_flagged` already.
     pub fn choose_to_scrub(&mut self, is_flagged: impl Fn(SuperblockId) -> bool) -> Option<SuperblockId> {
         let units = self.codes.most_data_units();
-        let Deciders { scrub, cells, shares, .. } = &mut *self.own;
+        let FtlPolicies { scrub, cells, shares, .. } = &mut *self.policies;
         shares.clear();
         let hidden =
             |id| bounded(self.superblocks.count(id), units) | if is_flagged(id) { NO_CANDIDATE } else { 0 };
@@ -61,15 +63,15 @@ impl Ftl {
         choose(scrub.as_mut()?, &view, &mut RandomDraws { choices: 1, rng: &mut self.rng }, false)
     }
 
-    /// Whether a policy of the user's says how much the host may write while a victim is moved.
+    /// True if a policy of the user's sets the host's share of collection's grants.
     #[inline]
     pub fn is_paced_by_policy(&self) -> bool {
-        self.own.pacing.is_some()
+        self.policies.pacing.is_some()
     }
 
-    /// The share, 0 to 1, of what collection lets in while `victim` is moved: what the user's policy says, of a host of which `waiting` writes
-    /// wait and whose open superblocks have room for `room` units.
-    pub fn choose_pace(&mut self, now: Nanos, victim: SuperblockId, room: u32, waiting: u32) -> f64 {
+    /// The host's share, 0 to 1, of collection's grants while `victim` is moved, by the user's policy. `waiting`: host writes that wait; `room`:
+    /// units for which the host's open superblocks have room.
+    pub fn choose_host_share(&mut self, now: Nanos, victim: SuperblockId, room: u32, waiting: u32) -> f64 {
         let (start_free, stop_free) = self.room.marks();
         let question = HostShareQuestion {
             victim: victim.0,
@@ -87,84 +89,84 @@ impl Ftl {
             0.0..=1.0 => Ok(()),
             _ => Err(format!("returned {share}: must be a share, between 0 and 1")),
         };
-        self.own.pacing.as_mut().and_then(|own| own.decide(&question, check)).unwrap_or(1.0)
+        self.policies.pacing.as_mut().and_then(|policy| policy.decide(&question, check)).unwrap_or(1.0)
     }
 
-    /// Whether a policy of the user's asks to see what the cells have gone through: then [`Ftl::show_cells`] before each question.
+    /// True if a policy of the user's needs figures of cells: then [`Ftl::show_cells`] is to be called before each choice.
     #[inline]
-    pub fn policies_see_cells(&self) -> bool {
-        self.own.see_cells()
+    pub fn policies_need_cells(&self) -> bool {
+        self.policies.need_cells()
     }
 
-    /// Has `fill` write down what the cells have gone through, for the policies of the user's that see it.
+    /// Updates the figures of cells by `fill`, for the policies of the user's that see them.
     pub fn show_cells(&mut self, fill: impl FnOnce(&Self, &mut CellColumns)) {
-        let mut cells = self.own.cells.take().unwrap_or_default();
+        let mut cells = self.policies.cells.take().unwrap_or_default();
         fill(self, &mut cells);
-        self.own.cells = Some(cells);
+        self.policies.cells = Some(cells);
     }
 
-    /// Whether [`Ftl::policy_failure`] has something to say.
+    /// True if a policy of the user's has failed: see [`Ftl::policy_failure`].
     pub fn has_policy_failed(&self) -> bool {
-        self.own.have_failed()
+        self.policies.have_failed()
     }
 
-    /// What the user's policy did that it must not, if it did.
+    /// Error of the first of the user's policies that failed.
     pub fn policy_failure(&self) -> Option<ConfigError> {
-        self.own.failure()
+        self.policies.failure()
     }
 
-    /// Whether classes, or superblocks of one class, have different codes.
+    /// True if classes, or superblocks of one class, have different codes.
     #[inline]
     fn is_mixed(&self) -> bool {
         self.codes.count() > 1 || self.streams.classes() > 1
     }
 
-    /// Whether some stream's superblocks hold more than those that its data moves to: where only moved data has parity.
+    /// True if superblocks of some stream hold more data than those that the data moves to, as when only moved data has parity.
     fn is_unequal(&self) -> bool {
         let moves_to = |stream| self.streams.gc(self.streams.class(stream));
         self.data_streams().any(|stream| self.data_units(stream) > self.data_units(moves_to(stream)))
     }
 
     fn pick_victim(&mut self) -> Option<SuperblockId> {
-        // Until one is free for the host, or for data that must move, there is no waiting.
+        // Without a superblock for the host, or for data that must move, a policy may not wait.
         let must = self.free_superblocks() <= self.reserve();
         if self.is_mixed() {
             return self.pick_mixed(must);
         }
         let units = self.data_units(self.streams.gc(0));
-        let Self { superblocks, counts, config, own, rng, .. } = self;
-        let Deciders { gc: own, cells, shares, .. } = &mut **own;
+        let Self { superblocks, counts, config, policies, rng, .. } = self;
+        let FtlPolicies { gc: user_policy, cells, shares, .. } = &mut **policies;
         let mut view =
             SuperblockColumns { cells: cells.as_deref(), ..superblocks.view(counts.clock(), units) };
-        if own.is_some() {
+        if user_policy.is_some() {
             view.valid = bounded_counts(superblocks, units, shares);
         }
-        pick(own, &config.gc, &view, rng, must)
+        pick_by_policy(user_policy, &config.gc, &view, rng, must)
     }
 
-    /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
-    /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
+    /// Picks a victim where superblocks hold different amounts of data: policies see the part of a target superblock that a victim's valid units
+    /// would fill. Superblocks whose code is outdated come first, if anything is gained from them.
     fn pick_mixed(&mut self, must: bool) -> Option<SuperblockId> {
         let most = self.codes.most_data_units();
-        let mut shares = std::mem::take(&mut self.own.shares);
+        let mut shares = std::mem::take(&mut self.policies.shares);
         let victim = [true, false].into_iter().find_map(|only_outdated| {
             shares.clear();
             shares.extend(self.superblocks.ids().map(|id| self.share(id, most, only_outdated)));
-            let Self { superblocks, counts, config, own, rng, .. } = self;
-            let Deciders { gc: own, cells, .. } = &mut **own;
+            let Self { superblocks, counts, config, policies, rng, .. } = self;
+            let FtlPolicies { gc: user_policy, cells, .. } = &mut **policies;
             let view = SuperblockColumns {
                 valid: &shares,
                 cells: cells.as_deref(),
                 ..superblocks.view(counts.clock(), most)
             };
-            pick(own, &config.gc, &view, rng, must && !only_outdated)
+            pick_by_policy(user_policy, &config.gc, &view, rng, must && !only_outdated)
         });
-        self.own.shares = shares;
+        self.policies.shares = shares;
         victim
     }
 
-    /// So much of `most` slots as the valid units of `superblock` would fill of a superblock that they move to. With [`NO_CANDIDATE`]
-    /// where they find no place; and, if `only_outdated`, where its code is not outdated.
+    /// Part of a target superblock that the valid units of `superblock` would fill, scaled to `most` slots. With [`NO_CANDIDATE`] if they find no
+    /// place, or, with `only_outdated`, if its code is not outdated.
     fn share(&self, superblock: SuperblockId, most: u32, only_outdated: bool) -> u32 {
         let valid = self.superblocks.count(superblock);
         if valid & NO_CANDIDATE != 0 {
@@ -182,21 +184,22 @@ impl Ftl {
     /// The superblock that static wear levelling should move: by the user's policy, or the least-worn sealed one, when the most-worn superblock is ahead of
     /// it by more than the configured gap and a well-worn one is free.
     pub fn choose_cold(&mut self) -> Option<SuperblockId> {
-        let Deciders { wear, cells, shares, .. } = &mut *self.own;
-        if let Some(own) = wear {
+        let FtlPolicies { wear, cells, shares, .. } = &mut *self.policies;
+        if let Some(policy) = wear {
             let units = self.codes.most_data_units();
             let view = SuperblockColumns {
                 valid: bounded_counts(&self.superblocks, units, shares),
                 cells: cells.as_deref(),
                 ..self.superblocks.view(self.counts.clock(), units)
             };
-            let cold = choose(own, &view, &mut RandomDraws { choices: 1, rng: &mut self.rng }, false)?;
+            let cold = choose(policy, &view, &mut RandomDraws { choices: 1, rng: &mut self.rng }, false)?;
             let stream = self.streams.wear_leveling(self.class_of_superblock(cold));
             return self.can_relocate(cold, stream).then_some(cold);
         }
         let gap = self.config.wear_leveling.static_gap?;
         let candidates = self.superblocks.candidates();
         let (coldest, _) = candidates.min_by_key(|&(superblock, _)| self.superblocks.cycles(superblock))?;
+        // Cold data goes to the most worn free superblock, so the gap is measured to that, not to the most worn of all.
         let worn = self.superblocks.free().iter().map(|&free| self.superblocks.cycles(free)).max()?;
         let stream = self.streams.wear_leveling(self.class_of_superblock(coldest));
         let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));
@@ -210,8 +213,8 @@ fn bounded(count: u32, units: u32) -> u32 {
     (count & !NO_CANDIDATE).min(units) | (count & NO_CANDIDATE)
 }
 
-/// Those of all superblocks, written to `shares`, unless each one is within the bound as it is.
-fn bounded_counts<'a>(superblocks: &'a Superblocks, units: u32, shares: &'a mut Vec<u32>) -> &'a [u32] {
+/// Valid units of all superblocks within the bound: as they are, or written to `shares` if one exceeds it.
+fn bounded_counts<'a>(superblocks: &'a SuperblockTable, units: u32, shares: &'a mut Vec<u32>) -> &'a [u32] {
     let counts = superblocks.counts();
     if counts.iter().all(|&count| count & !NO_CANDIDATE <= units) {
         return counts;
@@ -221,19 +224,19 @@ fn bounded_counts<'a>(superblocks: &'a Superblocks, units: u32, shares: &'a mut 
     shares
 }
 
-/// The choice of the user's policy, or else of the one that the settings name. `must`: whether space that can be gained has to be.
-fn pick(
-    own: &mut Option<Own>,
+/// The choice of the user's policy, or else of the policy in the settings. `must`: a policy may not decline while space can be gained.
+fn pick_by_policy(
+    user_policy: &mut Option<SuperblockUserPolicy>,
     gc: &GcConfig,
     view: &SuperblockColumns<'_>,
     rng: &mut SplitMix,
     must: bool,
 ) -> Option<SuperblockId> {
     let mut draws = RandomDraws { choices: gc.choices, rng };
-    let victim = match own {
-        // Of a run that is about to end the drive must not come to a stop before.
-        Some(own) => choose(own, view, &mut draws, must)
-            .or_else(|| if own.has_failed() { choose_by(gc.policy, view, &mut draws) } else { None }),
+    let victim = match user_policy {
+        // The run ends with the failure of the policy, and the drive must not stop before.
+        Some(policy) => choose(policy, view, &mut draws, must)
+            .or_else(|| if policy.has_failed() { choose_by(gc.policy, view, &mut draws) } else { None }),
         None => choose_by(gc.policy, view, &mut draws),
     };
     debug_assert!(victim.is_none_or(|victim| view.is_candidate(victim)), "a policy took no candidate");

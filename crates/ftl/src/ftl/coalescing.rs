@@ -1,20 +1,20 @@
-//! Units that the host writes again before they are programmed: they take the place that they have.
+//! Coalescing: a unit that the host writes again before it is programmed is replaced in its slot.
 
 use super::Ftl;
-use crate::streams::Cause;
-use crate::table::Mapping;
-use outlast_media::Unit;
+use crate::streams::StreamCause;
+use crate::table::PageMapping;
+use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn, Pu};
 
 impl Ftl {
-    /// Whether a unit that is written again before it is programmed takes the place that it has.
+    /// True if a unit that is written again before it is programmed is replaced in its slot.
     #[inline]
     pub fn coalesces(&self) -> bool {
         self.held.is_some()
     }
 
-    /// The slot of `lpn`, if new data of the host can take its place there: it holds the host's, and its program unit is not full or
-    /// is held back.
+    /// The slot of `lpn`, if new data of the host can replace the old there: the slot holds the host's data, and its program unit is not full or is
+    /// held back.
     #[inline]
     pub fn replaceable(&self, lpn: Lpn) -> Option<Ppn> {
         if self.held.is_none() { None } else { self.slot_to_replace(lpn) }
@@ -35,20 +35,20 @@ impl Ftl {
         let stream = self.superblocks.opened_by(superblock);
         let (pu, _) = self.layout.pu_of(slot);
         let is_open = held.has(pu) || self.begun_pu(stream) == Some(pu);
-        // What relocation moved is not new, wherever it had to go, and a flush does not wait for it.
-        (is_open && self.streams.cause(stream) == Cause::Host && self.is_new(slot)).then_some(slot)
+        // Units that relocation moved are not new, wherever they had to go, and a flush does not wait for them.
+        (is_open && self.streams.cause(stream) == StreamCause::Host && self.is_new(slot)).then_some(slot)
     }
 
-    /// New data of the host takes the place of the old in `slot`, which is [replaceable](Ftl::replaceable): `unit`, when bytes are kept.
-    pub fn replace(&mut self, slot: Ppn, unit: Option<Unit>) {
+    /// Replaces the data in `slot`, which is [replaceable](Ftl::replaceable), by new data of the host: `unit`, when bytes are kept.
+    pub fn replace(&mut self, slot: Ppn, unit: Option<UnitBytes>) {
         debug_assert!(self.replaceable(self.map.owner(slot)) == Some(slot), "slot {slot} takes no new data");
-        self.counts.coalesced();
+        self.counts.count_coalesced();
         if let (Some(contents), Some(unit)) = (&mut self.contents, unit) {
             contents.replace(slot.0, unit);
         }
     }
 
-    /// Program unit `pu` is full of the host's data: returns the one that is to be programmed now, if any. Those that are held back are
+    /// Holds back program unit `pu`, which is full of the host's data; returns the one that is to be programmed now, if any. Program units are
     /// programmed in the order in which they were filled.
     pub fn hold_back(&mut self, pu: Pu) -> Option<Pu> {
         match &mut self.held {
@@ -57,7 +57,7 @@ impl Ftl {
         }
     }
 
-    /// The program unit that has been held back longest is to be programmed now.
+    /// Takes the program unit that has been held back longest, to be programmed now.
     pub fn take_held(&mut self) -> Option<Pu> {
         self.held.as_mut()?.pop()
     }
@@ -67,19 +67,19 @@ impl Ftl {
         self.held.as_ref().map_or(0, |held| held.len() * self.layout.units_per_pu())
     }
 
-    /// What is held back is programmed, without time.
+    /// Programs, without time, all program units that are held back.
     pub(super) fn program_held(&mut self) {
         while let Some(pu) = self.take_held() {
             self.programmed(pu);
         }
     }
 
-    /// Checks that what is held back awaits its program.
+    /// Checks that program units that are held back await their program.
     pub(super) fn check_held(&self) -> Result<(), String> {
         let Some(held) = &self.held else { return Ok(()) };
         held.check(|pu| {
             let (superblock, _) = self.layout.within_superblock(pu);
-            let is_host = self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Host;
+            let is_host = self.streams.cause(self.superblocks.opened_by(superblock)) == StreamCause::Host;
             is_host && self.superblocks.to_come(superblock) != 0 && !self.superblocks.is_programmed(pu)
         })
     }

@@ -1,10 +1,10 @@
-//! Which code new superblocks get, and which old ones no longer have the code, or the dies, of new ones.
+//! Codes of new superblocks, and superblocks whose code, or dies, are no longer those of new ones.
 
 use super::Ftl;
-use crate::policy::Deciders;
-use crate::streams::Cause;
+use crate::policy::FtlPolicies;
+use crate::streams::StreamCause;
 use crate::stripes::LaneSet;
-use crate::uses::Uses;
+use crate::uses::SuperblockUses;
 use outlast_decisions::{ChosenCode, StripeCodeQuestion, SuperblockState};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{CodeConfig, ProtectionConfig};
@@ -16,14 +16,14 @@ impl Ftl {
         self.codes.of_class()[usize::from(class)]
     }
 
-    /// From now on superblocks of class `class` get code `code`; those that it has keep theirs until they are moved
+    /// Gives superblocks of class `class` that are opened from now on code `code`; older ones keep theirs until they are moved
     /// ([`SuperblockView::is_outdated`](super::SuperblockView::is_outdated)).
     ///
     /// # Errors
     /// A code that does not suit the dies, or leaves too little room for the user data: then nothing has changed.
     pub fn set_code(&mut self, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
         code.validate("code")?;
-        if self.own.by_figures.chooses(class) {
+        if self.policies.by_figures.chooses(class) {
             let limit = "has codes by what superblocks have gone through, in device.protection.codes";
             return Err(ConfigError::new("class", class, limit));
         }
@@ -45,13 +45,13 @@ impl Ftl {
         Ok(())
     }
 
-    /// The codes that a drive begins with, and, where they follow figures of superblocks, what is kept for that.
+    /// Assigns the codes that a drive begins with; if codes follow figures of superblocks, begins to keep these.
     pub(super) fn begin_codes(&mut self, protection: Option<&ProtectionConfig>) -> Result<(), ConfigError> {
         let none = CodeConfig { data: 1, parity: 0, block: None };
-        let code = |class| protection.map_or(none, |own| own.code(class));
+        let code = |class| protection.map_or(none, |protection| protection.code(class));
         self.take_codes(&(0..self.streams.classes()).map(code).collect::<Vec<_>>())?;
-        if self.own.choose_codes() {
-            self.uses = Some(Box::new(Uses::new(self.superblocks.ids().len())));
+        if self.policies.choose_codes() {
+            self.uses = Some(Box::new(SuperblockUses::new(self.superblocks.ids().len())));
         }
         protection.map_or(Ok(()), |protection| self.check_rules(protection))
     }
@@ -63,8 +63,8 @@ impl Ftl {
         Ok(())
     }
 
-    /// Checks that the rules of `protection` suit the dies, and that none leaves a superblock less data than the last one of its class, by which room is
-    /// counted.
+    /// Checks that the rules of `protection` suit the dies, and that none leaves a superblock less data than the strongest code of its class, by
+    /// which room is counted.
     fn check_rules(&self, protection: &ProtectionConfig) -> Result<(), ConfigError> {
         let room = |code: CodeConfig, at: &str| {
             let counted = self.codes.room_of(code, &self.layout, self.lanes.dead());
@@ -87,40 +87,40 @@ impl Ftl {
         Ok(())
     }
 
-    /// Whether it is kept what superblocks have gone through ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::note_uncorrectable`]).
+    /// True if figures of superblocks' uses are kept ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::count_uncorrectable`]).
     #[inline]
     pub fn keeps_uses(&self) -> bool {
         self.uses.is_some()
     }
 
-    /// Time begins, and so many wrong bits are expected of the worst codeword of `superblock`.
+    /// Sets the wrong bits expected in the worst codeword of `superblock` as time begins.
     pub fn begin_use(&mut self, superblock: SuperblockId, expected_errors: f64) {
         if let Some(uses) = &mut self.uses {
             uses.begin(superblock, expected_errors);
         }
     }
 
-    /// `superblock` is about to be erased, with so many wrong bits expected of its worst codeword, and so many pages read again.
+    /// Ends a use of `superblock`, which is about to be erased: `expected_errors` in its worst codeword, `rereads` pages read again.
     pub fn end_use(&mut self, superblock: SuperblockId, expected_errors: f64, rereads: u32) {
         if let Some(uses) = &mut self.uses {
             uses.end(superblock, expected_errors, rereads);
         }
     }
 
-    /// Neither ECC nor re-reads have given `units` units of program unit `pu`.
-    pub fn note_uncorrectable(&mut self, pu: Pu, units: u32) {
+    /// Counts `units` units of program unit `pu` that neither ECC nor re-reads recovered.
+    pub fn count_uncorrectable(&mut self, pu: Pu, units: u32) {
         let (superblock, _) = self.within_superblock(pu);
         if let Some(uses) = &mut self.uses {
-            uses.note_uncorrectable(superblock, units);
+            uses.count_uncorrectable(superblock, units);
         }
     }
 
-    /// The user's policy, or the rules of the class, choose the code of `superblock`, which `stream` has just opened. Room and memory are counted by the
-    /// code of the class, so no choice may need more; where the class has no parity, there is nothing to choose.
+    /// Chooses the code of `superblock`, which `stream` has just opened, by the user's policy or the rules of the class. Room and memory are counted
+    /// by the code of the class, so no choice may need more; without parity in the class there is nothing to choose.
     #[cold]
     pub(super) fn choose_code(&mut self, superblock: SuperblockId, stream: Stream) {
         let free = self.free_superblocks() + 1;
-        let Self { own, codes, layout, lanes, superblocks, streams, counts, uses, .. } = self;
+        let Self { policies, codes, layout, lanes, superblocks, streams, counts, uses, .. } = self;
         if !codes.is_protected(stream) {
             return;
         }
@@ -145,48 +145,48 @@ impl Ftl {
         let code = |(data, parity): ChosenCode| CodeConfig { data, parity, ..class };
         let room_of = |chosen: ChosenCode| codes.room_of(code(chosen), layout, lanes.dead());
         let check = |&chosen: &ChosenCode| {
-            let told = |problem: String| format!("returned {chosen:?}: {problem}");
-            code(chosen).validate("code").map_err(|error| told(error.to_string()))?;
-            let room = room_of(chosen).map_err(|error| told(error.to_string()))?;
+            let refusal = |problem: String| format!("returned {chosen:?}: {problem}");
+            code(chosen).validate("code").map_err(|error| refusal(error.to_string()))?;
+            let room = room_of(chosen).map_err(|error| refusal(error.to_string()))?;
             if chosen.1 > class.parity {
                 let limit =
                     "has more parity than the code of its class, by which the controller's memory is counted";
-                return Err(told(limit.to_owned()));
+                return Err(refusal(limit.to_owned()));
             }
             if room < least && lanes.dead().is_none() {
-                return Err(told(format!(
+                return Err(refusal(format!(
                     "leaves a superblock less data than the code of its class ({room} units, not {least}), by which room is counted"
                 )));
             }
             Ok(())
         };
-        let Deciders { code: policy, by_figures, .. } = &mut **own;
+        let FtlPolicies { code: policy, by_figures, .. } = &mut **policies;
         let chosen = match policy {
             Some(policy) => policy.decide(&question, check),
             None => by_figures.choose(&question).filter(|chosen| check(chosen).is_ok()),
         };
-        // Where lanes are gone, a code with less parity may leave less room, which no policy can foresee: then the superblock gets that of its class.
+        // With lanes gone, a code with less parity may leave less room, which no policy can foresee: then the superblock gets the code of its class.
         let has_room =
             |&chosen: &ChosenCode| lanes.dead().is_none() || room_of(chosen).is_ok_and(|room| room >= least);
         let chosen = chosen.filter(has_room);
         if let Some(chosen) = chosen {
-            let taken = codes.choose(superblock, code(chosen), layout);
+            let taken = codes.choose_for(superblock, code(chosen), layout);
             debug_assert!(taken.is_ok(), "a code that has room is taken");
         }
     }
 
-    /// Whether `superblock` is sealed and its code is not the one that its stream has now. Codes that are chosen superblock by superblock are never
-    /// outdated: nobody knows what the user's policy would choose now, and rules would choose the same, as figures change only with an erasure.
+    /// True if `superblock` is sealed and its code is not the one that its stream has now. Codes that are chosen superblock by superblock are never
+    /// outdated: the user's policy is not asked again, and rules would choose the same, as figures change only with an erasure.
     #[inline]
     pub(super) fn is_outdated(&self, superblock: SuperblockId) -> bool {
         let stream = self.superblocks.opened_by(superblock);
-        !self.own.choose_codes_of(self.streams.class(stream))
+        !self.policies.choose_codes_of(self.streams.class(stream))
             && self.superblocks.state(superblock) == SuperblockState::Sealed
             && !self.codes.is_current(superblock, stream)
-            && self.streams.cause(stream) != Cause::Partial
+            && self.streams.cause(stream) != StreamCause::Partial
     }
 
-    /// Members that stripes of `superblock`, which is sealed, have lost: those of lanes that are gone, and those that a loss of power took.
+    /// Members that stripes of `superblock` have lost if it is sealed, else 0: those of lanes that are gone, and one for a loss of power.
     pub(super) fn members_lost(&self, superblock: SuperblockId) -> u32 {
         if self.superblocks.state(superblock) == SuperblockState::Sealed {
             self.members_lost_since(superblock)
@@ -195,7 +195,7 @@ impl Ftl {
         }
     }
 
-    /// As [`Ftl::members_lost`], of a superblock that may not be sealed. One that a loss of power took counts once, however many it took.
+    /// As [`Ftl::members_lost`], of a superblock that may not be sealed. Members that a loss of power took count as one, however many there are.
     pub(super) fn members_lost_since(&self, superblock: SuperblockId) -> u32 {
         let by_power = self.lanes.is_cut(superblock) && self.lacks_members(superblock);
         self.lanes_lost_since(superblock) + u32::from(by_power)

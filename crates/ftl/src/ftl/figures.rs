@@ -1,16 +1,16 @@
-//! Figures: what has been written, worn and used.
+//! Figures of a translation layer: counts of writes and reads, wear, bad blocks.
 
 use super::Ftl;
 use crate::causes::{PagesRead, UnitsWritten};
 use outlast_decisions::SuperblockState;
-use outlast_media::Blocks;
+use outlast_media::PhysicalBlocks;
 use outlast_settings::ftl::VictimPolicy;
 use outlast_units::BlockIndex;
 use std::iter::Sum;
 
-/// What a translation layer has counted since the beginning, and what it counts now.
+/// Counts of a translation layer since the beginning, and of its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Figures {
+pub struct FtlFigures {
     /// Units written, by cause.
     pub written: UnitsWritten,
     /// Units that the host has written in place of older ones that were not programmed yet: they are not in `written`.
@@ -38,25 +38,25 @@ pub struct Figures {
 
 /// P/E cycles of some blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wear {
-    /// How many blocks these are.
+pub struct BlockWear {
+    /// Number of blocks.
     pub blocks: u64,
     /// The sum of their P/E cycles.
     pub cycles: u64,
-    /// Of the least-worn one; [`u32::MAX`] where there is none.
+    /// P/E cycles of the least-worn one; [`u32::MAX`] if there is none.
     pub least: u32,
-    /// Of the most-worn one.
+    /// P/E cycles of the most-worn one.
     pub most: u32,
 }
 
-impl Default for Wear {
+impl Default for BlockWear {
     fn default() -> Self {
         Self { blocks: 0, cycles: 0, least: u32::MAX, most: 0 }
     }
 }
 
-impl Wear {
-    /// Of one block.
+impl BlockWear {
+    /// Wear of one block.
     fn of(cycles: u32) -> Self {
         Self { blocks: 1, cycles: cycles.into(), least: cycles, most: cycles }
     }
@@ -67,7 +67,7 @@ impl Wear {
     }
 }
 
-impl Sum for Wear {
+impl Sum for BlockWear {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |all, part| Self {
             blocks: all.blocks + part.blocks,
@@ -79,13 +79,13 @@ impl Sum for Wear {
 }
 
 impl Ftl {
-    /// What has been counted.
-    pub fn figures(&self) -> Figures {
+    /// Figures of this translation layer.
+    pub fn figures(&self) -> FtlFigures {
         let (programmed, each) = (self.counts.pus_programmed(), u64::from(self.layout.programs_per_pu()));
         let (victims, victim_units) = self.superblocks.victims();
-        Figures {
+        FtlFigures {
             written: self.counts.written(),
-            coalesced: self.counts.all_coalesced(),
+            coalesced: self.counts.coalesced(),
             pages_programmed: programmed * u64::from(self.layout.pages_per_pu()),
             multi_plane_programs: if self.layout.planes_per_lane() > 1 { programmed * each } else { 0 },
             untimed_reads: self.counts.untimed_reads(),
@@ -99,7 +99,7 @@ impl Ftl {
     }
 
     /// The physical blocks.
-    pub fn blocks(&self) -> &Blocks {
+    pub fn blocks(&self) -> &PhysicalBlocks {
         self.physical.blocks()
     }
 
@@ -108,11 +108,11 @@ impl Ftl {
         let at = self.physical.blocks().address(block);
         // A spare block has not been programmed, and one that is bad was erased last.
         let Some(superblock) = self.superblock_of_block(block) else { return 0 };
-        let own = self.layout.lanes_of_die(at.die).iter().find(|&&lane| {
+        let lane = self.layout.lanes_of_die(at.die).iter().find(|&&lane| {
             let lane = self.layout.lanes()[lane];
             (lane.first_plane..lane.first_plane + lane.planes).contains(&at.plane)
         });
-        let pus = own.map_or(0, |&lane| self.physical.programmed(&self.layout, superblock, lane));
+        let pus = lane.map_or(0, |&lane| self.physical.programmed(&self.layout, superblock, lane));
         pus * self.layout.rows_per_pu()
     }
 
@@ -123,26 +123,32 @@ impl Ftl {
 
     /// Wear of the blocks in use: the good ones of superblocks that are not retired, on lanes that are there. Spare blocks, which nothing
     /// has used, and blocks that take no more data do not count.
-    pub fn worn(&self) -> Wear {
-        let in_use =
-            self.superblocks.ids().filter(|&own| self.superblocks.state(own) != SuperblockState::Retired);
+    pub fn worn(&self) -> BlockWear {
+        let in_use = self
+            .superblocks
+            .ids()
+            .filter(|&superblock| self.superblocks.state(superblock) != SuperblockState::Retired);
         let good = |superblock| self.physical.good(&self.layout, superblock, self.lanes.erasable(superblock));
         let blocks = self.physical.blocks();
-        let found: Wear = in_use.flat_map(good).map(|block| Wear::of(blocks.cycles(block))).sum();
-        // Of a drive without any that takes data, all blocks tell what it has gone through.
-        if found.blocks != 0 { found } else { blocks.all_cycles().iter().map(|&own| Wear::of(own)).sum() }
+        let worn: BlockWear = in_use.flat_map(good).map(|block| BlockWear::of(blocks.cycles(block))).sum();
+        // A drive without a block that takes data is as worn as all its blocks.
+        if worn.blocks != 0 {
+            worn
+        } else {
+            blocks.all_cycles().iter().map(|&cycles| BlockWear::of(cycles)).sum()
+        }
     }
 
-    /// Whether each block takes no more data, in the order of [`Blocks::all_cycles`]: it is bad, or its die or plane has failed.
+    /// For each block, in the order of [`PhysicalBlocks::all_cycles`], true if it takes no more data: it is bad, or its die or plane has failed.
     pub fn all_bad(&self) -> impl Iterator<Item = bool> {
         let blocks = self.physical.blocks();
         let mut failed =
             vec![false; usize::from(self.layout.dies()) * usize::from(self.layout.planes_per_die())];
         for lane in self.lanes.failed_for_good() {
-            let own = self.layout.lanes()[lane];
-            let first = own.local_die.index() * usize::from(self.layout.planes_per_die())
-                + usize::from(own.first_plane);
-            failed[first..first + usize::from(own.planes)].fill(true);
+            let planes = self.layout.lanes()[lane];
+            let first = planes.local_die.index() * usize::from(self.layout.planes_per_die())
+                + usize::from(planes.first_plane);
+            failed[first..first + usize::from(planes.planes)].fill(true);
         }
         let plane_of = |block: BlockIndex| {
             let at = blocks.address(block);
@@ -163,8 +169,10 @@ impl Ftl {
     /// The least-worn and the most-worn superblock's P/E cycles, each the mean of its blocks.
     pub fn cycle_range(&self) -> (u32, u32) {
         let live = || {
-            let in_use =
-                self.superblocks.ids().filter(|&own| self.superblocks.state(own) != SuperblockState::Retired);
+            let in_use = self
+                .superblocks
+                .ids()
+                .filter(|&superblock| self.superblocks.state(superblock) != SuperblockState::Retired);
             in_use.map(|superblock| self.superblocks.cycles(superblock))
         };
         (live().min().unwrap_or(0), live().max().unwrap_or(0))
@@ -172,6 +180,6 @@ impl Ftl {
 
     /// The victim policy in force; `None` where it is code of the user's.
     pub fn victim_policy(&self) -> Option<VictimPolicy> {
-        self.own.gc.is_none().then_some(self.config.gc.policy)
+        self.policies.gc.is_none().then_some(self.config.gc.policy)
     }
 }

@@ -1,28 +1,28 @@
-//! Wear levelling without time: it gets of the dies' operations what it gets in time while the host has writes waiting.
+//! Wear levelling without time: its share of the dies' operations is that of a timed run while the host has writes waiting.
 
 use super::Ftl;
-use crate::streams::Cause;
-use crate::table::Mapping;
-use crate::turns::{Cold, Victim};
+use crate::streams::StreamCause;
+use crate::table::PageMapping;
+use crate::turns::{ColdVictim, UntimedVictim};
 use outlast_units::Ppn;
 
 impl Ftl {
-    /// Has wear levelling begin with what it wants to move, if it moves nothing.
+    /// Begins to move the superblock that wear levelling chooses, if it moves none.
     pub(super) fn begin_cold(&mut self) {
         if self.turns.cold.is_some() {
             return;
         }
         let Some(superblock) = self.choose_cold() else { return };
         let stream = self.streams.wear_leveling(self.class_of_superblock(superblock));
-        self.begin_relocation(superblock, stream, Cause::WearLeveling);
+        self.begin_relocation(superblock, stream, StreamCause::WearLeveling);
         let next = self.layout.first_slot(superblock);
-        self.turns.cold = Some(Cold { superblock, stream, next });
+        self.turns.cold = Some(ColdVictim { superblock, stream, next });
         self.turns.programmed = self.counts.pus_programmed();
         self.level_wear(0);
     }
 
-    /// Operations by which what collection is about to deal with of `victim` is read.
-    pub(super) fn reads_of(&self, victim: &Victim) -> u32 {
+    /// Read operations of the next stretch of `victim` that collection is about to handle.
+    pub(super) fn reads_of(&self, victim: &UntimedVictim) -> u32 {
         let units = self.layout.units_per_pu();
         let end = self.layout.first_slot(victim.superblock).0 + self.layout.units_per_superblock();
         let until = victim.next.0.saturating_add(self.stretch).min(end);
@@ -30,7 +30,7 @@ impl Ftl {
         pus.filter(|&at| self.map.valid_in(Ppn(at), units.min(end - at)) != 0).count() as u32
     }
 
-    /// The dies have done `operations` more, beside programs: wear levelling has its turns.
+    /// Gives wear levelling its turns for `operations` more operations of the dies, beside programs.
     pub(super) fn level_wear(&mut self, operations: u32) {
         let programs = self.counts.pus_programmed() - self.turns.programmed;
         self.turns.owed += programs + u64::from(operations);
@@ -45,7 +45,7 @@ impl Ftl {
         self.turns.programmed = self.counts.pus_programmed();
     }
 
-    /// Wear levelling ends what it has begun.
+    /// Moves the rest of the superblock that wear levelling has begun.
     pub(super) fn finish_cold(&mut self) {
         while let Some(cold) = self.turns.cold {
             self.move_cold(cold);
@@ -53,15 +53,16 @@ impl Ftl {
     }
 
     /// The first program unit of `cold` from the next on that holds valid units, and these, a bit each.
-    fn next_cold(&self, cold: Cold) -> Option<(Ppn, u64)> {
+    fn next_cold(&self, cold: ColdVictim) -> Option<(Ppn, u64)> {
         let units = self.layout.units_per_pu();
         let end = self.layout.first_slot(cold.superblock).0 + self.layout.units_per_superblock();
         let pus = (cold.next.0..end).step_by(units as usize);
         pus.map(|at| (Ppn(at), self.map.valid_in(Ppn(at), units))).find(|&(_, valid)| valid != 0)
     }
 
-    /// Operations of the dies after which the next step of moving `cold` has its turn: a read and a part of a program, or, when all is moved, an erasure on each lane.
-    fn price_of_next(&self, cold: Cold) -> u64 {
+    /// Operations of the dies after which the next step of moving `cold` has its turn: a read and the part of a program that its units fill, or, when
+    /// all is moved, an erasure on each lane.
+    fn price_of_next(&self, cold: ColdVictim) -> u64 {
         let every = u64::from(self.background_every);
         match self.next_cold(cold) {
             Some((_, valid)) => {
@@ -73,12 +74,13 @@ impl Ftl {
     }
 
     /// Moves the next program unit of `cold`, or erases it when all has been moved.
-    pub(super) fn move_cold(&mut self, cold: Cold) {
+    pub(super) fn move_cold(&mut self, cold: ColdVictim) {
         if let Some((from, valid)) = self.next_cold(cold) {
             self.relocate_at_once(cold.stream, from, valid);
-            self.counts.read(Cause::WearLeveling.read(), u64::from(self.layout.pages_under(valid)));
+            self.counts
+                .count_read(StreamCause::WearLeveling.read(), u64::from(self.layout.pages_under(valid)));
             let next = from + self.layout.units_per_pu();
-            self.turns.cold = Some(Cold { next, ..cold });
+            self.turns.cold = Some(ColdVictim { next, ..cold });
             return;
         }
         assert!(

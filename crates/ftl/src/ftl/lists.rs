@@ -2,25 +2,24 @@
 //! in allocation order, so that what was on a die that has failed can be found without a search of the mapping table: in the spare
 //! area of the neighbour's pages, which costs nothing, or in the last page of its blocks, which is kept for this.
 //!
-//! What a list says is what the translation layer knew when it wrote the page: [`Ftl::owner`]. Whether a unit listed is still current
-//! is for the mapping table to say.
+//! A list has the owners at the time of its writing: [`Ftl::owner`]. The mapping table says if a unit listed is still current.
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::streams::Cause;
-use crate::stripes::Role;
-use crate::table::Mapping;
+use crate::streams::StreamCause;
+use crate::stripes::PuRole;
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
-/// Reading what lists the owners of a failed die's units.
+/// Read of a program unit that lists owners of a failed die's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct ListRead {
     /// The program unit to be read.
     pub pu: Pu,
-    /// Of the program units that it lists, the first; the others follow at distances of a superpage.
+    /// First program unit that it lists; the others follow at distances of a superpage.
     pub listed: Pu,
-    /// How many it lists.
+    /// Number of program units that it lists.
     pub count: u32,
 }
 
@@ -41,9 +40,9 @@ impl Ftl {
             let pu = self.layout.pu_at(superblock, within);
             let is_taken = self.lanes.is_irregular(superblock)
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));
-            if self.role(superblock, within) == Role::List && !is_taken {
+            if self.role(superblock, within) == PuRole::List && !is_taken {
                 self.disown(pu);
-                self.counts.add(ProgramCause::Lists, self.layout.units_per_pu());
+                self.counts.count_units(ProgramCause::Lists, self.layout.units_per_pu());
                 return Some(pu);
             }
         }
@@ -55,28 +54,31 @@ impl Ftl {
         u64::from(self.layout.data_superpages() * self.layout.units_per_pu())
     }
 
-    /// What has to be read to know the owners of all units on die `local_die`, which has failed: of the superblocks that are full,
-    /// every page of the neighbour (`by_page`), or those with its lists. `None` where a list that is needed is gone, too.
+    /// Reads that give the owners of all units on die `local_die`, which has failed: in superblocks that are full, every page of the neighbour
+    /// (`by_page`), or its pages with lists. `None` if a list that is needed is gone, too.
     pub fn list_reads(&self, local_die: LocalDie, by_page: bool) -> Option<Vec<ListRead>> {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {
             if !matches!(
                 self.superblocks.state(superblock),
                 SuperblockState::Sealed | SuperblockState::Collecting
-            ) || self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Partial
+            ) || self.streams.cause(self.superblocks.opened_by(superblock)) == StreamCause::Partial
             {
                 continue;
             }
-            let own = self.layout.lanes_of_die(local_die);
-            if own.iter().all(|&lane| self.opened_gaps(superblock).is_some_and(|gaps| gaps.contains(lane))) {
+            let failed_lanes = self.layout.lanes_of_die(local_die);
+            if failed_lanes
+                .iter()
+                .all(|&lane| self.opened_gaps(superblock).is_some_and(|gaps| gaps.contains(lane)))
+            {
                 continue;
             }
             let holder = self.list_holder(superblock, local_die)?;
-            for (&own, &held) in own.iter().zip(self.layout.lanes_of_die(holder)) {
-                if self.lanes.is_dead(held) {
+            for (&failed, &holding) in failed_lanes.iter().zip(self.layout.lanes_of_die(holder)) {
+                if self.lanes.is_dead(holding) {
                     return None;
                 }
-                self.add_reads(superblock, own, held, by_page, &mut reads)?;
+                self.add_reads(superblock, failed, holding, by_page, &mut reads)?;
             }
         }
         Some(reads)
@@ -85,8 +87,8 @@ impl Ftl {
     fn add_reads(
         &self,
         superblock: SuperblockId,
-        own: LaneIndex,
-        held: LaneIndex,
+        failed: LaneIndex,
+        holding: LaneIndex,
         by_page: bool,
         reads: &mut Vec<ListRead>,
     ) -> Option<()> {
@@ -96,9 +98,10 @@ impl Ftl {
         let each = rows.div_ceil(parts.max(1));
         for part in 0..parts {
             let row = if by_page { part } else { rows + part };
-            let (pu, listed) = (first + (row * lanes + held.0), first + (part * each * lanes + own.0));
+            let (pu, listed) = (first + (row * lanes + holding.0), first + (part * each * lanes + failed.0));
             let count = each.min(rows.saturating_sub(part * each));
             if !self.is_on_flash(superblock, pu) {
+                // A list that is not on flash is missed only if a program unit that it would list is there.
                 let listed = (0..count).map(|row| listed + row * lanes);
                 if listed.into_iter().any(|pu| self.is_on_flash(superblock, pu)) {
                     return None;
@@ -162,8 +165,8 @@ impl Ftl {
             SuperblockState::Free | SuperblockState::Retired => false,
         };
         let all = superblocks.filter(holds).flat_map(move |superblock| {
-            let own = self.layout.lanes_of_die(local_die).iter();
-            own.flat_map(move |&lane| self.pus_on(superblock, lane)).flat_map(move |pu| self.current_in(pu))
+            let lanes = self.layout.lanes_of_die(local_die).iter();
+            lanes.flat_map(move |&lane| self.pus_on(superblock, lane)).flat_map(move |pu| self.current_in(pu))
         });
         all.filter(|&lpn| !self.is_map_page(lpn))
     }

@@ -1,28 +1,28 @@
-//! The mapping beside what flash says of it, and what reading that takes.
+//! Records for a mount: the mapping compared with what flash alone says of it, and the reads of a mount.
 
 use super::Ftl;
 use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, OnFlash, rebuild};
-use crate::table::Mapping;
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId};
 
-/// How a mount finds the mapping.
+/// Settings by which a mount finds the mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountOptions {
     /// Bytes programmed between two checkpoints of the mapping; absent: none is made.
     pub checkpoint_every: Option<Bytes>,
-    /// Whether a superblock that is full keeps the owners of its units in one list; else the spare areas of all its pages are read.
+    /// True if a superblock that is full keeps the owners of its units in one list; else the spare areas of all its pages are read.
     pub lists: bool,
 }
 
-/// What a mount reads. Pages that lie in no superblock are spread over the dies.
+/// Reads of a mount. Pages outside superblocks are spread over the dies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MountReads {
     /// Pages of the journal, and of the list of blocks that were given up.
     pub journal: u64,
     /// Pages of the checkpoint.
     pub checkpoint: u64,
-    /// Pages that tell whether a superblock is erased, open or full.
+    /// Headers of superblocks: erased, open or full.
     pub headers: u64,
     /// Pages with the owners of units in superblocks that are full, one list after another.
     pub lists: u64,
@@ -33,38 +33,38 @@ pub struct MountReads {
 }
 
 impl Ftl {
-    /// A unit of `lpn` has been put into `slot`; it supersedes the one in `old`, or data that was lost.
+    /// Records that a unit of `lpn` has been put into `slot`; it supersedes the one in `old`, or data that was lost.
     #[inline(never)]
-    pub(super) fn note_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
-        self.note_origin(slot, old, was_lost);
+    pub(super) fn record_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
+        self.set_origin(slot, old, was_lost);
         if let Some(maps) = &mut self.maps {
-            maps.entry_changed(lpn);
+            maps.mark_entry(lpn);
         }
         if let Some(records) = &mut self.records {
-            records.put(&self.layout, slot, lpn);
+            records.record_put(&self.layout, slot, lpn);
         }
     }
 
-    /// Program unit `pu` is on flash.
+    /// Records that program unit `pu` is on flash.
     #[inline(never)]
-    pub(super) fn note_programmed(&mut self, pu: Pu) {
+    pub(super) fn record_programmed(&mut self, pu: Pu) {
         self.release_origins(pu);
         if let Some(records) = &mut self.records {
-            records.programmed(pu);
+            records.record_programmed(pu);
             records.tidy(&self.layout, self.map.pages() as usize);
         }
     }
 
-    /// The host has given up the data of `lpn`.
+    /// Records that the host has given up the data of `lpn`.
     #[inline]
     pub(super) fn record_trim(&mut self, lpn: Lpn) {
         if let Some(records) = &mut self.records {
-            records.trimmed(lpn);
+            records.record_trim(lpn);
         }
     }
 
-    /// Checks that flash alone says what the tables say: where each page is, what is lost, which superblocks are erased, open and full, of
-    /// which blocks they consist, and which of these are bad. With `dump`, units that are not on flash count.
+    /// Checks that flash alone gives the tables: the slot of each page, lost pages, erased, open and full superblocks, the blocks of each, and bad
+    /// blocks. With `dump`, units that are not on flash count.
     ///
     /// # Errors
     /// The first disagreement.
@@ -72,12 +72,12 @@ impl Ftl {
         let Some(records) = &self.records else { return Ok(()) };
         let flash = records.on_flash(&self.layout);
         let rebuilt = rebuild(flash, self.map.pages() as usize, dump);
-        for (index, &found) in rebuilt.slots.iter().enumerate() {
+        for (index, &rebuilt_slot) in rebuilt.slots.iter().enumerate() {
             let lpn = Lpn(index as u32);
             let slot = self.lookup(lpn);
-            if found != slot {
+            if rebuilt_slot != slot {
                 return Err(format!(
-                    "page {lpn} is in slot {slot} by the tables, in slot {found} by what is on flash"
+                    "page {lpn} is in slot {slot} by the tables, in slot {rebuilt_slot} by what is on flash"
                 ));
             }
             if rebuilt.lost.contains(&lpn) != self.is_lost(lpn) {
@@ -110,9 +110,13 @@ impl Ftl {
     }
 
     fn check_blocks(&self, flash: OnFlash<'_>) -> Result<(), String> {
-        let (blocks, members) = flash.marks().rebuild(flash.given_up());
-        let own = self.physical.blocks();
-        if let Some(index) = own.all_bad().zip(blocks.all_bad()).position(|(own, found)| own != found) {
+        let (blocks, members) = flash.marks().rebuild(flash.retired_blocks());
+        let in_use = self.physical.blocks();
+        if let Some(index) = in_use
+            .all_bad()
+            .zip(blocks.all_bad())
+            .position(|(is_bad, is_bad_on_flash)| is_bad != is_bad_on_flash)
+        {
             let at = blocks.address(BlockIndex(index as u32));
             return Err(format!(
                 "{at:?} is {} on flash alone",
@@ -125,27 +129,26 @@ impl Ftl {
         }
     }
 
-    /// What a mount reads now, if the drive finds its mapping so: `options` says how, `page_bytes` is the size of a page. With `dump` the
-    /// buffer has been written to flash.
+    /// Reads of a mount by `options`, with pages of `page_bytes`, in the present state. With `dump` the buffer has been written to flash.
     ///
     /// # Panics
     /// If nothing has been recorded.
     pub fn mount_reads(&self, options: MountOptions, page_bytes: u64, dump: bool) -> MountReads {
         let records = self.records.as_ref().expect("what flash says has been recorded");
         let flash = records.on_flash(&self.layout);
-        let found = rebuild(flash, self.map.pages() as usize, dump);
+        let rebuilt = rebuild(flash, self.map.pages() as usize, dump);
         let pages = |bytes: u64| bytes.div_ceil(page_bytes);
         let list = pages(u64::from(self.layout.units_per_superblock()) * OWNER_BYTES);
         let mut reads = MountReads {
-            journal: 1 + pages((flash.journal().len() + flash.given_up().len()) as u64 * ENTRY_BYTES),
+            journal: 1 + pages((flash.journal().len() + flash.retired_blocks().len()) as u64 * ENTRY_BYTES),
             ..MountReads::default()
         };
         reads.headers = match flash.checkpoint() {
             None => u64::from(self.layout.superblocks()),
-            Some(_) => found.looked_through.len() as u64,
+            Some(_) => rebuilt.read_superblocks.len() as u64,
         };
         reads.checkpoint = flash.checkpoint().map_or(0, |_| pages(self.map.pages() * MAPPED_BYTES));
-        for &superblock in found.looked_through.iter().chain(&found.looked_up) {
+        for &superblock in rebuilt.read_superblocks.iter().chain(&rebuilt.compared_superblocks) {
             let is_full = flash.header(superblock).is_some_and(|header| header.closed.is_some());
             if is_full && options.lists {
                 reads.lists += list;

@@ -1,32 +1,32 @@
 //! The bytes of parity, and rebuilding from them.
 
 use super::{Ftl, shards};
-use crate::layout::Layout;
-use crate::stripes::{Role, Stripes};
-use outlast_codes::Code;
+use crate::layout::SlotLayout;
+use crate::stripes::{PuRole, StripeLayout};
+use outlast_codes::ErasureCode;
 use outlast_decisions::SuperblockState;
-use outlast_media::{Blank, Contents, Unit};
+use outlast_media::{BlankUnit, SlotBytes, UnitBytes};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
-/// Along which program units a code goes.
+/// Axis along which a code protects program units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Axis {
+pub enum CodeAxis {
     /// Over dies: a stripe.
     Dies,
     /// Over the pages of the same block(s).
     Block,
 }
 
-impl Axis {
+impl CodeAxis {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Dies, Self::Block];
 }
 
-/// Program units that one code word covers.
+/// Program units that one code word covers, with its position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(super) struct CodeLine {
     superblock: SuperblockId,
-    axis: Axis,
+    axis: CodeAxis,
     /// Its stripe, or the first program unit of its lane in its group.
     number: u32,
     /// Most data members of the code: parity is numbered from there.
@@ -35,7 +35,7 @@ pub(super) struct Line {
 
 impl Ftl {
     /// The bytes of a parity program unit, owners of the data included.
-    pub(super) fn compute_parity(&mut self, superblock: SuperblockId, axis: Axis, parity_pu: Pu) {
+    pub(super) fn compute_parity(&mut self, superblock: SuperblockId, axis: CodeAxis, parity_pu: Pu) {
         let units = self.layout.units_per_pu();
         self.disown(parity_pu);
         if self.contents.is_none() {
@@ -80,7 +80,7 @@ impl Ftl {
         &mut self,
         superblock: SuperblockId,
         stripe: u32,
-        cover: &crate::partials::Cover,
+        cover: &crate::partials::StripeCover,
     ) {
         let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
             return;
@@ -96,59 +96,59 @@ impl Ftl {
         }
     }
 
-    fn write_parity(&mut self, slot: Ppn, sum: Unit) {
+    fn write_parity(&mut self, slot: Ppn, sum: UnitBytes) {
         if let Some(contents) = &mut self.contents {
             contents.write_parity(slot.0, sum);
         }
     }
 
-    fn stripe_line(&self, superblock: SuperblockId, stripe: u32) -> Option<Line> {
+    fn stripe_line(&self, superblock: SuperblockId, stripe: u32) -> Option<CodeLine> {
         let code = self.code_of(superblock)?;
         // A stripe whose parity could not be placed has none.
         code.parity_of(stripe, self.opened_gaps(superblock)).next()?;
-        Some(Line { superblock, axis: Axis::Dies, number: stripe, data: code.data() })
+        Some(CodeLine { superblock, axis: CodeAxis::Dies, number: stripe, data: code.data() })
     }
 
     /// The line of program unit `pu` along `axis`; `None` where it has no parity that way.
-    pub(super) fn line(&self, pu: Pu, axis: Axis) -> Option<Line> {
+    pub(super) fn line(&self, pu: Pu, axis: CodeAxis) -> Option<CodeLine> {
         let (superblock, within) = self.within_superblock(pu);
         let code = self.code_of(superblock)?;
         let role = code.role(within, self.opened_gaps(superblock));
         match axis {
-            Axis::Dies if matches!(role, Role::Data | Role::Parity) => {
+            CodeAxis::Dies if matches!(role, PuRole::Data | PuRole::Parity) => {
                 self.stripe_line(superblock, code.stripe_of(within))
             }
-            Axis::Block if role != Role::Gap => {
+            CodeAxis::Block if role != PuRole::Gap => {
                 let data = code.block_code()?.data_shards();
                 let lanes = self.layout.lanes().len() as u32;
                 let number = code.group_of(within).start * lanes + within.0 % lanes;
-                Some(Line { superblock, axis, number, data })
+                Some(CodeLine { superblock, axis, number, data })
             }
             _ => None,
         }
     }
 
-    fn code_of_line(line: Line, code: &Stripes) -> Option<&Code> {
+    fn code_of_line(line: CodeLine, code: &StripeLayout) -> Option<&ErasureCode> {
         match line.axis {
-            Axis::Dies => code.code(),
-            Axis::Block => code.block_code(),
+            CodeAxis::Dies => code.code(),
+            CodeAxis::Block => code.block_code(),
         }
     }
 
     /// The program units of a line, each with its number in the code: data in order, then parity.
-    pub(super) fn members(&self, line: Line) -> impl Iterator<Item = (Pu, usize)> {
+    pub(super) fn members(&self, line: CodeLine) -> impl Iterator<Item = (Pu, usize)> {
         let (superblock, axis, number, most) = (line.superblock, line.axis, line.number, line.data);
         let first = self.layout.pu_at(superblock, PuWithin(0));
         let gaps = self.opened_gaps(superblock);
         let code = self.code_of(superblock).expect("a line is of a superblock with a code");
-        let stripe = (axis == Axis::Dies).then(|| {
+        let stripe = (axis == CodeAxis::Dies).then(|| {
             let data = PuWithin::each(code.members(number))
-                .filter(move |&pu| self.role(superblock, pu) == Role::Data)
+                .filter(move |&pu| self.role(superblock, pu) == PuRole::Data)
                 .enumerate();
             let parity = code.parity_of(number, gaps).enumerate().map(move |(index, pu)| (index + most, pu));
             data.chain(parity).map(move |(index, pu)| (self.layout.pu_at(superblock, pu), index))
         });
-        let block = (axis == Axis::Block).then(|| {
+        let block = (axis == CodeAxis::Block).then(|| {
             let lanes = self.layout.lanes().len() as u32;
             let rows = code.group_of(PuWithin(number));
             let count = rows.end - rows.start;
@@ -164,10 +164,10 @@ impl Ftl {
     fn sums(
         &mut self,
         superblock: SuperblockId,
-        line: Line,
+        line: CodeLine,
         members: &[(Pu, usize)],
         unit: u32,
-    ) -> Option<Vec<Unit>> {
+    ) -> Option<Vec<UnitBytes>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let count = code.parity_shards();
         let contents = self.contents.as_mut()?;
@@ -183,25 +183,25 @@ impl Ftl {
         Some(shards::encode(code, data, blanks))
     }
 
-    /// As [`Ftl::sums`], to be looked at.
+    /// As [`Ftl::sums`], in memory of their own, to be compared.
     fn encoded(
         &self,
         superblock: SuperblockId,
-        line: Line,
+        line: CodeLine,
         members: &[(Pu, usize)],
         unit: u32,
-    ) -> Option<Vec<Unit>> {
+    ) -> Option<Vec<UnitBytes>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let data = data_of(&self.layout, self.contents.as_ref()?, line, members, unit);
         let length = self.config.mapping_unit.0 as usize;
-        let blanks = (0..code.parity_shards()).map(|_| Blank::new(length)).collect();
+        let blanks = (0..code.parity_shards()).map(|_| BlankUnit::new(length)).collect();
         Some(shards::encode(code, data, blanks))
     }
 
     /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
     /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
-    pub(super) fn rebuild(&self, slot: Ppn, axis: Axis, had: &[Pu]) -> Option<Unit> {
+    pub(super) fn rebuild(&self, slot: Ppn, axis: CodeAxis, had: &[Pu]) -> Option<UnitBytes> {
         let (pu, unit) = self.layout.pu_of(slot);
         let (superblock, _) = self.within_superblock(pu);
         let line = self.line(pu, axis)?;
@@ -213,7 +213,7 @@ impl Ftl {
         let in_memory = self.encoded(superblock, line, &members, unit)?;
         let mut present = outlast_codes::ShardSet::default();
         let mut had_of_line = vec![None; code.shards()];
-        // A line that is shorter than the code lacks only zeroes.
+        // Members that a line lacks to the length of the code are zero.
         let data = members.iter().filter(|&&(_, index)| index < line.data).count();
         for index in data..line.data {
             present = present.with(index);
@@ -251,7 +251,7 @@ impl Ftl {
             let Some(code) = self.code_of(superblock) else { continue };
             for stripe in 0..code.count() {
                 let lane_lines = PuWithin::each(code.block_parity_after(stripe))
-                    .filter_map(|pu| self.line(self.layout.pu_at(superblock, pu), Axis::Block));
+                    .filter_map(|pu| self.line(self.layout.pu_at(superblock, pu), CodeAxis::Block));
                 for line in self.stripe_line(superblock, stripe).into_iter().chain(lane_lines) {
                     self.check_line(superblock, line)?;
                 }
@@ -260,7 +260,7 @@ impl Ftl {
         Ok(())
     }
 
-    fn check_line(&self, superblock: SuperblockId, line: Line) -> Result<(), String> {
+    fn check_line(&self, superblock: SuperblockId, line: CodeLine) -> Result<(), String> {
         let Some(contents) = self.contents.as_ref() else { return Ok(()) };
         let units = self.layout.units_per_pu();
         let members: Vec<(Pu, usize)> = self.members(line).collect();
@@ -276,7 +276,8 @@ impl Ftl {
                 }
             }
         }
-        let cover = (line.axis == Axis::Dies && self.superblocks.state(superblock) == SuperblockState::Open)
+        let cover = (line.axis == CodeAxis::Dies
+            && self.superblocks.state(superblock) == SuperblockState::Open)
             .then(|| self.partials.cover(superblock, line.number))
             .flatten();
         if let Some(cover) = cover {
@@ -285,19 +286,19 @@ impl Ftl {
         Ok(())
     }
 
-    /// Where bytes are kept: the cover gives back what was written.
+    /// Checks that the cover gives the bytes that were written, if bytes are kept.
     pub(super) fn check_cover_gives(
         &self,
         pu: Pu,
         unit: u32,
-        cover: &crate::partials::Cover,
+        cover: &crate::partials::StripeCover,
         had: &[bool],
         missing: &[Pu],
     ) {
         let Some(contents) = self.contents.as_ref() else { return };
         let (superblock, _) = self.within_superblock(pu);
-        let Some(line) = self.line(pu, Axis::Dies) else { return };
-        let Some(code) = self.code_of(superblock).and_then(Stripes::code) else { return };
+        let Some(line) = self.line(pu, CodeAxis::Dies) else { return };
+        let Some(code) = self.code_of(superblock).and_then(StripeLayout::code) else { return };
         let end = self.layout.pu_at(superblock, cover.until);
         let mut had_of_line = vec![None; code.shards()];
         let mut present =
@@ -326,17 +327,17 @@ impl Ftl {
         let decoder = code.decoder(&present, &target).expect("no more is missing than there is parity");
         let rebuilt = shards::rebuild(&decoder, &had_of_line, self.config.mapping_unit.0 as usize);
         let written = contents.raw((self.layout.first_slot_of(pu) + unit).0);
-        let written = written.cloned().unwrap_or(Unit::zero(0));
+        let written = written.cloned().unwrap_or(UnitBytes::zero(0));
         assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
     }
 
-    /// The parity of what a stripe held when it was covered.
+    /// Checks the cover of a stripe against the data that it covers.
     fn check_cover(
         &self,
         superblock: SuperblockId,
-        line: Line,
+        line: CodeLine,
         members: &[(Pu, usize)],
-        cover: &crate::partials::Cover,
+        cover: &crate::partials::StripeCover,
     ) -> Result<(), String> {
         let Some(contents) = self.contents.as_ref() else { return Ok(()) };
         let (units, end) = (self.layout.units_per_pu(), self.layout.pu_at(superblock, cover.until));
@@ -358,14 +359,14 @@ impl Ftl {
     }
 }
 
-/// What the data members of a line hold in unit `unit` of their program units, each with its number in the code.
+/// Unit `unit` of each data member of a line, with the member's number in the code.
 fn data_of<'a>(
-    layout: &'a Layout,
-    contents: &'a Contents,
-    line: Line,
+    layout: &'a SlotLayout,
+    contents: &'a SlotBytes,
+    line: CodeLine,
     members: &'a [(Pu, usize)],
     unit: u32,
-) -> impl Iterator<Item = (usize, &'a Unit)> {
+) -> impl Iterator<Item = (usize, &'a UnitBytes)> {
     let data = members.iter().filter(move |&&(_, index)| index < line.data);
     data.filter_map(move |&(pu, index)| Some((index, contents.raw((layout.first_slot_of(pu) + unit).0)?)))
 }

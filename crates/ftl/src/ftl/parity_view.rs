@@ -1,10 +1,10 @@
-//! Parity as it is seen from outside.
+//! View of parity for callers.
 
-use super::parity::Axis;
-use super::{Ftl, Member};
-use crate::streams::Cause;
+use super::parity::CodeAxis;
+use super::{Ftl, LineMember};
+use crate::streams::StreamCause;
 use outlast_decisions::SuperblockState;
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_settings::ftl::{CodeConfig, PartialPlace};
 use outlast_units::{Ppn, Pu, Stream};
 
@@ -29,7 +29,7 @@ impl<'a> ParityView<'a> {
     pub fn code_of_stream(self, stream: Stream) -> CodeConfig {
         let class = self.ftl.streams.class(stream);
         let frontier = &self.ftl.frontiers[stream];
-        if self.ftl.own.choose_codes_of(class) && !frontier.is_full() {
+        if self.ftl.policies.choose_codes_of(class) && !frontier.is_full() {
             return self.ftl.codes.config_of(frontier.superblock());
         }
         self.ftl.code(class)
@@ -49,28 +49,26 @@ impl<'a> ParityView<'a> {
     /// Superblocks whose code is [outdated](super::SuperblockView::is_outdated), and all that hold data.
     pub fn outdated(self) -> (u32, u32) {
         let sealed = self.ftl.superblocks.in_state(SuperblockState::Sealed).filter(|&superblock| {
-            self.ftl.streams.cause(self.ftl.superblocks.opened_by(superblock)) != Cause::Partial
+            self.ftl.streams.cause(self.ftl.superblocks.opened_by(superblock)) != StreamCause::Partial
         });
         sealed.fold((0, 0), |(outdated, all), superblock| {
             (outdated + u32::from(self.ftl.is_outdated(superblock)), all + 1)
         })
     }
 
-    /// What protects a stripe that is not yet full; `None` in a drive without parity.
+    /// Place of covers of stripes that are not yet full; `None` in a drive without parity.
     pub fn partial_place(self) -> Option<PartialPlace> {
         self.ftl.partials.place()
     }
 
-    /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
-    /// that way.
-    pub fn line_needs(self, pu: Pu, axis: Axis) -> Option<u32> {
+    /// Number of members of the line of program unit `pu` along `axis` that it takes to rebuild another; `None` without parity along `axis`.
+    pub fn line_needs(self, pu: Pu, axis: CodeAxis) -> Option<u32> {
         let line = self.ftl.line(pu, axis)?;
         Some(self.ftl.members(line).filter(|&(_, index)| index < line.data).count() as u32)
     }
 
-    /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
-    /// that way.
-    pub fn line_of(self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> + use<'a> {
+    /// The other members of the line of program unit `pu` along `axis`, with the place of each; none without parity along `axis`.
+    pub fn line_of(self, pu: Pu, axis: CodeAxis) -> impl Iterator<Item = LineMember> + use<'a> {
         let line = self.ftl.line(pu, axis);
         line.into_iter().flat_map(move |line| {
             self.ftl
@@ -80,8 +78,7 @@ impl<'a> ParityView<'a> {
         })
     }
 
-    /// Whether the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
-    /// cannot be read.
+    /// True if the cover of the open stripe of program unit `pu` gives its unit `unit`, without members that are `is_broken`, which cannot be read.
     ///
     /// # Panics
     /// If bytes are kept and the cover gives others than were written.
@@ -92,7 +89,7 @@ impl<'a> ParityView<'a> {
     /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
     /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
-    pub fn rebuild(self, slot: Ppn, axis: Axis, had: &[Pu]) -> Option<Unit> {
+    pub fn rebuild(self, slot: Ppn, axis: CodeAxis, had: &[Pu]) -> Option<UnitBytes> {
         self.ftl.rebuild(slot, axis, had)
     }
 }

@@ -1,14 +1,14 @@
-//! What protects the data of a stripe that is not yet full.
+//! Covers: protection of the data of a stripe that is not yet full.
 //!
-//! Parity of what has been written so far is programmed beside the stripe (into the stripe itself, or into superblocks of its own)
-//! and is worth something until the stripe has its own: a *cover*. A cover counts from when all of it is on flash.
+//! Parity of the data so far is programmed into the stripe itself, or into superblocks of its own, and protects the data until the stripe has its
+//! parity: a *cover*. A cover counts once all of it is on flash.
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::partials::{Cover, OpenStripe};
-use crate::streams::Cause;
-use crate::stripes::Role;
-use crate::table::Mapping;
+use crate::partials::{StripeCover, StripeId};
+use crate::streams::StreamCause;
+use crate::stripes::PuRole;
+use crate::table::PageMapping;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 
@@ -20,19 +20,19 @@ impl Ftl {
         self.partials.exposed(stream)
     }
 
-    /// Whether the open stripe of `stream` is to be covered while it is not full. That of the mapping table, which is in memory as well, never is.
+    /// True if the open stripe of `stream` gets covers. That of the mapping table, which is in memory as well, gets none.
     pub(super) fn takes_cover(&self, stream: Stream) -> bool {
         let across = || self.open_stripe(stream).is_some();
         match self.partials.place() {
-            Some(PartialPlace::Inline) => self.streams.cause(stream) == Cause::Host && across(),
-            Some(PartialPlace::Blocks) => self.streams.cause(stream) != Cause::Map && across(),
+            Some(PartialPlace::Inline) => self.streams.cause(stream) == StreamCause::Host && across(),
+            Some(PartialPlace::Blocks) => self.streams.cause(stream) != StreamCause::Map && across(),
             _ => false,
         }
     }
 
-    /// Begins to protect what the open stripe of `stream` holds: hands out the program units of its parity so far
-    /// ([`Ftl::take_cover`]), or ends the stripe, whose parity then is due ([`Ftl::take_parity`]). The program unit begun must have
-    /// been filled or [padded](Ftl::pad). False, and nothing done, where nothing is exposed, or there is no room.
+    /// Begins a cover of the open stripe of `stream`: hands out the program units of its parity so far ([`Ftl::take_cover`]), or ends the stripe,
+    /// whose parity then is due ([`Ftl::take_parity`]). The program unit begun must be full or [padded](Ftl::pad). False if nothing is exposed or
+    /// there is no room: nothing is done then.
     pub fn cover(&mut self, stream: Stream) -> bool {
         if self.exposed(stream) == 0 || !self.takes_cover(stream) || self.begun_units(stream) != 0 {
             return false;
@@ -47,7 +47,7 @@ impl Ftl {
         }
     }
 
-    /// Whether there is room for partial parity that has superblocks of its own.
+    /// True if there is room for partial parity that has superblocks of its own.
     pub fn can_cover(&self) -> bool {
         self.streams.partial().is_none_or(|stream| self.may_open(stream))
     }
@@ -65,7 +65,7 @@ impl Ftl {
         }
         let superblock = frontier.superblock();
         let at = self.layout.within_of(superblock, frontier.next());
-        // Opened when its class had no parity over dies yet, it has none to be covered by.
+        // A superblock opened when its class had no parity over dies has none that could cover it.
         let code = self.code_of(superblock).filter(|code| code.parity() != 0)?;
         Some((superblock, code.stripe_of(at), at))
     }
@@ -75,7 +75,7 @@ impl Ftl {
         let Some(code) = self.code_of(superblock) else { return false };
         let (parity, end) = (code.parity() as usize, code.members(stripe).end);
         let free: Vec<PuWithin> = PuWithin::each(at..end)
-            .filter(|&pu| self.role(superblock, pu) == Role::Data && !self.is_skipped(superblock, pu))
+            .filter(|&pu| self.role(superblock, pu) == PuRole::Data && !self.is_skipped(superblock, pu))
             .collect();
         let ends = free.len() <= parity;
         let spent = if ends { &free[..] } else { &free[..parity] };
@@ -88,23 +88,23 @@ impl Ftl {
         // The program unit under way is not counted among those that come later; `seek` takes the next one out.
         self.frontiers[stream].lose_later((spent.len() as u32 - 1) * units);
         if ends {
-            // Programmed all the same: the pages of a block are programmed in order, without leaving any out.
+            // Programmed as padding: the pages of a block are programmed in order, without leaving any out.
             for &pu in &pus {
                 self.disown(pu);
             }
-            self.counts.add(ProgramCause::Padding, units * pus.len() as u32);
-            self.partials.queue(&pus);
+            self.counts.count_units(ProgramCause::Padding, units * pus.len() as u32);
+            self.partials.queue_pus(&pus);
         } else {
-            self.hand_out(stream, (superblock, stripe), Cover { until: at, pus });
+            self.send_cover(stream, (superblock, stripe), StripeCover { until: at, pus });
         }
-        self.go_on(stream, at);
+        self.advance_frontier(stream, at);
         true
     }
 
     fn cover_in_blocks(&mut self, stream: Stream) -> bool {
         let Some((superblock, stripe, at)) = self.open_stripe(stream) else { return false };
         let Some(pus) = self.room_in_log(superblock, stripe) else { return false };
-        self.hand_out(stream, (superblock, stripe), Cover { until: at, pus });
+        self.send_cover(stream, (superblock, stripe), StripeCover { until: at, pus });
         true
     }
 
@@ -112,6 +112,7 @@ impl Ftl {
     fn room_in_log(&mut self, superblock: SuperblockId, stripe: u32) -> Option<Vec<Pu>> {
         // The last superpage stays empty, so that the superblock is not sealed before it is wholly stale.
         let rows = self.layout.superpages() - 1;
+        // Two attempts: in the open superblock of the log, and in a new one.
         for _ in 0..2 {
             if let Some(open) = self.partials.log() {
                 let lanes = self.cover_lanes(superblock, stripe, open);
@@ -148,8 +149,8 @@ impl Ftl {
             .map(|pu| self.lane_position(pu))
     }
 
-    /// Whether the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, one after another would be filled in vain.
-    fn fits_new_log(&self, wanted: OpenStripe, rows: u32) -> bool {
+    /// True if a superblock of `rows` superpages has room for the cover of `wanted` beside those that move there: else one after another fills up.
+    fn fits_new_log(&self, wanted: StripeId, rows: u32) -> bool {
         let mut taken = vec![0; self.layout.lanes().len()];
         for (superblock, stripe) in self.covers_but(wanted).map(|(_, stripe)| stripe).chain([wanted]) {
             self.parity_lanes(superblock, stripe).for_each(|lane| taken[lane.0 as usize] += 1);
@@ -158,7 +159,7 @@ impl Ftl {
     }
 
     /// The open stripes with a cover except `wanted`, each with its stream. Where a newer cover is on its way, the older one is needed only until then.
-    fn covers_but(&self, wanted: OpenStripe) -> impl Iterator<Item = (Stream, OpenStripe)> {
+    fn covers_but(&self, wanted: StripeId) -> impl Iterator<Item = (Stream, StripeId)> {
         let streams = self.frontiers.streams().filter(|&stream| !self.partials.is_coming(stream));
         streams.filter_map(move |stream| {
             let (superblock, stripe, _) = self.open_stripe(stream)?;
@@ -167,13 +168,13 @@ impl Ftl {
         })
     }
 
-    /// Begins a superblock of partial parity, with `rows` superpages for it, for the cover of `wanted`. What is still needed of those before moves.
-    fn open_log(&mut self, wanted: OpenStripe, rows: u32) -> Option<()> {
+    /// Opens a superblock of partial parity, `rows` superpages of which take covers, for the cover of `wanted`. Covers in use move there.
+    fn open_log(&mut self, wanted: StripeId, rows: u32) -> Option<()> {
         let stream = self.streams.partial()?;
         if !self.may_open(stream) || !self.fits_new_log(wanted, rows) {
             return None;
         }
-        let superblock = self.take_free(Cause::Host);
+        let superblock = self.take_free(StreamCause::Host);
         self.begin_superblock(superblock, stream);
         let gone = self.lanes.open(superblock) * self.layout.superpages();
         self.settle_pus(superblock, gone);
@@ -184,79 +185,77 @@ impl Ftl {
     }
 
     /// Writes all covers again, into the superblock now open, so that none before is needed for as long as a stripe stays open.
-    fn move_covers(&mut self, wanted: OpenStripe) {
-        let covers: Vec<(Stream, OpenStripe)> = self.covers_but(wanted).collect();
+    fn move_covers(&mut self, wanted: StripeId) {
+        let covers: Vec<(Stream, StripeId)> = self.covers_but(wanted).collect();
         for (stream, stripe) in covers {
             let Some((superblock, number, at)) = self.open_stripe(stream) else { continue };
             let Some(pus) = self.room_in_log(superblock, number) else { continue };
-            let units = pus.len() as u64 * u64::from(self.layout.units_per_pu());
-            self.partials.note_moved(units);
-            self.hand_out(stream, stripe, Cover { until: at, pus });
+            self.partials.count_moved(pus.len() as u64 * u64::from(self.layout.units_per_pu()));
+            self.send_cover(stream, stripe, StripeCover { until: at, pus });
         }
     }
 
-    fn hand_out(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
+    fn send_cover(&mut self, stream: Stream, stripe: StripeId, cover: StripeCover) {
         for &pu in &cover.pus {
             self.disown(pu);
         }
         self.compute_cover(stripe.0, stripe.1, &cover);
-        self.counts.add(ProgramCause::PartialParity, cover.pus.len() as u32 * self.layout.units_per_pu());
-        self.partials.send(stream, stripe, cover);
+        self.counts
+            .count_units(ProgramCause::PartialParity, cover.pus.len() as u32 * self.layout.units_per_pu());
+        self.partials.send_cover(stream, stripe, cover);
     }
 
-    /// The slots of program unit `pu` hold no logical page.
+    /// Clears the owners of the slots of program unit `pu`.
     pub(super) fn disown(&mut self, pu: Pu) {
         self.map.disown(self.layout.first_slot_of(pu), self.layout.units_per_pu());
     }
 
-    /// A program unit is on flash: is it of partial parity?
+    /// Settles covers after program unit `pu` has come to flash.
     #[inline]
-    pub(super) fn note_cover(&mut self, pu: Pu) {
-        if self.partials.programmed(pu) {
+    pub(super) fn settle_cover(&mut self, pu: Pu) {
+        if self.partials.settle_programmed(pu) {
             self.settle_log();
         }
     }
 
-    /// A program unit of partial parity could not be programmed: its stripe is as exposed as before.
+    /// Drops the cover of program unit `pu`, which could not be programmed: its stripe is as exposed as before.
     pub(super) fn cover_failed(&mut self, pu: Pu) {
-        self.partials.failed(pu);
+        self.partials.drop_failed(pu);
         self.settle_log();
     }
 
-    /// The data of program unit `within` leaves its stripe, which is not full: a cover that counts it is worth nothing any more.
+    /// Drops the cover of the stripe of program unit `within`, whose data leaves the stripe before it is full.
     pub(super) fn expose(&mut self, superblock: SuperblockId, within: PuWithin) {
         let Some(stripe) = self.code_of(superblock).map(|code| code.stripe_of(within)) else { return };
         let open = (superblock, stripe);
         if self.partials.drop_stripe(open) {
             let stream = self.superblocks.opened_by(superblock);
-            if self.open_stripe(stream).is_some_and(|(own, number, _)| (own, number) == open) {
+            if self.open_stripe(stream).is_some_and(|(superblock, number, _)| (superblock, number) == open) {
                 self.count_exposed(stream);
             }
             self.settle_log();
         }
     }
 
-    /// Counts the data program units of the open stripe of `stream` that nothing covers.
+    /// Counts the data program units of the open stripe of `stream` without a cover.
     pub(super) fn count_exposed(&mut self, stream: Stream) {
         let exposed = self.open_stripe(stream).map_or(0, |(superblock, stripe, at)| {
             let members =
                 self.code_of(superblock).map_or(PuWithin(0)..PuWithin(0), |code| code.members(stripe));
             let covered = self.partials.cover(superblock, stripe).map_or(members.start, |cover| cover.until);
-            PuWithin::each(covered..at).filter(|&pu| self.role(superblock, pu) == Role::Data).count() as u32
+            PuWithin::each(covered..at).filter(|&pu| self.role(superblock, pu) == PuRole::Data).count() as u32
         });
         let cached = self.partials.place() == Some(PartialPlace::Cache);
         self.partials.set_exposed(stream, if cached { 0 } else { exposed });
     }
 
-    /// Power has failed and the buffer is empty: covers on their way to flash never come, and the superblock in which partial parity
-    /// was being written is not written on.
+    /// Drops covers on their way to flash, as power has failed, and closes the superblock in which partial parity was being written.
     pub(super) fn forget_coming(&mut self) {
-        self.partials.forget_coming(self.layout.pus_per_superblock());
+        self.partials.drop_coming(self.layout.pus_per_superblock());
         self.settle_log();
     }
 
-    /// Whether the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
-    /// cannot be read.
+    /// True if the cover of the open stripe of program unit `pu` gives its unit `unit`, without members that are `is_broken`, which cannot be read.
     ///
     /// # Panics
     /// If bytes are kept and the cover gives others than were written.
@@ -266,7 +265,7 @@ impl Ftl {
         let stripe = code.stripe_of(within);
         let data = |until: PuWithin| {
             PuWithin::each(code.members(stripe).start..until)
-                .filter(|&other| self.role(superblock, other) == Role::Data)
+                .filter(|&other| self.role(superblock, other) == PuRole::Data)
                 .map(|other| self.layout.pu_at(superblock, other))
         };
         if self.partials.place() == Some(PartialPlace::Cache) {
@@ -285,13 +284,13 @@ impl Ftl {
         gives
     }
 
-    /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
+    /// Drops the covers of all stripes of `superblock` before `stripe`, which are full.
     pub(super) fn uncover(&mut self, superblock: SuperblockId, stripe: u32) {
-        self.partials.drop_before(superblock, stripe);
+        self.partials.drop_covers_before(superblock, stripe);
         self.settle_log();
     }
 
-    /// Superblocks of partial parity in which nothing is needed any more hold nothing but stale data.
+    /// Settles superblocks of partial parity without a cover in use: all in them is stale.
     fn settle_log(&mut self) {
         while let Some((superblock, left)) = self.partials.take_closed(self.layout.pus_per_superblock()) {
             self.settle_pus(superblock, left);

@@ -1,24 +1,24 @@
-//! Look-ups: where things are, and what they are for.
+//! Look-ups: slots, owners, blocks, views.
 
 use super::{Ftl, ParityView, SpaceView, StreamView, SuperblockView};
-use crate::layout::Layout;
-use crate::streams::Streams;
-use crate::table::Mapping;
-use outlast_media::Unit;
+use crate::layout::SlotLayout;
+use crate::streams::StreamTable;
+use crate::table::PageMapping;
+use outlast_media::UnitBytes;
 use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
 impl Ftl {
     /// The arithmetic of slots.
     #[inline]
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &SlotLayout {
         &self.layout
     }
     /// The streams, and what each is for.
     #[inline]
-    pub fn streams(&self) -> &Streams {
+    pub fn streams(&self) -> &StreamTable {
         &self.streams
     }
-    /// The class of what a superblock holds.
+    /// Class of the data of a superblock.
     #[inline]
     pub(super) fn class_of_superblock(&self, superblock: SuperblockId) -> u8 {
         self.streams.class(self.superblocks.opened_by(superblock))
@@ -66,7 +66,7 @@ impl Ftl {
         self.map.owner(slot)
     }
 
-    /// Whether a slot's program unit is on flash, not still in the buffer.
+    /// True if a slot's program unit is on flash, not still in the buffer.
     #[inline]
     pub fn is_programmed(&self, slot: Ppn) -> bool {
         self.superblocks.to_come(self.layout.superblock_of(slot)) == 0 || {
@@ -86,8 +86,8 @@ impl Ftl {
         self.physical.superblock_of(&self.layout, self.physical.blocks().address(block))
     }
 
-    /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`](outlast_media::Blocks::all_cycles).
-    pub fn wear(&mut self, cycles: &[u32]) {
+    /// Sets the wear that blocks come with, in the order of [`PhysicalBlocks::all_cycles`](outlast_media::PhysicalBlocks::all_cycles).
+    pub fn set_wear(&mut self, cycles: &[u32]) {
         self.physical.set_cycles(cycles);
         for superblock in self.superblocks.ids() {
             let lanes = self.lanes.erasable(superblock);
@@ -96,26 +96,26 @@ impl Ftl {
         }
     }
 
-    /// Has the entries of logical pages that will soon be looked up brought into the processor's cache.
+    /// Prefetches the entries of logical pages that will soon be looked up into the processor's cache.
     #[inline]
     pub fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
         self.map.touch(lpns);
     }
 
-    /// The same for logical pages that will soon be written: loads that do not wait for each other.
+    /// Prefetches the entries of logical pages that will soon be written: loads that do not wait for each other.
     #[inline]
     pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
         self.map.touch_written(lpns);
     }
 
-    /// As [`Ftl::touch`], for the `units` of program unit `pu` that will soon be relocated: stores that miss the cache would hold up all
-    /// that come after them. What tells whose they are should have been [touched](Ftl::touch_owners) before.
+    /// Prefetches the entries of the `units` of program unit `pu` that will soon be relocated: stores that miss the cache would hold up all that come
+    /// after them. Their owners should have been [touched](Ftl::touch_owners) before.
     #[inline]
     pub fn touch_moving(&self, pu: Pu, units: u64) {
         self.map.touch_moving(self.layout.first_slot_of(pu), units);
     }
 
-    /// As [`Ftl::touch`], for what tells whose the units of program unit `pu` are.
+    /// Prefetches the owners of program unit `pu`.
     #[inline]
     pub fn touch_owners(&self, pu: Pu) {
         self.map.touch_owner(self.layout.first_slot_of(pu));
@@ -143,13 +143,13 @@ impl Ftl {
         self.superblocks.free().len() as u32
     }
 
-    /// What lies in a slot of a drive that keeps an image of its flash; the tag of parity is the code's sum of owners.
-    pub fn image(&self, slot: Ppn) -> Option<&Unit> {
+    /// Content of a slot of a drive that keeps an image of its flash; the tag of parity is the code's sum of owners.
+    pub fn image(&self, slot: Ppn) -> Option<&UnitBytes> {
         self.contents.as_ref().and_then(|contents| contents.raw(slot.0))
     }
 
     /// The unit of a live slot, when bytes are kept.
-    pub fn load(&self, slot: Ppn) -> Option<&Unit> {
+    pub fn load(&self, slot: Ppn) -> Option<&UnitBytes> {
         self.contents.as_ref().map(|contents| contents.read(slot.0, self.map.owner(slot).0))
     }
 }

@@ -1,19 +1,19 @@
-//! Where parity goes, and which lanes hold nothing.
+//! Places of parity, and program units that hold no data.
 
 use super::Ftl;
-use super::parity::{Axis, Line};
+use super::parity::{CodeAxis, CodeLine};
 use crate::codes::data_units;
 use crate::frontiers::DueParity;
-use crate::streams::Cause;
-use crate::stripes::{LaneSet, Role, Stripes};
+use crate::streams::StreamCause;
+use crate::stripes::{LaneSet, PuRole, StripeLayout};
 use outlast_decisions::SuperblockState;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{LaneIndex, Pu, PuWithin, Stream, SuperblockId};
 
-/// Where the unit of one member of a stripe is to be found.
+/// Place of the unit of one member of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
-    /// Nothing was ever written there: zeroes, free to use.
+pub enum LineMember {
+    /// Never written: zeroes, free to use.
     Empty,
     /// In the controller's memory: data not programmed yet, or the parity of a stripe that is not complete.
     Buffered(Pu),
@@ -24,7 +24,7 @@ pub enum Member {
 }
 
 impl Ftl {
-    pub(super) fn code_of(&self, superblock: SuperblockId) -> Option<&Stripes> {
+    pub(super) fn code_of(&self, superblock: SuperblockId) -> Option<&StripeLayout> {
         self.codes.of(superblock)
     }
 
@@ -40,23 +40,23 @@ impl Ftl {
         self.lanes.is_given_up(superblock, self.lane_position(pu_within))
     }
 
-    /// What program unit `pu_within` of `superblock` is for.
-    pub(super) fn role(&self, superblock: SuperblockId, pu_within: PuWithin) -> Role {
+    /// Role of program unit `pu_within` of `superblock`.
+    pub(super) fn role(&self, superblock: SuperblockId, pu_within: PuWithin) -> PuRole {
         let gaps = self.opened_gaps(superblock);
         match self.code_of(superblock) {
             Some(code) => match code.role(pu_within, gaps) {
-                Role::Data if self.partials.is_spent(self.layout.pu_at(superblock, pu_within)) => {
-                    Role::Partial
+                PuRole::Data if self.partials.is_spent(self.layout.pu_at(superblock, pu_within)) => {
+                    PuRole::Partial
                 }
                 role => role,
             },
-            None if gaps.is_some_and(|gaps| gaps.contains(self.lane_position(pu_within))) => Role::Gap,
-            None if pu_within.0 >= self.layout.data_pus() => Role::List,
-            None => Role::Data,
+            None if gaps.is_some_and(|gaps| gaps.contains(self.lane_position(pu_within))) => PuRole::Gap,
+            None if pu_within.0 >= self.layout.data_pus() => PuRole::List,
+            None => PuRole::Data,
         }
     }
 
-    /// Whether the data of `superblock` has parity, or will when its stripes are full.
+    /// True if the data of `superblock` has parity, or will when its stripes are full.
     #[inline]
     pub(super) fn has_parity(&self, superblock: SuperblockId) -> bool {
         self.codes.has_parity(superblock)
@@ -85,49 +85,49 @@ impl Ftl {
     /// The streams that write data, not parity.
     pub(super) fn data_streams(&self) -> impl Iterator<Item = Stream> {
         let streams = self.frontiers.streams().filter(|&stream| self.is_in_use(stream));
-        streams.filter(|&stream| self.streams.cause(stream) != Cause::Partial)
+        streams.filter(|&stream| self.streams.cause(stream) != StreamCause::Partial)
     }
 
-    /// To be called when lanes have come or gone.
+    /// Counts data slots anew. To be called when lanes have come or gone.
     pub(super) fn count_data_units(&mut self) {
         self.codes.count_data_units(&self.layout, self.lanes.dead());
     }
 
-    /// A superblock has been opened in which some program units hold no data.
+    /// Prepares the frontier of `stream`, which has opened a superblock in which some program units hold no data.
     #[cold]
     pub(super) fn open_irregular(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
         self.lanes.open(superblock);
         let gone =
-            self.layout.pus_within().filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
+            self.layout.pus_within().filter(|&pu| self.role(superblock, pu) == PuRole::Gap).count() as u32;
         self.settle_pus(superblock, gone);
         let data = match self.lanes.missing_of(superblock) {
-            None if !self.own.choose_codes() => self.codes.data_units(stream),
+            None if !self.policies.choose_codes() => self.codes.data_units(stream),
             _ => data_units(&self.layout, self.codes.of(superblock), self.lanes.opened(superblock)),
         };
-        // As yet no program unit is under way: the first one with data is sought as every other is.
+        // No program unit is under way yet: the first one with data is sought as every other.
         debug_assert!(
             data.is_multiple_of(self.layout.units_per_pu()),
             "program units hold data wholly or not"
         );
         self.frontiers[stream].break_off(data);
-        self.seek(stream, PuWithin(0));
+        self.seek_data(stream, PuWithin(0));
     }
 
-    /// The program unit under way is full: on to the next one that holds data; stripes left behind are due their parity.
+    /// Moves the frontier of `stream`, whose program unit is full, to the next one that holds data; parity of the stripes left behind is due.
     #[cold]
-    pub(super) fn skip(&mut self, stream: Stream) {
+    pub(super) fn skip_to_data(&mut self, stream: Stream) {
         let frontier = &self.frontiers[stream];
         let from = self.layout.within_of(frontier.superblock(), frontier.next());
         self.partials.set_exposed(stream, self.partials.exposed(stream) + 1);
-        self.go_on(stream, from);
+        self.advance_frontier(stream, from);
     }
 
-    /// On to the first program unit from `from` on that holds data. Where that is in another stripe, the ones before are not
-    /// exposed any more.
-    pub(super) fn go_on(&mut self, stream: Stream, from: PuWithin) {
+    /// Moves the frontier to the first program unit from `from` on that holds data. If that is in another stripe, the stripes before are not exposed
+    /// any more.
+    pub(super) fn advance_frontier(&mut self, stream: Stream, from: PuWithin) {
         let before = self.frontiers[stream].due().end;
-        self.seek(stream, from);
+        self.seek_data(stream, from);
         let frontier = &self.frontiers[stream];
         let (superblock, reached) = (frontier.superblock(), frontier.due().end);
         if reached != before {
@@ -140,8 +140,8 @@ impl Ftl {
         }
     }
 
-    /// Puts the frontier at the first program unit from `from` on that holds data.
-    pub(super) fn seek(&mut self, stream: Stream, from: PuWithin) {
+    /// Sets the frontier to the first program unit from `from` on that holds data, and the end of due parity to its stripe.
+    pub(super) fn seek_data(&mut self, stream: Stream, from: PuWithin) {
         let superblock = self.frontiers[stream].superblock();
         let (pus, units) = (PuWithin(self.layout.data_pus()), self.layout.units_per_pu());
         debug_assert!(from <= pus, "program unit {from} lies beyond the data");
@@ -154,8 +154,8 @@ impl Ftl {
         self.frontiers[stream].move_to(first, units);
     }
 
-    /// The next program unit of parity that can be programmed now, as the data of its stripe is complete, or of lists, as that of the
-    /// superblock is. To be asked for after every program unit that is full, until there is none.
+    /// Takes the next program unit of parity, which is due when the data of its stripe is complete, or of lists, when that of the superblock is. To
+    /// be called after every program unit that is full, until there is none.
     pub fn take_parity(&mut self, stream: Stream) -> Option<Pu> {
         loop {
             let frontier = &self.frontiers[stream];
@@ -177,7 +177,7 @@ impl Ftl {
                 .parity_of(due.stripe, gaps)
                 .chain(
                     PuWithin::each(code.block_parity_after(due.stripe))
-                        .filter(|&pu| code.role(pu, gaps) != Role::Gap),
+                        .filter(|&pu| code.role(pu, gaps) != PuRole::Gap),
                 )
                 .nth(due.handed_out as usize);
             let Some(within) = within else {
@@ -185,21 +185,23 @@ impl Ftl {
                 *self.frontiers[stream].due_mut() = next;
                 continue;
             };
-            let axis = if code.role(within, gaps) == Role::BlockParity { Axis::Block } else { Axis::Dies };
+            let axis =
+                if code.role(within, gaps) == PuRole::BlockParity { CodeAxis::Block } else { CodeAxis::Dies };
             self.frontiers[stream].due_mut().handed_out += 1;
-            if axis == Axis::Dies && due.handed_out == 0 {
+            // All parity of a stripe is computed with its first, in one pass over the data.
+            if axis == CodeAxis::Dies && due.handed_out == 0 {
                 self.compute_stripe(superblock, due.stripe);
             }
             if self.is_skipped(superblock, within) {
                 continue;
             }
             let pu = self.layout.pu_at(superblock, within);
-            if axis == Axis::Dies {
+            if axis == CodeAxis::Dies {
                 self.disown(pu);
             } else {
                 self.compute_parity(superblock, axis, pu);
             }
-            self.counts.add(self.streams.cause(stream).parity(), self.layout.units_per_pu());
+            self.counts.count_units(self.streams.cause(stream).parity(), self.layout.units_per_pu());
             return Some(pu);
         }
     }
@@ -207,29 +209,29 @@ impl Ftl {
     /// Programs, without time, all parity that is due.
     pub(super) fn program_parity(&mut self, stream: Stream) {
         while let Some(pu) = self.take_parity(stream) {
-            // What it covers is replaced no more, and comes to flash before it.
+            // Data that the parity covers must not be replaced any more, and is programmed before it.
             self.program_held();
             self.programmed(pu);
         }
     }
 
-    pub(super) fn member(&self, line: Line, pu: Pu, index: usize) -> Member {
+    pub(super) fn member(&self, line: CodeLine, pu: Pu, index: usize) -> LineMember {
         let (superblock, within) = self.within_superblock(pu);
-        // Along a block all but its parity was there to be covered, or is nothing but zeroes.
+        // Along a block, data that is not on flash was never written: zeroes. Only its parity can be missing.
         let is_parity = index >= line.data;
         if self.lanes.has_failed(pu) {
-            Member::Gone
+            LineMember::Gone
         } else if self.is_on_flash(superblock, pu) {
-            Member::OnFlash(pu)
+            LineMember::OnFlash(pu)
         } else if self.superblocks.state(superblock) == SuperblockState::Open
             && !(is_parity && self.is_skipped(superblock, within))
         {
-            // Data on a lane that has been given up was either never put there or is on its way, to fail.
-            Member::Buffered(pu)
+            // Data on a lane that has been given up was never put there, or is on its way and will fail.
+            LineMember::Buffered(pu)
         } else if is_parity {
-            Member::Gone
+            LineMember::Gone
         } else {
-            Member::Empty
+            LineMember::Empty
         }
     }
 

@@ -1,17 +1,17 @@
-//! Room: how much data the core is to hold, and whether it can.
+//! Room: superblocks that a core needs for its data and its work, and the marks of collection.
 
 use super::Ftl;
-use crate::table::Mapping;
+use crate::table::PageMapping;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{LocalDie, Lpn, Pu, Stream, SuperblockId};
 
 impl Ftl {
-    /// Whether collection, once begun, goes on beyond the least that ends it.
+    /// True if collection, once begun, continues beyond the first superblock gained: there is a high mark.
     pub fn has_marks(&self) -> bool {
         self.room.has_marks()
     }
 
-    /// Whether space must be collected: few superblocks are free.
+    /// True if space must be collected: few superblocks are free.
     #[inline]
     pub fn needs_gc(&self) -> bool {
         // A victim that is erased beside the next one is as good as free.
@@ -19,27 +19,28 @@ impl Ftl {
         self.room.needs_gc(self.free_superblocks() + coming)
     }
 
-    /// Whether a slot of `stream` is left beside `units` units that are still to be moved there, for which one free superblock is held back.
+    /// True if a slot of `stream` is left beside `units` units that are still to be moved there; one held-back superblock counts for them.
     pub fn leaves_room(&self, stream: Stream, units: u32) -> bool {
+        // One superblock of the reserve is for this stream.
         let of_others = self.frontiers.promised_beside(stream).max(self.reserve() - 1);
         let free = self.free_superblocks().saturating_sub(of_others);
         let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));
         room > u64::from(units)
     }
 
-    /// Whether `stream` can take a unit that relocation moves.
+    /// True if `stream` can take a unit that relocation moves.
     pub fn can_take_moved(&self, stream: Stream) -> bool {
         !self.frontiers[stream].is_full() || self.may_open_for_moved(stream)
     }
 
-    /// All that was to go to `stream` has found room there.
+    /// Takes back the promise of a superblock to `stream`: all units that were to move there have.
     pub fn end_promise(&mut self, stream: Stream) {
         self.frontiers[stream].promise(false);
     }
 
-    /// Garbage collection is about to take a victim. Returns whether it is the first since the high mark was reached.
-    pub fn collection_begins(&mut self) -> bool {
-        self.room.collection_begins()
+    /// Records that garbage collection takes a victim; true if it is the first since the high mark was reached.
+    pub fn begin_collection(&mut self) -> bool {
+        self.room.begin_collection()
     }
 
     /// Free superblocks held back for relocation.
@@ -52,7 +53,7 @@ impl Ftl {
         self.streams.tasks() + u32::from(self.room.rebuilds())
     }
 
-    /// Whether `stream` takes superblocks: all do but those for what a failed die held, until one has failed.
+    /// True if `stream` takes superblocks: streams for data that a failed die held do not until one has failed.
     pub(super) fn is_in_use(&self, stream: Stream) -> bool {
         self.room.rebuilds() || !self.streams.is_for_rebuild(stream)
     }
@@ -63,13 +64,13 @@ impl Ftl {
         self.frontiers.len() - if resting { u32::from(self.streams.classes()) } else { 0 }
     }
 
-    /// Whether scrubbing may move data: not where it has streams only once a die has failed, and none has or room is short.
+    /// True if scrubbing may move data. Where it has streams only once a die has failed, not before that, nor if room is short.
     pub fn may_scrub(&self) -> bool {
         !self.streams.scrub_on_failure() || self.room.rebuilds()
     }
 
-    /// What a failed die held is to be rebuilt: the streams for that are in use from now on, if superblocks suffice for the host's data
-    /// beside them. Returns whether they are; true where scrubbing has streams anyway.
+    /// Begins to rebuild data that a failed die held: puts the streams for that into use, if superblocks suffice for the host's data beside them.
+    /// True if they are in use, or scrubbing has streams anyway.
     pub fn begin_rebuild(&mut self) -> bool {
         if self.may_scrub() {
             return true;
@@ -82,7 +83,8 @@ impl Ftl {
         self.room.rebuilds()
     }
 
-    /// Another die is about to be given up: room is counted without what is for rebuilding, until [`Ftl::begin_rebuild`] finds it enough.
+    /// Ends a rebuild, as another die is about to be given up: room is counted without superblocks for rebuilding until [`Ftl::begin_rebuild`] finds
+    /// enough.
     pub fn end_rebuild(&mut self) {
         if self.room.rebuilds() {
             self.room.set_rebuilds(false);
@@ -127,14 +129,14 @@ impl Ftl {
         Ok(())
     }
 
-    /// To be called whenever superblocks have come or gone, or the room that each gives or all must give has changed: sets whether
-    /// the core is worn out, which is asked at every write of the host.
+    /// Reviews if the core is worn out, which is asked at every write of the host. To be called whenever superblocks have come or gone, or the room
+    /// that each gives or all must give has changed.
     pub(super) fn review_room(&mut self) {
         let lacks = self.lacks_superblocks();
         self.room.set_worn_out(lacks);
     }
 
-    /// Whether too few superblocks are left to take writes for ever.
+    /// True if too few superblocks are left to take writes for ever.
     pub(super) fn lacks_superblocks(&self) -> bool {
         self.is_damaged()
             && self.layout.superblocks() - self.superblocks.retired() < self.superblocks_needed()
@@ -151,13 +153,13 @@ impl Ftl {
         self.superblocks_for_data() + self.superblocks_beside()
     }
 
-    /// Those of them that hold no data of the host.
+    /// Superblocks needed beside those for data of the host.
     pub(super) fn superblocks_beside(&self) -> u32 {
         self.superblocks_beside_without_rebuild()
             + if self.room.rebuilds() { self.superblocks_for_rebuild() } else { 0 }
     }
 
-    /// The same while nothing is rebuilt.
+    /// Superblocks needed beside those for data of the host while nothing is rebuilt.
     pub(super) fn superblocks_beside_without_rebuild(&self) -> u32 {
         let tasks = self.streams.tasks();
         let (reserve, waiting) = (tasks * self.room.held_back(), tasks * (self.room.held_back() - 1));
@@ -168,11 +170,12 @@ impl Ftl {
 
     /// Superblocks that rebuilding takes: open ones, held-back ones, victims that wait for their erasure.
     fn superblocks_for_rebuild(&self) -> u32 {
+        // Victims that wait for their erasure are one fewer than the superblocks held back.
         u32::from(self.streams.classes()) + 2 * self.room.held_back() - 1
     }
 
-    /// From now on pages 0 to `end`, exclusively, are mapped, those of the mapping table included, and there must be room for `units` of the others. The table never shrinks:
-    /// pages that were mapped stay so.
+    /// Maps pages 0 to `end`, exclusively, those of the mapping table included, and sets that there must be room for `units` of the others. The table
+    /// never shrinks: pages that were mapped stay so.
     ///
     /// # Panics
     /// If `end` is beyond what 32 bits can number.
@@ -190,14 +193,14 @@ impl Ftl {
         lanes * self.units_per_lane() * u64::from(self.layout.superblocks())
     }
 
-    /// Whether all of a die has failed.
+    /// True if all of a die has failed.
     pub fn is_dead_die(&self, local_die: LocalDie) -> bool {
         self.layout.lanes_of_die(local_die).iter().all(|&lane| self.lanes.is_dead(lane))
     }
 
     pub(super) fn superblocks_for(&self, units: u64, data_units: u32) -> u32 {
         match u64::from(data_units) {
-            // All dies are gone: no number will do.
+            // All dies are gone: no number of superblocks suffices. Small enough that sums of such numbers do not overflow.
             0 => u32::MAX >> 8,
             least => (units + self.missing_units()).div_ceil(least).min(u64::from(u32::MAX >> 8)) as u32,
         }
@@ -208,8 +211,7 @@ impl Ftl {
         u64::from(self.lanes.missing_count()) * self.units_per_lane()
     }
 
-    /// Whether the data of a page is gone as far as this core can tell without trying: lost, or on a lane that has failed and without
-    /// parity.
+    /// True if the data of a page is known to be gone without reading: lost, or without parity on a lane that has failed.
     pub fn is_gone(&self, lpn: Lpn) -> bool {
         let slot = self.lookup(lpn);
         if !slot.is_some() {
@@ -221,13 +223,13 @@ impl Ftl {
             && !self.has_parity(self.layout.superblock_of(slot))
     }
 
-    /// The unit just appended was not the host's: another core has handed it over.
+    /// Counts the unit just appended as handed over by another core.
     pub fn count_as_migrated(&mut self) {
-        self.counts.host_unit_was_migrated();
+        self.counts.count_as_migrated();
     }
 
-    /// The superblock to collect where no victim would gain a slot by its count of valid units ([`Ftl::choose_victim`]): the one that
-    /// gains most when its units on failed dies, which are gone, are not counted.
+    /// The superblock to collect if no victim would gain a slot by its count of valid units ([`Ftl::choose_victim`]): the one that gains most without
+    /// its units on failed dies, which are gone.
     #[cold]
     pub fn choose_broken(&self) -> Option<SuperblockId> {
         self.lanes.dead()?;
@@ -238,7 +240,7 @@ impl Ftl {
             let gain = self.data_units(stream).checked_sub(live)?;
             (gain != 0 && live <= room && live != valid).then_some((gain, superblock))
         };
-        // Of equal ones the first.
+        // Of equal gains the first superblock: the complement of its number is the second key.
         self.superblocks
             .candidates()
             .filter_map(gain)

@@ -1,22 +1,22 @@
 //! Units as shards of an erasure code: their bytes, and their tags beside.
 
-use outlast_codes::{Code, Decoder};
-use outlast_media::{Blank, Unit};
+use outlast_codes::{ErasureCode, ShardDecoder};
+use outlast_media::{BlankUnit, UnitBytes};
 use std::borrow::Cow;
 
 const FITS: &str = "units are of one length, and a line has no more of them than its code";
 
-/// The parities of `data`, each with its number in the code; those that are left out are zero. The bytes go into `blanks`, one for each
-/// parity, or none where no unit of `data` has any.
+/// The parities of `data`, units with their numbers in the code; numbers that are left out are zero. The bytes go into `blanks`, one for each parity,
+/// or none if no unit of `data` has bytes.
 pub(super) fn encode<'a>(
-    code: &Code,
-    data: impl Iterator<Item = (usize, &'a Unit)>,
-    mut blanks: Vec<Blank>,
-) -> Vec<Unit> {
+    code: &ErasureCode,
+    data: impl Iterator<Item = (usize, &'a UnitBytes)>,
+    mut blanks: Vec<BlankUnit>,
+) -> Vec<UnitBytes> {
     let mut tags_of_data = vec![[0; 4]; code.data_shards()];
     let mut with_bytes: Vec<(usize, &[u8])> = Vec::with_capacity(code.data_shards());
-    // Nothing is allocated for it where all bytes are in memory.
-    let mut elsewhere: Vec<(usize, &Unit)> = Vec::new();
+    // Units whose bytes are in a store: empty, and so not allocated, if all bytes are in memory.
+    let mut elsewhere: Vec<(usize, &UnitBytes)> = Vec::new();
     for (index, unit) in data {
         tags_of_data[index] = unit.tag().to_le_bytes();
         match unit.in_memory() {
@@ -32,9 +32,9 @@ pub(super) fn encode<'a>(
     let tags = tags.into_iter().map(u32::from_le_bytes);
     if blanks.is_empty() {
         assert!(with_bytes.is_empty() && elsewhere.is_empty(), "the parity of bytes takes memory");
-        return tags.map(Unit::zero).collect();
+        return tags.map(UnitBytes::zero).collect();
     }
-    let mut parity: Vec<&mut [u8]> = blanks.iter_mut().map(Blank::bytes_mut).collect();
+    let mut parity: Vec<&mut [u8]> = blanks.iter_mut().map(BlankUnit::bytes_mut).collect();
     if with_bytes.len() == code.data_shards() && with_bytes.iter().map(|&(index, _)| index).is_sorted() {
         let bytes: Vec<&[u8]> = with_bytes.into_iter().map(|(_, bytes)| bytes).collect();
         code.encode(&bytes, &mut parity).expect(FITS);
@@ -55,20 +55,20 @@ pub(super) fn encode<'a>(
 }
 
 /// The one unit that `decoder` gives, from units by their number in the code; those that are absent are zero. `length`: bytes of a unit.
-pub(super) fn rebuild(decoder: &Decoder, units: &[Option<&Unit>], length: usize) -> Unit {
+pub(super) fn rebuild(decoder: &ShardDecoder, units: &[Option<&UnitBytes>], length: usize) -> UnitBytes {
     let sources = || decoder.sources().iter().map(|&index| units[index]);
-    let tags: Vec<[u8; 4]> = sources().map(|unit| unit.map_or(0, Unit::tag).to_le_bytes()).collect();
+    let tags: Vec<[u8; 4]> = sources().map(|unit| unit.map_or(0, UnitBytes::tag).to_le_bytes()).collect();
     let tags: Vec<&[u8]> = tags.iter().map(<[u8; 4]>::as_slice).collect();
     let mut tag = [0; 4];
     decoder.rebuild(&tags, &mut [&mut tag]).expect(FITS);
     let tag = u32::from_le_bytes(tag);
     if sources().flatten().all(|unit| unit.length().is_none()) {
-        return Unit::zero(tag);
+        return UnitBytes::zero(tag);
     }
     let zero = vec![0; length];
-    let bytes: Vec<Option<Cow<'_, [u8]>>> = sources().map(|unit| unit.and_then(Unit::bytes)).collect();
+    let bytes: Vec<Option<Cow<'_, [u8]>>> = sources().map(|unit| unit.and_then(UnitBytes::bytes)).collect();
     let bytes: Vec<&[u8]> = bytes.iter().map(|bytes| bytes.as_deref().unwrap_or(&zero)).collect();
-    let mut rebuilt = Blank::new(length);
+    let mut rebuilt = BlankUnit::new(length);
     decoder.rebuild(&bytes, &mut [rebuilt.bytes_mut()]).expect(FITS);
     rebuilt.into_unit(tag)
 }
@@ -85,14 +85,14 @@ mod tests {
         fn parity_is_the_codes_and_gives_back_any_unit(
             shape in (1usize..6, 1usize..4), units in proptest::collection::vec(proptest::option::of((any::<u32>(), any::<bool>())), 6), seed: u8,
         ) {
-            let code = Code::new(shape.0, shape.1).unwrap();
+            let code = ErasureCode::new(shape.0, shape.1).unwrap();
             let bytes = |index: usize, (tag, has_bytes): (u32, bool)| {
                 let bytes: Vec<u8> = (0..80).map(|at| seed ^ (at * 7 + index * 31) as u8).collect();
-                if has_bytes { Unit::new(tag, &bytes) } else { Unit::zero(tag) }
+                if has_bytes { UnitBytes::new(tag, &bytes) } else { UnitBytes::zero(tag) }
             };
-            let data: Vec<Option<Unit>> =
+            let data: Vec<Option<UnitBytes>> =
                 (0..shape.0).map(|index| units[index].map(|unit| bytes(index, unit))).collect();
-            let flat = |unit: &Option<Unit>| {
+            let flat = |unit: &Option<UnitBytes>| {
                 let mut flat = vec![0; 84];
                 if let Some(unit) = unit {
                     unit.copy_to(0, &mut flat[..80]);
@@ -106,15 +106,15 @@ mod tests {
             code.encode(&flats, &mut sums.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>()).unwrap();
             let there = || data.iter().enumerate().filter_map(|(index, unit)| Some((index, unit.as_ref()?)));
             let none = there().all(|(_, unit)| unit.length().is_none());
-            let blanks = (0..if none { 0 } else { shape.1 }).map(|_| Blank::new(80)).collect();
+            let blanks = (0..if none { 0 } else { shape.1 }).map(|_| BlankUnit::new(80)).collect();
             let parity = encode(&code, there(), blanks);
             let found: Vec<Vec<u8>> = parity.iter().map(|unit| flat(&Some(unit.clone()))).collect();
             prop_assert_eq!(&found, &sums);
-            let all: Vec<Option<&Unit>> = data.iter().map(Option::as_ref).chain(parity.iter().map(Some)).collect();
+            let all: Vec<Option<&UnitBytes>> = data.iter().map(Option::as_ref).chain(parity.iter().map(Some)).collect();
             for (lost, expected) in data.iter().enumerate() {
                 let present = (0..code.shards()).filter(|&index| index != lost).collect::<ShardSet>();
                 let decoder = code.decoder(&present, &ShardSet::default().with(lost)).unwrap();
-                prop_assert_eq!(rebuild(&decoder, &all, 80), expected.clone().unwrap_or(Unit::zero(0)));
+                prop_assert_eq!(rebuild(&decoder, &all, 80), expected.clone().unwrap_or(UnitBytes::zero(0)));
             }
         }
     }

@@ -1,20 +1,20 @@
-//! Room as it is seen from outside: what there is, and what it is for.
+//! View of room for callers: superblocks, units and memory.
 
-use super::{Ftl, Map};
-use crate::codes::{Codes, data_units};
-use crate::held::Held;
-use crate::lanes::Lanes;
+use super::{Ftl, MappingInUse};
+use crate::codes::{CodeTable, data_units};
+use crate::held::HeldPus;
+use crate::lanes::LaneHealth;
 use crate::layout::LISTED_BYTES;
-use crate::mount::Records;
-use crate::physical::Physical;
-use crate::streams::Cause;
+use crate::mount::FlashRecords;
+use crate::physical::CoreBlocks;
+use crate::streams::StreamCause;
 use crate::stripes::LaneSet;
-use crate::superblocks::Superblocks;
-use crate::table::Mapping;
-use crate::uses::Uses;
+use crate::superblocks::SuperblockTable;
+use crate::table::PageMapping;
+use crate::uses::SuperblockUses;
 use outlast_units::LocalDie;
 
-/// How much there is room for.
+/// Room of a translation layer.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceView<'a> {
     pub(super) ftl: &'a Ftl,
@@ -50,8 +50,8 @@ impl SpaceView<'_> {
         let spare = self.ftl.layout.superblocks().saturating_sub(self.ftl.superblocks_for_data());
         let held_back = self.ftl.room.held_back();
         let in_use = self.ftl.frontiers.streams().filter(|&stream| self.ftl.is_in_use(stream));
-        let own = in_use.filter(|&stream| self.ftl.streams.cause(stream) == Cause::Scrub);
-        match own.count() as u32 {
+        let scrub_streams = in_use.filter(|&stream| self.ftl.streams.cause(stream) == StreamCause::Scrub);
+        match scrub_streams.count() as u32 {
             0 => (0, spare),
             open => (open + held_back + (held_back - 1), spare),
         }
@@ -86,7 +86,7 @@ impl SpaceView<'_> {
         (self.ftl.physical_units() * lanes).checked_div(left).unwrap_or(0)
     }
 
-    /// Whether `units` units of the host could be taken for ever if die `without` were not there either.
+    /// True if `units` units of the host could be taken for ever if die `without` were not there either.
     pub fn could_hold(self, units: u64, without: Option<LocalDie>) -> bool {
         let mut dead = self.dead_lanes();
         for &lane in without.map_or(&[][..], |die| self.ftl.layout.lanes_of_die(die)) {
@@ -95,7 +95,7 @@ impl SpaceView<'_> {
         self.could_hold_without(units, &dead)
     }
 
-    /// How many dies may fail before the core has too little room for all that it has to hold, and takes no more writes.
+    /// Dies that may fail before the core has too little room for its data and takes no more writes.
     pub fn dies_to_spare(self) -> u32 {
         let mut dead = self.dead_lanes();
         let mut works = self.ftl.layout.local_dies().filter(|&die| !self.ftl.is_dead_die(die));
@@ -124,34 +124,35 @@ impl SpaceView<'_> {
 
     /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
     pub fn bytes(self) -> usize {
-        let each = Codes::BYTES_EACH + Lanes::BYTES_EACH + self.bytes_of_use();
+        let each = CodeTable::BYTES_EACH + LaneHealth::BYTES_EACH + self.bytes_of_use();
         let others = self.ftl.superblocks.ids().len() * each;
         let held = self.ftl.held.as_ref().map_or(0, |held| held.bytes());
         let maps = self.ftl.maps.as_ref().map_or(0, |maps| maps.bytes());
         self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + held + maps + self.ftl.physical.bytes()
     }
 
-    /// What [`SpaceView::bytes`] will be when all tables are built.
+    /// Value of [`SpaceView::bytes`] when all tables are built.
     pub fn bytes_when_built(self, geometry: &outlast_media::Geometry) -> u64 {
         let layout = &self.ftl.layout;
         let superblocks = u64::from(layout.superblocks());
         let pus = superblocks * u64::from(layout.pus_per_superblock());
-        Map::bytes_when_built(u64::from(layout.logical_units()), layout.slots())
-            + superblocks * (Superblocks::BYTES_EACH + Codes::BYTES_EACH + Lanes::BYTES_EACH) as u64
+        MappingInUse::bytes_when_built(u64::from(layout.logical_units()), layout.slots())
+            + superblocks
+                * (SuperblockTable::BYTES_EACH + CodeTable::BYTES_EACH + LaneHealth::BYTES_EACH) as u64
             + superblocks * self.bytes_of_use() as u64
             + pus.div_ceil(64) * size_of::<u64>() as u64
-            + Physical::bytes_when_built(geometry, layout)
-            + self.ftl.held.as_ref().map_or(0, |_| Held::bytes_when_built(pus))
+            + CoreBlocks::bytes_when_built(geometry, layout)
+            + self.ftl.held.as_ref().map_or(0, |_| HeldPus::bytes_when_built(pus))
             + self.ftl.maps.as_ref().map_or(0, |maps| maps.bytes() as u64)
             + self.ftl.mount.map_or(0, |mount| {
                 let pages = u64::from(layout.logical_units());
-                Records::bytes(u64::from(layout.slots()), pages, mount.checkpoint_every)
+                FlashRecords::bytes(u64::from(layout.slots()), pages, mount.checkpoint_every)
             })
     }
 
-    /// Bytes for each superblock of what it has gone through.
+    /// Bytes of figures of uses for each superblock.
     fn bytes_of_use(self) -> usize {
-        if self.ftl.keeps_uses() { Uses::BYTES_EACH } else { 0 }
+        if self.ftl.keeps_uses() { SuperblockUses::BYTES_EACH } else { 0 }
     }
 
     /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the

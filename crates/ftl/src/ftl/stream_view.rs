@@ -1,10 +1,10 @@
-//! A stream as it is seen from outside.
+//! View of a stream for callers.
 
 use super::Ftl;
 use crate::origins::is_copy;
 use outlast_units::{Pu, Stream, SuperblockId};
 
-/// One stream: what it has open.
+/// One stream: its open superblock, program unit and stripe.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamView<'a> {
     pub(super) ftl: &'a Ftl,
@@ -22,7 +22,7 @@ impl StreamView<'_> {
         self.ftl.begun_pu(self.stream)
     }
 
-    /// Whether a unit that `stream` has put into the program unit it has begun supersedes one of `superblock`.
+    /// True if a unit that `stream` has put into the program unit it has begun supersedes one of `superblock`.
     pub fn begun_pins(self, superblock: SuperblockId) -> bool {
         let (Some(origins), Some(pu)) = (&self.ftl.origins, self.ftl.begun_pu(self.stream)) else {
             return false;
@@ -41,7 +41,7 @@ impl StreamView<'_> {
         self.ftl.room(self.stream)
     }
 
-    /// Whether a relocation under way may have to open a superblock more for `stream`, which is promised to it.
+    /// True if a relocation under way may have to open a superblock more for `stream`, which is promised to it.
     pub fn is_promised(self) -> bool {
         self.ftl.frontiers[self.stream].is_promised()
     }
@@ -51,7 +51,7 @@ impl StreamView<'_> {
         self.ftl.data_units(self.stream)
     }
 
-    /// Whether the stripes of a superblock that `stream` opens have parity.
+    /// True if the stripes of a superblock that `stream` opens have parity.
     pub fn is_protected(self) -> bool {
         self.ftl.codes.is_protected(self.stream)
     }
@@ -63,7 +63,7 @@ impl StreamView<'_> {
         self.ftl.exposed(self.stream)
     }
 
-    /// Whether the open stripe of `stream` is to be covered while it is not full.
+    /// True if the open stripe of `stream` is to be covered while it is not full.
     pub fn takes_cover(self) -> bool {
         self.ftl.takes_cover(self.stream)
     }

@@ -1,7 +1,7 @@
-//! A superblock as it is seen from outside.
+//! View of a superblock for callers.
 
 use super::Ftl;
-use crate::streams::Cause;
+use crate::streams::StreamCause;
 use outlast_decisions::SuperblockState;
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, Stream, SuperblockId};
 
@@ -24,7 +24,7 @@ impl<'a> SuperblockView<'a> {
         self.ftl.superblocks.opened_by(self.id)
     }
 
-    /// The class of what a superblock holds.
+    /// Class of the data of a superblock.
     #[inline]
     pub fn class(self) -> u8 {
         self.ftl.class_of_superblock(self.id)
@@ -46,8 +46,8 @@ impl<'a> SuperblockView<'a> {
         self.seal().map(|_| self.written_since())
     }
 
-    /// Which of all seals that of a superblock was; `None` unless it is sealed. Another number than before means that the superblock
-    /// was erased and filled in between.
+    /// Number of the seal of a superblock among all seals; `None` unless it is sealed. Another number than before means that the superblock was
+    /// erased and filled in between.
     pub fn seal(self) -> Option<u64> {
         self.ftl.superblocks.seal_of(self.id)
     }
@@ -57,25 +57,25 @@ impl<'a> SuperblockView<'a> {
         self.ftl.counts.clock() - self.ftl.superblocks.sealed_at(self.id)
     }
 
-    /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
+    /// True if `superblock` may be erased: all units that superseded units of it are on flash, or safe in the buffer.
     #[inline]
     pub fn may_be_erased(self) -> bool {
         self.ftl.may_erase(self.id)
     }
 
-    /// Whether the data of `superblock` has parity, or will when its stripes are full.
+    /// True if the data of `superblock` has parity, or will when its stripes are full.
     #[inline]
     pub fn has_parity(self) -> bool {
         self.ftl.has_parity(self.id)
     }
 
-    /// Whether `superblock` is sealed and its code is not the one that its stream has now.
+    /// True if `superblock` is sealed and its code is not the one that its stream has now.
     #[inline]
     pub fn is_outdated(self) -> bool {
         self.ftl.is_outdated(self.id)
     }
 
-    /// Whether `superblock` is sealed and leaves out dies that have been added since.
+    /// True if `superblock` is sealed and leaves out dies that have been added since.
     pub fn is_narrow(self) -> bool {
         self.ftl.superblocks.state(self.id) == SuperblockState::Sealed
             && self.ftl.opened_gaps(self.id).is_some_and(|gaps| {
@@ -89,24 +89,25 @@ impl<'a> SuperblockView<'a> {
             })
     }
 
-    /// Members that stripes of the superblock, which is sealed, have lost: with lanes that are gone, or when power failed.
+    /// Members that stripes of the superblock have lost if it is sealed, else 0: with lanes that are gone, or when power failed.
     pub fn members_lost(self) -> u32 {
         self.ftl.members_lost(self.id)
     }
 
-    /// How badly `superblock`, sealed, is off: members of its stripes that are gone, against those that may be.
+    /// Lost members of a stripe of `superblock`, sealed, less those that its parity replaces: positive if data cannot be rebuilt; [`i64::MIN`]
+    /// without losses.
     pub fn exposure(self) -> i64 {
-        let parity = self.ftl.code_of(self.id).map_or(0, crate::stripes::Stripes::parity);
+        let parity = self.ftl.code_of(self.id).map_or(0, crate::stripes::StripeLayout::parity);
         let lost = self.ftl.members_lost(self.id);
         if lost == 0 { i64::MIN } else { i64::from(lost) - i64::from(parity) }
     }
 
-    /// Whether what a superblock holds was put there by scrubbing.
+    /// True if scrubbing filled the superblock.
     pub fn is_scrubbed(self) -> bool {
-        self.ftl.streams.cause(self.ftl.superblocks.opened_by(self.id)) == Cause::Scrub
+        self.ftl.streams.cause(self.ftl.superblocks.opened_by(self.id)) == StreamCause::Scrub
     }
 
-    /// Whether a full superblock holds current pages on die `local_die`.
+    /// True if a full superblock holds current pages on die `local_die`.
     pub fn holds_on(self, local_die: LocalDie) -> bool {
         self.ftl.superblocks.state(self.id) == SuperblockState::Sealed
             && self.ftl.layout.lanes_of_die(local_die).iter().any(|&lane| {

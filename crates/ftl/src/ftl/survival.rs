@@ -1,15 +1,14 @@
-//! How many failures of dies data survives, and what a failure has left with less redundancy than new data gets.
+//! Failures of dies that data survives, and superblocks that a failure has left with less redundancy than new data gets.
 
-use super::{Ftl, Member};
-use crate::stripes::{Role, Stripes};
-use crate::table::Mapping;
+use super::{Ftl, LineMember};
+use crate::stripes::{PuRole, StripeLayout};
+use crate::table::PageMapping;
 use outlast_decisions::SuperblockState;
 use outlast_units::{LocalDie, Ppn, Pu, PuWithin, Stream, SuperblockId};
 
 impl Ftl {
-    /// How many dies may still fail, whichever they are, before data is lost that can be read now: data on flash by the parity that its own
-    /// stripes have, data on its way there as long as there is room to write it elsewhere. `None` where there is none. At a cost proportional
-    /// to the program units.
+    /// Dies that may still fail, whichever they are, before data is lost that can be read now: data on flash by the parity of its stripes, data on
+    /// its way there as long as there is room to write it elsewhere. `None` without data. Takes time proportional to the program units.
     pub fn failures_survived(&self) -> Option<u32> {
         let held = |&superblock: &SuperblockId| {
             let state = self.superblocks.state(superblock);
@@ -19,7 +18,7 @@ impl Ftl {
         self.superblocks.ids().filter(held).filter_map(|superblock| self.survived_by(superblock)).min()
     }
 
-    /// How many dies may fail before data is lost that a stripe of `class` gets from now on.
+    /// Dies that may fail before data is lost that is written to `class` from now on.
     pub fn failures_survived_by_new(&self, class: u8) -> u32 {
         let protected = self.codes.is_protected(self.streams.host(0, class));
         let lanes = self.layout.lanes_of_die(LocalDie(0)).len().max(1) as u32;
@@ -32,7 +31,8 @@ impl Ftl {
         on_flash.into_iter().chain(buffered).min()
     }
 
-    /// As long as the core has room, data whose program operation fails with its die is written elsewhere.
+    /// Dies that may fail before buffered data of `superblock` is lost: as long as the core has room, data whose program operation fails with its die
+    /// is written elsewhere.
     fn survived_by_buffered(&self, superblock: SuperblockId) -> Option<u32> {
         let is_open = self.superblocks.state(superblock) == SuperblockState::Open;
         let waits = |pu: Pu| !self.is_on_flash(superblock, pu) && self.holds_data(pu);
@@ -48,14 +48,15 @@ impl Ftl {
         (0..code.count()).filter_map(|stripe| self.survived_by_stripe(superblock, code, stripe)).min()
     }
 
-    fn survived_by_stripe(&self, superblock: SuperblockId, code: &Stripes, stripe: u32) -> Option<u32> {
+    fn survived_by_stripe(&self, superblock: SuperblockId, code: &StripeLayout, stripe: u32) -> Option<u32> {
         let pus = || PuWithin::each(code.members(stripe)).map(|within| self.layout.pu_at(superblock, within));
-        if !pus().any(|pu| self.needs_die(superblock, pu)) {
+        let is_held = |pu: &Pu| self.is_on_flash(superblock, *pu) && self.holds_data(*pu);
+        if !pus().any(|pu| is_held(&pu)) {
             return None;
         }
-        let first = pus().find(|&pu| self.role(superblock, self.within_superblock(pu).1) == Role::Data)?;
-        let Some(line) = self.line(first, super::Axis::Dies) else { return Some(0) };
-        // Members that would go with each die; those that no die takes; those that it takes to rebuild one.
+        let first = pus().find(|&pu| self.role(superblock, self.within_superblock(pu).1) == PuRole::Data)?;
+        let Some(line) = self.line(first, super::CodeAxis::Dies) else { return Some(0) };
+        // Members that would go with each die; members that no die takes along; members that it takes to rebuild one.
         let mut of_dies = vec![0u32; usize::from(self.layout.dies())];
         let (mut spare, mut needed) = (0, 0);
         for (pu, index) in self.members(line) {
@@ -63,11 +64,11 @@ impl Ftl {
             needed += u32::from(!is_parity);
             let lane = self.lane_position(self.within_superblock(pu).1);
             let on_die = match self.member(line, pu, index) {
-                Member::Gone => continue,
-                Member::OnFlash(_) => true,
-                // Where its lane fails, parity that is still to come never does.
-                Member::Buffered(_) => is_parity,
-                Member::Empty => false,
+                LineMember::Gone => continue,
+                LineMember::OnFlash(_) => true,
+                // Parity that is still to come is lost if its lane fails, while data is written elsewhere.
+                LineMember::Buffered(_) => is_parity,
+                LineMember::Empty => false,
             };
             match on_die {
                 true if self.lanes.is_dead(lane) => {}
@@ -75,8 +76,13 @@ impl Ftl {
                 false => spare += 1,
             }
         }
+        // The worst case: dies with the most members fail first.
         of_dies.sort_unstable_by(|a, b| b.cmp(a));
         let had = spare + of_dies.iter().sum::<u32>();
+        if had < needed && !pus().any(|pu| self.needs_die(superblock, pu)) {
+            // All of its data lay on dies that have failed, and is lost already. While the stripe still gives it, it depends on the others.
+            return None;
+        }
         let mut left = had.saturating_sub(needed);
         let survived = of_dies.iter().take_while(|&&members| {
             let bears = members != 0 && members <= left;
@@ -86,21 +92,21 @@ impl Ftl {
         Some(survived.count() as u32)
     }
 
-    /// Whether a stripe of `superblock` that holds current data of the host lacks a member for another reason than a dead lane.
+    /// True if a stripe of `superblock` that holds current data of the host lacks a member for another reason than a dead lane.
     pub(super) fn lacks_members(&self, superblock: SuperblockId) -> bool {
         let Some(code) = self.code_of(superblock).filter(|code| code.parity() != 0) else { return false };
         (0..code.count()).any(|stripe| {
             let pus =
                 || PuWithin::each(code.members(stripe)).map(|within| self.layout.pu_at(superblock, within));
             let held = pus().find(|&pu| self.needs_die(superblock, pu));
-            let line = held.and_then(|pu| self.line(pu, super::Axis::Dies));
+            let line = held.and_then(|pu| self.line(pu, super::CodeAxis::Dies));
             line.is_some_and(|line| {
-                self.members(line).any(|(pu, index)| matches!(self.member(line, pu, index), Member::Gone))
+                self.members(line).any(|(pu, index)| matches!(self.member(line, pu, index), LineMember::Gone))
             })
         })
     }
 
-    /// Whether program unit `pu` is on flash, on a die that works, and holds current data of the host.
+    /// True if program unit `pu` is on flash, on a die that works, and holds current data of the host.
     fn needs_die(&self, superblock: SuperblockId, pu: Pu) -> bool {
         !self.is_dead_lane(pu) && self.is_on_flash(superblock, pu) && self.holds_data(pu)
     }
@@ -111,12 +117,12 @@ impl Ftl {
         if self.maps.is_none() {
             return valid != 0;
         }
-        // The mapping table is in the controller's memory, too.
+        // Pages of the mapping table do not count: the controller has them in its memory, too.
         let mut slots = Ppn::each(self.layout.slots_of(pu)).enumerate();
         slots.any(|(unit, slot)| valid >> unit & 1 == 1 && !self.is_map_page(self.map.owner(slot)))
     }
 
-    /// Whether a die, or a plane, that has failed since `superblock` was opened took redundancy from data that it holds, or a loss of power did.
+    /// True if a failure of a die or plane since `superblock` was opened, or a loss of power, took redundancy from data that it holds.
     pub fn is_degraded(&self, superblock: SuperblockId) -> bool {
         (self.lanes.dead().is_some() || self.lanes.is_cut(superblock))
             && !matches!(self.superblocks.state(superblock), SuperblockState::Free | SuperblockState::Retired)
@@ -125,7 +131,7 @@ impl Ftl {
             && self.members_lost_since(superblock) != 0
     }
 
-    /// All superblocks of which [`Ftl::is_degraded`] says so.
+    /// All superblocks that are [degraded](Ftl::is_degraded).
     pub fn degraded(&self) -> impl Iterator<Item = SuperblockId> {
         self.superblocks.ids().filter(|&superblock| self.is_degraded(superblock))
     }
@@ -154,12 +160,12 @@ impl Ftl {
         let within = self.layout.within_of(superblock, self.frontiers[stream].next());
         let code = self.code_of(superblock)?;
         let mut before = PuWithin::each(code.members(code.stripe_of(within)).start..within);
-        let is_begun = before.any(|pu| self.role(superblock, pu) == Role::Data);
+        let is_begun = before.any(|pu| self.role(superblock, pu) == PuRole::Data);
         is_begun.then(|| self.fill_up(stream))
     }
 
-    /// Nothing more goes into the superblock that `stream` fills, of which a stripe has just ended and all parity that is due has been
-    /// taken: the next unit opens another. Returns whether it is full with that: all that was on its way is on flash.
+    /// Closes the superblock that `stream` fills, of which a stripe has just ended and all due parity has been taken: the next unit opens another.
+    /// True if that seals it: all that was on its way is on flash.
     pub fn close(&mut self, stream: Stream) -> bool {
         let frontier = &self.frontiers[stream];
         let (superblock, due) = (frontier.superblock(), frontier.due());
@@ -171,11 +177,11 @@ impl Ftl {
         let never = self.layout.pus_within().filter(|&pu| {
             let is_left = !self.is_used_up(self.layout.pu_at(superblock, pu));
             let comes = match self.role(superblock, pu) {
-                Role::Data => pu >= from && is_left,
-                Role::Parity | Role::BlockParity => {
+                PuRole::Data => pu >= from && is_left,
+                PuRole::Parity | PuRole::BlockParity => {
                     self.code_of(superblock).is_some_and(|code| code.stripe_of(pu) >= due.stripe)
                 }
-                Role::List => is_left,
+                PuRole::List => is_left,
                 _ => false,
             };
             comes && !self.is_skipped(superblock, pu)

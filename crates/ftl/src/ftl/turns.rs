@@ -1,65 +1,66 @@
-//! Collection without time that takes turns with the host's writes ([`Turns`](crate::turns::Turns)).
+//! Collection without time that takes turns with the host's writes ([`UntimedTurns`]).
 
-use super::{Ftl, Full};
-use crate::credit::{Credit, Work};
-use crate::streams::Cause;
-use crate::turns::{Turns, Victim};
+use super::{Ftl, FtlFull};
+use crate::credit::{HostCredit, VictimWork};
+use crate::streams::StreamCause;
+use crate::turns::{UntimedTurns, UntimedVictim};
 use outlast_units::{Nanos, Stream};
 
-/// Writes of the host that wait for collection, as a user's policy sees them: the next one.
+/// Host writes that wait, as a user's pacing policy sees them: without time always the next one.
 const WAITING: u32 = 1;
-/// Where the room of the host's open superblocks is all that is shared out, a sixteenth of a victim is dealt with at a time, as much as credit keeps back; else a
-/// program unit.
+/// Stretches of a victim that collection handles one at a time where only the room of the host's open superblocks is granted: a sixteenth of a
+/// superblock, the part that credit keeps back too (`credit/shares.rs`). Else a stretch is a program unit.
 const STRETCHES: u32 = 16;
 
 impl Ftl {
-    /// To be called when marks are known: credit is shared out by them.
+    /// Sets up collection without time. To be called when the marks are set, by which credit is granted.
     pub(super) fn begin_turns(&mut self) {
-        let credit = Credit::new(self, &self.config.gc);
+        let credit = HostCredit::new(self, &self.config.gc);
         let (page, pu) = (self.layout.units_per_page(), self.layout.units_per_pu());
         let part = self.layout.units_per_superblock() / STRETCHES / page * page;
         self.stretch = if credit.is_plain() { part.max(page) } else { pu };
-        self.turns = Turns { credit, ..Turns::default() };
+        self.turns = UntimedTurns { credit, ..UntimedTurns::default() };
     }
 
-    /// Whether a write of the host to `stream` enters without a question.
+    /// True if a write of the host to `stream` enters by the writes granted before.
     #[inline]
-    pub(super) fn enters_unasked(&mut self, stream: Stream) -> bool {
-        let enters = self.turns.ahead != 0 && !self.frontiers[stream].is_full();
-        self.turns.ahead -= u32::from(enters);
+    pub(super) fn enters_at_once(&mut self, stream: Stream) -> bool {
+        let enters = self.turns.granted_writes != 0 && !self.frontiers[stream].is_full();
+        self.turns.granted_writes -= u32::from(enters);
         enters
     }
 
-    /// Has collection go on until a write of the host to `stream` may enter.
+    /// Collects until a write of the host to `stream` may enter.
     ///
     /// # Errors
-    /// [`Full`] when it never may.
-    pub(super) fn take_turns(&mut self, stream: Stream) -> Result<(), Full> {
-        self.turns.recall();
-        while !self.lets_in(stream) {
+    /// [`FtlFull`] when it never may.
+    pub(super) fn collect_until_admitted(&mut self, stream: Stream) -> Result<(), FtlFull> {
+        self.turns.recall_writes();
+        while !self.may_host_write(stream) {
             self.advance_collection()?;
         }
         Ok(())
     }
 
-    /// A write of the host, which was asked, has entered, and has filled a program unit, or has not.
-    pub(super) fn note_turn(&mut self, filled: bool) {
+    /// Ends the turn of a host write that was checked and has entered: spends its credit, or begins a victim if it `filled` a program unit and space
+    /// is short; grants writes ahead.
+    pub(super) fn end_host_turn(&mut self, filled: bool) {
         if self.turns.victim.is_some() {
             self.turns.credit.spend();
         } else if filled && self.needs_gc() {
             self.begin_victim();
         }
-        self.turns.ahead = match self.turns.victim {
-            // What is moved goes among the host's data: each write is asked whether it leaves room for it.
+        self.turns.granted_writes = match self.turns.victim {
+            // Units are moved to the host's stream: each write is checked to leave room for them.
             Some(_) if self.streams.are_mixed() => 0,
-            Some(_) => self.turns.credit.take_ahead(),
+            Some(_) => self.turns.credit.take_writes(),
             None if self.needs_gc() => 0,
             None => u32::MAX,
         };
     }
 
-    /// Whether a write of the host to `stream` may enter, by the rules of a timed run.
-    fn lets_in(&self, stream: Stream) -> bool {
+    /// True if a write of the host to `stream` may enter, by the rules of a timed run.
+    fn may_host_write(&self, stream: Stream) -> bool {
         self.can_append(stream)
             && self.turns.victim.as_ref().is_none_or(|victim| {
                 let has_room = || {
@@ -70,35 +71,35 @@ impl Ftl {
             })
     }
 
-    /// Collection deals with a stretch of its victim more, or takes the next victim.
+    /// Advances collection by a stretch of its victim, or to its next victim.
     ///
     /// # Errors
-    /// [`Full`] when there is nothing to be gained.
-    pub(super) fn advance_collection(&mut self) -> Result<(), Full> {
+    /// [`FtlFull`] when there is nothing to be gained.
+    pub(super) fn advance_collection(&mut self) -> Result<(), FtlFull> {
         if let Some(victim) = self.turns.victim {
             self.move_next(victim);
             return Ok(());
         }
         if self.is_read_only() {
-            return Err(Full);
+            return Err(FtlFull);
         }
         if self.needs_gc() && self.begin_victim() {
             return Ok(());
         }
         if let Some(cold) = self.turns.cold {
-            // What is free is promised to it, or is so when it has gone on.
+            // The free superblocks are promised to wear levelling, or its erasure frees one.
             self.move_cold(cold);
             return Ok(());
         }
         if !self.needs_gc() || self.held_units() == 0 {
-            return Err(Full);
+            return Err(FtlFull);
         }
-        // A superblock can be collected when all of it is on flash.
+        // A superblock can be collected only when all of it is on flash, so that held-back program units are programmed.
         self.program_held();
         Ok(())
     }
 
-    /// Collection takes its next victim, if there is one.
+    /// Begins the next victim of collection; false if there is none.
     #[cold]
     fn begin_victim(&mut self) -> bool {
         if self.is_read_only() {
@@ -106,30 +107,31 @@ impl Ftl {
         }
         let Some(superblock) = self.choose_victim() else { return false };
         let mut credit = std::mem::take(&mut self.turns.credit);
-        credit.collection_takes(Nanos::ZERO, self, superblock, WAITING);
+        credit.begin_victim(Nanos::ZERO, self, superblock, WAITING);
         self.turns.credit = credit;
         let stream = self.streams.gc(self.class_of_superblock(superblock));
         let room = self.room(stream);
-        let valid = self.begin_relocation(superblock, stream, Cause::Gc);
-        self.turns.victim = Some(Victim {
+        let valid = self.begin_relocation(superblock, stream, StreamCause::Gc);
+        self.turns.victim = Some(UntimedVictim {
             superblock,
             stream,
             opens: self.frontiers[stream].is_promised(),
             next: self.layout.first_slot(superblock),
-            work: Work::new(valid, room, self.data_units(stream)),
+            work: VictimWork::new(valid, room, self.data_units(stream)),
         });
         true
     }
 
-    /// Moves what the next stretch of `victim`, the one under way, holds; it is erased when that was all.
-    fn move_next(&mut self, mut victim: Victim) {
+    /// Moves the units of the next stretch of `victim`, the one under way; erases it when all have been moved.
+    fn move_next(&mut self, mut victim: UntimedVictim) {
         let stretch = self.stretch;
         let reads = if self.turns.cold.is_some() { self.reads_of(&victim) } else { 0 };
-        let units = self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, Cause::Gc);
+        let units =
+            self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, StreamCause::Gc);
         if units != 0 {
             let opened = victim.opens && !self.frontiers[victim.stream].is_promised();
             let mut credit = std::mem::take(&mut self.turns.credit);
-            credit.collected(self, &mut victim.work, units, || u32::from(opened));
+            credit.grant_for_units(self, &mut victim.work, units, || u32::from(opened));
             self.turns.credit = credit;
         }
         if self.superblocks.valid(victim.superblock) != 0 {
@@ -141,7 +143,7 @@ impl Ftl {
             return;
         }
         let mut credit = std::mem::take(&mut self.turns.credit);
-        credit.victim_moved(self, &mut victim.work);
+        credit.grant_rest(self, &mut victim.work);
         self.turns.credit = credit;
         self.turns.victim = None;
         self.end_promise(victim.stream);

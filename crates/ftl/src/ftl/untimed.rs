@@ -1,83 +1,88 @@
-//! The same translation layer without time: preconditioning and endurance studies.
+//! Writes without time, for preconditioning and endurance studies.
 
-use super::{Ftl, Slot};
-use crate::ftl::Map;
-use crate::streams::Cause;
-use crate::table::Mapping;
-use outlast_media::Unit;
+use super::{Ftl, WrittenSlot};
+use crate::ftl::MappingInUse;
+use crate::streams::StreamCause;
+use crate::table::PageMapping;
+use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 
-/// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
-/// accepts comes here only by wearing out.
+/// Error of a core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`] accepts comes to
+/// this only by wearing out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct FtlFull;
 
 impl Ftl {
-    /// Writes host data of `lpn` and at once does all that follows from it: programming, collection, erasure.
+    /// Writes host data of `lpn`, with programming, collection and erasure at once.
     ///
     /// # Errors
-    /// [`Full`] when no space can be made.
+    /// [`FtlFull`] when no space can be made.
     #[inline]
-    pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        if self.looks_first { self.look_and_write(stream, lpn) } else { self.write_in_turn(stream, lpn) }
+    pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
+        if self.checks_before_write {
+            self.write_checked(stream, lpn)
+        } else {
+            self.write_in_turn(stream, lpn)
+        }
     }
 
-    /// Writes host data of `lpn` in place of older data that is not programmed, if there is such; else to a slot of its own.
+    /// Writes host data of `lpn` in the slot of older data that is not programmed, if there is such, else to a new slot; then flushes the mapping
+    /// table if that is due.
     #[cold]
     #[inline(never)]
-    fn look_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        // What is written without time is on flash before its origin could be erased, or in the buffer for good.
+    fn write_checked(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
+        // Units written without time are on flash before their origins could be erased, or in the buffer with no loss of power to come.
         if self.origins.is_some() {
             self.drop_origins_of_all();
         }
         if let Some(slot) = self.replaceable(lpn) {
-            self.replace(slot, Some(Unit::zero(lpn.0)));
+            self.replace(slot, Some(UnitBytes::zero(lpn.0)));
             return Ok(slot);
         }
         let slot = self.write_in_turn(stream, lpn)?;
-        if self.wants_map_flush() {
+        if self.needs_map_flush() {
             self.flush_map_untimed();
         }
         Ok(slot)
     }
 
-    /// Writes host data of `lpn` to a slot of its own, when it is the host's turn.
+    /// Writes host data of `lpn` to a new slot, once it is the host's turn.
     #[allow(clippy::inline_always, reason = "the way of every write without time: the other caller is cold")]
     #[inline(always)]
-    fn write_in_turn(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        if self.enters_unasked(stream) {
+    fn write_in_turn(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
+        if self.enters_at_once(stream) {
             return Ok(self.put(stream, lpn).ppn);
         }
         self.wait_and_write(stream, lpn)
     }
 
     #[inline(never)]
-    fn wait_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        self.take_turns(stream)?;
+    fn wait_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
+        self.collect_until_admitted(stream)?;
         let slot = self.put(stream, lpn);
-        self.note_turn(slot.completes_pu);
+        self.end_host_turn(slot.completes_pu);
         Ok(slot.ppn)
     }
 
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
-    fn put(&mut self, stream: Stream, lpn: Lpn) -> Slot {
+    fn put(&mut self, stream: Stream, lpn: Lpn) -> WrittenSlot {
         let slot = self.append_inline(stream, lpn);
-        // What is written without time has no content of its own.
+        // Data written without time is zero: it has no content.
         if self.contents.is_some() {
-            self.store(slot.ppn, Unit::zero(lpn.0));
+            self.store(slot.ppn, UnitBytes::zero(lpn.0));
         }
         self.complete(stream, slot);
         slot
     }
 
-    /// Whether [`Full`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
+    /// True if writing `units` more units without time may end with [`FtlFull`]. Cautious: true if in doubt.
     pub fn may_wear_out_within(&self, units: u64) -> bool {
         if self.is_read_only() || self.lanes.lacks_any() {
             return true;
         }
-        // Without a limit of cycles no block is retired. With one, none is before the most worn has reached it: not while every unit costs
-        // less than 64.
+        // Without a limit of cycles no block is retired; with one, none before the most worn reaches it. The bound takes 64 programmed units for each
+        // unit written, more than any real write amplification, and all cycles on one block.
         let superblocks = units.div_ceil(u64::from(self.layout().units_per_superblock()));
         let cycles = u64::from(self.blocks().max_cycles()) + 64 * (superblocks + 1);
         self.physical.endurance().is_some_and(|limit| cycles >= u64::from(limit))
@@ -85,7 +90,7 @@ impl Ftl {
 
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
-    fn complete(&mut self, stream: Stream, slot: Slot) {
+    fn complete(&mut self, stream: Stream, slot: WrittenSlot) {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.program_full(stream, pu, 1);
@@ -95,18 +100,18 @@ impl Ftl {
         }
     }
 
-    /// Program units of `stream` are full, `count` from `first` on: they are programmed, or held back where they hold the host's data and writes coalesce. Relocation
-    /// into the host's stream comes by here, too, as programs keep their order only if all of a superblock's do.
+    /// Programs the `count` full program units of `stream` from `first` on, or holds them back if they have the host's data and writes coalesce.
+    /// Relocation into the host's stream comes through here, too: programs of a superblock keep their order only if all are held back alike.
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
     pub(super) fn program_full(&mut self, stream: Stream, first: Pu, count: u32) {
-        if self.held.is_some() && self.streams.cause(stream) == Cause::Host {
+        if self.held.is_some() && self.streams.cause(stream) == StreamCause::Host {
             for pu in Pu::each(first..first + count) {
                 if let Some(due) = self.hold_back(pu) {
                     self.programmed(due);
                 }
             }
-        } else if self.partials.are_on_flash() || self.follows {
+        } else if self.partials.are_on_flash() || self.tracks_writes {
             for pu in Pu::each(first..first + count) {
                 self.programmed(pu);
             }
@@ -115,38 +120,38 @@ impl Ftl {
         }
     }
 
-    /// Has collection make room for a page of the mapping table in `stream`.
-    pub(super) fn make_space_for_map(&mut self, stream: Stream) -> Result<(), Full> {
-        self.turns.recall();
+    /// Collects until `stream` can take a page of the mapping table.
+    pub(super) fn make_space_for_map(&mut self, stream: Stream) -> Result<(), FtlFull> {
+        self.turns.recall_writes();
         while !self.can_append(stream) {
             self.advance_collection()?;
         }
         Ok(())
     }
 
-    /// Flushes the mapping table, and collects until enough superblocks are free, as an idle drive does.
+    /// Flushes the mapping table and collects until enough superblocks are free, as an idle drive does.
     pub fn settle_untimed(&mut self) {
         self.drop_origins_of_all();
-        self.call_map_flush();
+        self.request_map_flush();
         self.flush_map_untimed();
-        self.turns.recall();
+        self.turns.recall_writes();
         while (self.turns.victim.is_some() || self.needs_gc()) && self.advance_collection().is_ok() {}
         self.finish_cold();
     }
 
-    /// Moves the valid units of `victim` in `slots` slots from `next` on, or a few more, and in as many as it takes to find any; `next` is the first slot after those.
-    /// Returns how many there were.
+    /// Moves the valid units of `victim` in the next `slots` slots from `next` on, rounded up to whole strides, and in further ones until a valid
+    /// unit is found; sets `next` to the first slot after those. Returns the number of units.
     pub(super) fn move_valid(
         &mut self,
         victim: SuperblockId,
         next: &mut Ppn,
         slots: u32,
         to: Stream,
-        cause: Cause,
+        cause: StreamCause,
     ) -> u32 {
         let end = self.layout.first_slot(victim).0 + self.layout.units_per_superblock();
         let stride = self.layout.mask_stride().min(slots);
-        let valid_at = |map: &Map, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
+        let valid_at = |map: &MappingInUse, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
         let until = next.0.saturating_add(slots).min(end);
         let (mut at, mut units, mut reads) = (next.0, 0, 0);
         let mut valid = if at < end { valid_at(&self.map, at) } else { 0 };
@@ -158,14 +163,14 @@ impl Ftl {
             if at < end {
                 valid = valid_at(&self.map, at);
                 if at < until {
-                    // While this stride moves, the entries of the next come into the cache.
+                    // Prefetches the entries of the next stride while this one moves.
                     self.map.touch_moving(Ppn(at), valid);
                 }
             }
             self.relocate_at_once(to, Ppn(from), now);
         }
         *next = Ppn(at.min(end));
-        self.counts.read(cause.read(), reads);
+        self.counts.count_read(cause.read(), reads);
         units
     }
 }

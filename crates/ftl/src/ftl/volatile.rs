@@ -1,17 +1,17 @@
-//! What a loss of power would undo now.
+//! Data and trims that a loss of power would undo now.
 
 use super::Ftl;
 use crate::origins::is_copy;
-use crate::streams::Cause;
+use crate::streams::StreamCause;
 use outlast_units::{Lpn, Ppn};
 
 impl Ftl {
-    /// Whether the newest data of `lpn`, or its trim, is nowhere but in a buffer that a loss of power empties.
+    /// True if the newest data of `lpn`, or its trim, is only in a buffer that a loss of power empties.
     pub fn is_volatile(&self, lpn: Lpn) -> bool {
         let Some(origins) = &self.origins else { return false };
         let mut at = self.lookup(lpn);
         if !at.is_some() {
-            return self.would_come_back(lpn);
+            return self.is_trim_volatile(lpn);
         }
         while is_copy(at) && !self.is_programmed(at) {
             if self.is_new(at) {
@@ -22,12 +22,12 @@ impl Ftl {
         false
     }
 
-    /// Whether the unit in `slot` is another than the one that it superseded: the host's, not one that relocation moved.
+    /// True if the unit in `slot` is new data of the host, not one that relocation moved.
     pub(super) fn is_new(&self, slot: Ppn) -> bool {
         let elsewhere = self.origins.as_ref().and_then(|origins| origins.is_new_elsewhere(slot));
         elsewhere.unwrap_or_else(|| {
             let stream = self.superblocks.opened_by(self.layout.superblock_of(slot));
-            self.streams.cause(stream) == Cause::Host
+            self.streams.cause(stream) == StreamCause::Host
         })
     }
 }

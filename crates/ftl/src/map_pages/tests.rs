@@ -16,8 +16,8 @@ fn pages(entry: u64, dirty_only: bool) -> MapPages {
 fn flush(pages: &mut MapPages) -> Vec<u32> {
     pages.begin(0);
     let mut written = Vec::new();
-    while let Some(page) = pages.peek() {
-        pages.take();
+    while let Some(page) = pages.next_page() {
+        pages.take_page();
         written.push(page);
     }
     written
@@ -36,7 +36,7 @@ proptest::proptest! {
             let wanted: BTreeSet<u32> =
                 changed.iter().filter(|&&lpn| lpn < HOST).map(|lpn| lpn / entries).collect();
             for &lpn in &changed {
-                pages.entry_changed(Lpn(lpn));
+                pages.mark_entry(Lpn(lpn));
             }
             proptest::prop_assert_eq!(pages.dirty() as usize, wanted.len());
             proptest::prop_assert_eq!(pages.check(), Ok(()));
@@ -63,16 +63,16 @@ fn what_changes_behind_a_flush_waits_for_the_next_and_what_changes_before_it_doe
         pages.mark(page);
     }
     pages.begin(0);
-    assert_eq!(pages.peek(), Some(1));
-    pages.take();
+    assert_eq!(pages.next_page(), Some(1));
+    pages.take_page();
     pages.mark(1);
     pages.mark(9);
-    let mut rest = Vec::new();
-    while let Some(page) = pages.peek() {
-        pages.take();
-        rest.push(page);
+    let mut written = Vec::new();
+    while let Some(page) = pages.next_page() {
+        pages.take_page();
+        written.push(page);
     }
-    assert_eq!((rest, pages.dirty()), (vec![5, 9], 1));
+    assert_eq!((written, pages.dirty()), (vec![5, 9], 1));
     assert_eq!(flush(&mut pages), [1]);
     assert_eq!(pages.flushes(), 2);
 }
@@ -94,7 +94,7 @@ fn a_flush_is_due_by_what_is_written_or_when_it_is_called() {
     let mut pages = pages(8, true);
     assert!(!pages.is_due(7) && pages.is_due(8));
     pages.begin(9);
-    pages.call();
+    pages.request();
     assert!(pages.is_due(9) && pages.is_flushing());
     pages.stop();
     assert!(!pages.is_due(15) && !pages.is_flushing() && pages.is_due(16));

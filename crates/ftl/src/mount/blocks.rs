@@ -1,34 +1,34 @@
-//! Which physical blocks superblocks consist of, from flash alone: the marks of the factory on its bad blocks, and a list of those that were
-//! given up since, each with the block that took its place.
+//! Blocks of superblocks from flash alone: the marks of the factory on its bad blocks, and a list of blocks that were retired since, each with the
+//! block that took its place.
 
 use crate::block_table::BlockTable;
-use crate::layout::Layout;
-use outlast_media::{Blocks, DefectConfig, Geometry};
+use crate::layout::SlotLayout;
+use outlast_media::{DefectConfig, Geometry, PhysicalBlocks};
 use outlast_units::{BlockId, BlockIndex, SuperblockId};
 
-/// A block that was given up.
+/// A block that was retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) struct GivenUp {
+pub(crate) struct RetiredBlock {
     pub(crate) superblock: SuperblockId,
     pub(crate) block: BlockIndex,
     /// The block of the same plane that took its place, if there was one.
     pub(crate) by: Option<BlockId>,
 }
 
-/// What is on flash about blocks.
+/// Marks of the factory on bad blocks, as flash has them.
 #[derive(Clone, Debug)]
-pub(crate) struct Marks {
+pub(crate) struct FactoryMarks {
     geometry: Geometry,
     dies: u16,
     superblocks: u32,
-    /// From these and the seed the marks of the factory follow.
+    /// Settings from which, with the seed, the marks follow.
     defects: DefectConfig,
     seed: u64,
 }
 
-impl Marks {
-    /// Those of the factory.
-    pub(crate) fn new(geometry: &Geometry, layout: &Layout, defects: &DefectConfig, seed: u64) -> Self {
+impl FactoryMarks {
+    /// Marks of the factory for a core with `layout`.
+    pub(crate) fn new(geometry: &Geometry, layout: &SlotLayout, defects: &DefectConfig, seed: u64) -> Self {
         Self {
             geometry: geometry.clone(),
             dies: layout.dies(),
@@ -38,15 +38,15 @@ impl Marks {
         }
     }
 
-    /// Which blocks are bad and which make up each superblock, after `given_up`.
+    /// Bad blocks, and the blocks of each superblock, after blocks `retired` were retired.
     ///
     /// # Panics
     /// If the factory's bad blocks are more than the spare ones: such a drive is refused.
-    pub(crate) fn rebuild(&self, given_up: &[GivenUp]) -> (Blocks, BlockTable) {
-        let mut blocks = Blocks::new(&self.geometry, self.dies, &self.defects, self.seed);
+    pub(crate) fn rebuild(&self, retired: &[RetiredBlock]) -> (PhysicalBlocks, BlockTable) {
+        let mut blocks = PhysicalBlocks::new(&self.geometry, self.dies, &self.defects, self.seed);
         let table = BlockTable::new(&self.geometry, self.dies, self.superblocks, &blocks);
         let mut table = table.expect("a drive that was built has spare blocks for the factory's bad ones");
-        for &GivenUp { superblock, block, by } in given_up {
+        for &RetiredBlock { superblock, block, by } in retired {
             let at = blocks.address(block);
             blocks.retire(at);
             if let Some(by) = by {

@@ -1,11 +1,10 @@
-//! What flash tells of itself, and the mapping that follows from this alone.
+//! Records on flash, and the mapping that follows from them alone.
 //!
-//! A drive keeps its mapping in memory, and a loss of power takes it away. What is left is what was programmed: with every mapping unit
-//! its logical page and a number in the order of writing (the *spare area*), with every superblock when and by which stream it was opened
-//! and when it was closed (its *header*), and in blocks of their own a *journal* of what no program unit says (trims and losses), a list of
-//! the blocks that were given up, and a *checkpoint* of the mapping.
+//! A drive keeps its mapping in memory, and a loss of power takes it away. Left are records that were programmed: with every mapping unit its logical
+//! page and a number in the order of writing (the *spare area*), with every superblock the event and stream of its opening and the event of its
+//! closing (its *header*), and in separate blocks a *journal* of trims and losses, a list of retired blocks, and a *checkpoint* of the mapping.
 //!
-//! [`Records`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild`] is
+//! [`FlashRecords`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild()`] is
 //! shown nothing else ([`OnFlash`]), in particular none of the tables that the translation layer works with, and is therefore a second
 //! opinion on what these say after a loss of power.
 
@@ -17,9 +16,9 @@ mod records;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use blocks::{GivenUp, Marks};
+pub(crate) use blocks::{FactoryMarks, RetiredBlock};
 pub(crate) use rebuild::rebuild;
-pub(crate) use records::{OnFlash, Records};
+pub(crate) use records::{FlashRecords, OnFlash};
 
 /// Bytes that a mapping unit takes in a spare area or in a list of owners: its logical page (4) and its number in the order of writing (8).
 pub(crate) const OWNER_BYTES: u64 = 12;

@@ -1,31 +1,31 @@
 //! The mapping, from flash alone.
 
 use super::OnFlash;
-use super::journal::Event;
+use super::journal::PageEvent;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 use std::collections::BTreeSet;
 
-/// What flash says.
+/// The mapping that flash gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rebuilt {
+pub(crate) struct RebuiltMap {
     /// The newest copy of each logical page; [`Ppn::NONE`]: none.
     pub(crate) slots: Vec<Ppn>,
     /// Pages whose data has been lost.
     pub(crate) lost: BTreeSet<Lpn>,
-    /// Superblocks that have got data since the checkpoint.
-    pub(crate) looked_through: Vec<SuperblockId>,
-    /// Others whose owners are read, too, to know which of two copies is the newer.
-    pub(crate) looked_up: BTreeSet<SuperblockId>,
+    /// Superblocks that have been written since the checkpoint: their owners are read.
+    pub(crate) read_superblocks: Vec<SuperblockId>,
+    /// Further superblocks whose owners are read, to find the newer of two copies.
+    pub(crate) compared_superblocks: BTreeSet<SuperblockId>,
 }
 
-/// Finds the newest copy of each of `pages` logical pages: of all that is said of a page, what has the highest number. With `dump` the
-/// units that were not on flash count, too.
-pub(crate) fn rebuild(flash: OnFlash<'_>, pages: usize, dump: bool) -> Rebuilt {
-    let mut search = Search::new(flash, pages);
-    search.look_through();
+/// Finds the newest copy of each of `pages` logical pages: of all records of a page the one with the highest number. With `dump` units that were not
+/// on flash count, too.
+pub(crate) fn rebuild(flash: OnFlash<'_>, pages: usize, dump: bool) -> RebuiltMap {
+    let mut search = MapSearch::new(flash, pages);
+    search.read_new_owners();
     if dump {
         for (slot, lpn, number) in flash.in_memory() {
-            search.found(lpn, slot, number);
+            search.take_copy(lpn, slot, number);
         }
     }
     search.read_journal();
@@ -42,21 +42,21 @@ pub(crate) fn newest_on_flash(flash: OnFlash<'_>, pages: usize) -> Vec<u64> {
     newest
 }
 
-/// In place of the number of what is known of a page: it is as the checkpoint has it.
+/// Number of a page's newest record that stands for the checkpoint.
 const AS_BEFORE: u64 = 0;
 
-struct Search<'a> {
+struct MapSearch<'a> {
     flash: OnFlash<'a>,
-    /// The number of what is known of each page.
+    /// Number of the newest record of each page.
     numbers: Vec<u64>,
-    /// When the checkpoint was made, and the first number that may be news to it.
+    /// Number of the checkpoint, and the first number that may be newer than its content.
     checkpoint: u64,
     from: u64,
-    rebuilt: Rebuilt,
+    rebuilt: RebuiltMap,
 }
 
-impl<'a> Search<'a> {
-    /// What the checkpoint has, as far as it still is there.
+impl<'a> MapSearch<'a> {
+    /// A search that begins with the copies of the checkpoint that have not been erased since.
     fn new(flash: OnFlash<'a>, pages: usize) -> Self {
         let mut slots = vec![Ppn::NONE; pages];
         let (mut lost, mut checkpoint, mut from) = (BTreeSet::new(), 0, 0);
@@ -64,49 +64,50 @@ impl<'a> Search<'a> {
             (checkpoint, from) = (before.at, before.from);
             lost.clone_from(&before.lost);
             for (slot, &kept) in slots.iter_mut().zip(&before.slots).filter(|(_, kept)| kept.is_some()) {
-                // What has been erased since has a newer copy, or was trimmed.
+                // A page whose copy has been erased since has a newer copy, or was trimmed.
                 let header = flash.header(flash.superblock_of(kept));
                 if header.is_some_and(|header| header.opened < checkpoint) {
                     *slot = kept;
                 }
             }
         }
-        let rebuilt = Rebuilt { slots, lost, looked_through: Vec::new(), looked_up: BTreeSet::new() };
+        let rebuilt =
+            RebuiltMap { slots, lost, read_superblocks: Vec::new(), compared_superblocks: BTreeSet::new() };
         Self { flash, numbers: vec![AS_BEFORE; pages], checkpoint, from, rebuilt }
     }
 
-    /// Reads the owners of the superblocks that have got data since the checkpoint.
-    fn look_through(&mut self) {
+    /// Reads the owners of the superblocks that have been written since the checkpoint.
+    fn read_new_owners(&mut self) {
         let checkpoint = self.checkpoint;
         for superblock in self.flash.superblocks() {
             let Some(header) = self.flash.header(superblock) else { continue };
             if header.closed.is_some_and(|closed| closed < checkpoint) {
                 continue;
             }
-            self.rebuilt.looked_through.push(superblock);
+            self.rebuilt.read_superblocks.push(superblock);
             for (slot, lpn, number) in self.flash.spare_areas(superblock) {
-                self.found(lpn, slot, number);
+                self.take_copy(lpn, slot, number);
             }
         }
     }
 
-    /// A copy of `lpn` is in `slot`.
-    fn found(&mut self, lpn: Lpn, slot: Ppn, number: u64) {
-        if self.rebuilt.slots[lpn.index()] != slot && self.is_news(lpn, number) {
+    /// Takes the copy of `lpn` in `slot`, written as `number`, if it is newer.
+    fn take_copy(&mut self, lpn: Lpn, slot: Ppn, number: u64) {
+        if self.rebuilt.slots[lpn.index()] != slot && self.is_newer(lpn, number) {
             self.rebuilt.slots[lpn.index()] = slot;
             self.rebuilt.lost.remove(&lpn);
             self.numbers[lpn.index()] = number;
         }
     }
 
-    /// Whether event `number` came after all that is known of `lpn`.
-    fn is_news(&mut self, lpn: Lpn, number: u64) -> bool {
+    /// True if event `number` came after the newest record of `lpn`.
+    fn is_newer(&mut self, lpn: Lpn, number: u64) -> bool {
         if number < self.from {
             return false;
         }
-        let known = self.numbers[lpn.index()];
-        if known != AS_BEFORE || number > self.checkpoint {
-            return number > known;
+        let newest = self.numbers[lpn.index()];
+        if newest != AS_BEFORE || number > self.checkpoint {
+            return number > newest;
         }
         // The unit was on its way to flash when the checkpoint was made: the copy that this has may be the newer one.
         let kept = self.rebuilt.slots[lpn.index()];
@@ -116,23 +117,23 @@ impl<'a> Search<'a> {
         let superblock = self.flash.superblock_of(kept);
         let closed = self.flash.header(superblock).and_then(|header| header.closed);
         if closed.is_some_and(|closed| closed < self.checkpoint) {
-            self.rebuilt.looked_up.insert(superblock);
+            self.rebuilt.compared_superblocks.insert(superblock);
         }
         self.flash.number(kept).is_none_or(|kept| number > kept)
     }
 
-    /// Takes account of what no program unit says.
+    /// Applies the trims and losses of the journal.
     fn read_journal(&mut self) {
         for entry in self.flash.journal() {
             for (lpn, number) in entry.pages() {
-                if !self.is_news(lpn, number) {
+                if !self.is_newer(lpn, number) {
                     continue;
                 }
                 self.rebuilt.slots[lpn.index()] = Ppn::NONE;
                 self.numbers[lpn.index()] = number;
                 match entry.event {
-                    Event::Trimmed => self.rebuilt.lost.remove(&lpn),
-                    Event::Lost => self.rebuilt.lost.insert(lpn),
+                    PageEvent::Trimmed => self.rebuilt.lost.remove(&lpn),
+                    PageEvent::Lost => self.rebuilt.lost.insert(lpn),
                 };
             }
         }

@@ -1,26 +1,26 @@
-//! Codes by what superblocks have gone through: the built-in answer to which code a superblock gets.
+//! Codes by figures of superblocks' uses: the built-in choice of a superblock's code.
 
 use outlast_decisions::{ChosenCode, StripeCodeQuestion};
 use outlast_settings::ftl::{CodeRule, ProtectionConfig};
 
-/// The rules of each class; none where each has one code.
+/// The rules of each class; empty if each class has one code.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByFigures(Vec<ClassRules>);
 
 /// The rules of a class.
 #[derive(Clone, Debug)]
 struct ClassRules {
-    /// The code where no rule holds.
+    /// The code if no rule holds.
     plain: ChosenCode,
-    /// From the weakest code to the strongest.
+    /// Rules from the weakest code to the strongest.
     rules: Vec<CodeRule>,
 }
 
 impl ByFigures {
-    /// As `protection` says.
+    /// The rules in `protection`.
     pub(crate) fn new(protection: Option<&ProtectionConfig>) -> Self {
-        let Some(protection) =
-            protection.filter(|own| (0..own.class_count()).any(|class| own.has_rules(class)))
+        let Some(protection) = protection
+            .filter(|protection| (0..protection.class_count()).any(|class| protection.has_rules(class)))
         else {
             return Self::default();
         };
@@ -31,25 +31,26 @@ impl ByFigures {
         Self((0..protection.class_count()).map(of).collect())
     }
 
-    /// Whether there are rules for any class.
+    /// True if there are rules for any class.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether there are rules for class `class`.
+    /// True if there are rules for class `class`.
     pub(crate) fn chooses(&self, class: u8) -> bool {
-        self.0.get(usize::from(class)).is_some_and(|own| !own.rules.is_empty())
+        self.0.get(usize::from(class)).is_some_and(|class_rules| !class_rules.rules.is_empty())
     }
 
-    /// The code of the last rule that holds, or the one where none does; `None` without rules.
+    /// The code of the last rule that holds, or the plain code if none does; `None` without rules.
     pub(crate) fn choose(&self, opening: &StripeCodeQuestion) -> Option<ChosenCode> {
-        let own = self.0.get(usize::from(opening.class)).filter(|own| !own.rules.is_empty())?;
-        let last = own.rules.iter().rev().find(|rule| holds(rule, opening));
-        Some(last.map_or(own.plain, |rule| (rule.data, rule.parity)))
+        let class_rules =
+            self.0.get(usize::from(opening.class)).filter(|class_rules| !class_rules.rules.is_empty())?;
+        let last = class_rules.rules.iter().rev().find(|rule| holds(rule, opening));
+        Some(last.map_or(class_rules.plain, |rule| (rule.data, rule.parity)))
     }
 }
 
-/// Whether all figures that `rule` gives have been reached.
+/// True if all figures that `rule` gives have been reached.
 fn holds(rule: &CodeRule, opening: &StripeCodeQuestion) -> bool {
     rule.pe_cycles.is_none_or(|least| opening.erases >= least)
         && rule.expected_errors.is_none_or(|least| opening.expected_errors >= least)

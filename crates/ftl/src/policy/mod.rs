@@ -1,12 +1,12 @@
-//! Which superblock garbage collection takes next. A policy is a pure decision over a view of the superblocks; the caller acts. One
-//! file for each policy, and one line in the list of [`outlast_settings::victim_policies`]; a policy of somebody else's comes in as
+//! Policies that choose the next victim of garbage collection. A policy is a pure decision over a view of the superblocks; the caller acts. One file
+//! for each policy, and one line in the list of [`outlast_settings::victim_policies`]; a policy of somebody else's comes in as
 //! [`OwnChoice`](outlast_decisions::SuperblockPolicy).
 
 mod by_figures;
-mod own;
+mod user;
 
 pub(crate) use by_figures::ByFigures;
-pub(crate) use own::{Deciders, Own, choose};
+pub(crate) use user::{FtlPolicies, SuperblockUserPolicy, choose};
 
 use outlast_decisions::{RandomDraws, SuperblockChoice, SuperblockColumns};
 use outlast_settings::ftl::VictimPolicy;
@@ -60,7 +60,7 @@ mod tests {
         choose_by(policy, view, &mut RandomDraws { choices: 3, rng })
     }
 
-    /// How many words a choice of `policy` among superblocks with `valid` of eight units takes from the generator.
+    /// Words that a choice of `policy` among superblocks with `valid` of eight units takes from the generator.
     fn draws_of(policy: VictimPolicy, choices: u32, valid: &[u32], seed: u64) -> u32 {
         let order: Vec<u64> = (0..valid.len() as u64).collect();
         let view = SuperblockColumns {
@@ -93,9 +93,9 @@ mod tests {
     /// One superblock of a thousand has space, or is the only candidate.
     #[test]
     fn a_choice_draws_no_more_than_a_few_lots_for_each_superblock() {
-        for rest in [8, NO_CANDIDATE, 8 | NO_CANDIDATE] {
+        for others in [8, NO_CANDIDATE, 8 | NO_CANDIDATE] {
             for choices in [1, 2, 15, 1000, 1 << 20] {
-                let mut valid = vec![rest; 1000];
+                let mut valid = vec![others; 1000];
                 valid[617] = 7;
                 for &policy in VictimPolicy::ALL {
                     let drawn = draws_of(policy, choices, &valid, 3);

@@ -12,11 +12,11 @@ pub(crate) const DIES: u16 = 4;
 pub(crate) const UNITS: u64 = 40;
 pub(crate) const UNIT: u64 = 512;
 
-/// What kind of drive breaks.
+/// Kind of drive that breaks.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent choices")]
 pub(crate) struct Kind {
-    /// Whether a loss of power takes the buffer.
+    /// True if a loss of power takes the buffer.
     pub(crate) late: bool,
     pub(crate) place: PartialPlace,
     /// Parity of all classes to begin with; and the code within blocks.
@@ -36,9 +36,9 @@ pub(crate) struct Kind {
     pub(crate) pages_per_block: u32,
     /// Blocks beyond the fewest that are enough.
     pub(crate) more_blocks: u32,
-    /// Of so many program operations one fails, and of so many erasures.
+    /// Program operations, and erasures, of which one fails.
     pub(crate) failures: u64,
-    /// Whether the mapping table is flushed.
+    /// True if the mapping table is flushed.
     pub(crate) flushes: bool,
 }
 

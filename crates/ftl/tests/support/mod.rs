@@ -1,4 +1,4 @@
-//! What surrounds a translation layer with parity, in tests.
+//! Surroundings of a translation layer with parity, in tests.
 
 pub(crate) mod kind;
 mod moves;

@@ -2,16 +2,16 @@
 
 use super::rig::{Page, Rig};
 use outlast_decisions::SuperblockState;
-use outlast_ftl::Cause;
+use outlast_ftl::StreamCause;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{BlockIndex, LocalDie, Pu, PuWithin, Stream, SuperblockId};
 
 impl Rig {
     /// The superblock that a task moves next, and to which stream.
-    fn victim(&mut self, cause: Cause) -> Option<(SuperblockId, Stream)> {
+    fn victim(&mut self, cause: StreamCause) -> Option<(SuperblockId, Stream)> {
         let victim = match cause {
-            Cause::Gc => self.ftl.choose_victim().or_else(|| self.ftl.choose_broken()),
-            Cause::WearLeveling => self.ftl.choose_cold(),
+            StreamCause::Gc => self.ftl.choose_victim().or_else(|| self.ftl.choose_broken()),
+            StreamCause::WearLeveling => self.ftl.choose_cold(),
             _ => {
                 let any = SuperblockId(self.rng.below(u64::from(self.ftl.layout().superblocks())) as u32);
                 Some(any).filter(|&any| self.ftl.superblock(any).state() == SuperblockState::Sealed)
@@ -19,15 +19,15 @@ impl Rig {
         }?;
         let class = self.ftl.superblock(victim).class();
         let stream = match cause {
-            Cause::Gc => self.ftl.streams().gc(class),
-            Cause::WearLeveling => self.ftl.streams().wear_leveling(class),
+            StreamCause::Gc => self.ftl.streams().gc(class),
+            StreamCause::WearLeveling => self.ftl.streams().wear_leveling(class),
             _ => self.ftl.streams().scrub(class),
         };
-        (cause == Cause::Gc || self.ftl.can_relocate(victim, stream)).then_some((victim, stream))
+        (cause == StreamCause::Gc || self.ftl.can_relocate(victim, stream)).then_some((victim, stream))
     }
 
     /// Relocates a victim; gives up after a share of its program units, unless that is all.
-    pub(crate) fn collect(&mut self, cause: Cause, share: f64) {
+    pub(crate) fn collect(&mut self, cause: StreamCause, share: f64) {
         let Some((victim, stream)) = self.victim(cause) else { return };
         let pus = self.ftl.layout().pus_per_superblock();
         self.ftl.begin_relocation(victim, stream, cause);
@@ -71,7 +71,7 @@ impl Rig {
         }
         while mask != 0 && self.ftl.can_append(stream) {
             let relocated = self.ftl.relocate_units(stream, pu, mask);
-            mask = relocated.rest;
+            mask = relocated.remaining;
             if let Some(pu) = relocated.completed {
                 self.queue_full(stream, pu);
             }

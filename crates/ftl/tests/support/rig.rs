@@ -1,13 +1,13 @@
 //! A translation layer with parity, and what surrounds it: queues of lanes, programs that fail, losses of power.
 
 use super::kind::{Kind, UNIT};
-use outlast_ftl::{Cause, Ftl};
-use outlast_media::Unit;
+use outlast_ftl::{Ftl, StreamCause};
+use outlast_media::UnitBytes;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a page is, as far as anyone may know.
+/// State of a page that is known to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
     /// Its data is that of this write.
@@ -21,7 +21,7 @@ pub(crate) struct Rig {
     pub(crate) kind: Kind,
     pub(crate) rng: SplitMix,
     pub(crate) writes: u32,
-    /// What the host would read, and what a loss of power would leave.
+    /// State that the host would read, and state that a loss of power would leave.
     pub(crate) newest: BTreeMap<Lpn, Page>,
     pub(crate) durable: BTreeMap<Lpn, Page>,
     /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
@@ -92,7 +92,7 @@ impl Rig {
 
     pub(crate) fn write(&mut self, hint: u8, lpn: Lpn) {
         if self.ftl.needs_gc() {
-            self.collect(Cause::Gc, 1.0);
+            self.collect(StreamCause::Gc, 1.0);
         }
         let stream = self.ftl.streams().host(hint / 3, hint % self.ftl.streams().classes());
         if !self.ftl.can_append(stream) {
@@ -130,9 +130,9 @@ impl Rig {
         }
     }
 
-    /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
+    /// Number of the write that put the bytes into `slot`; 0 if stale bytes are given up.
     pub(crate) fn version(&self, slot: Ppn) -> u32 {
-        let version = |unit: &Unit| {
+        let version = |unit: &UnitBytes| {
             let mut version = [0; 4];
             unit.copy_to(0, &mut version);
             u32::from_le_bytes(version)
@@ -163,16 +163,16 @@ impl Rig {
     /// The program operation of `pu` fails; its units are written again where there is room.
     pub(crate) fn fail(&mut self, pu: Pu) {
         self.failed += 1;
-        let own = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
+        let stream = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
         self.ftl.program_failed(pu);
-        self.queue_parity(own);
+        self.queue_parity(stream);
         let map = self.ftl.streams().map();
         for slot in self.slots(pu) {
-            if Some(own) == map {
+            if Some(stream) == map {
                 assert_eq!(self.ftl.lose(slot), None, "the controller has its table");
                 continue;
             }
-            let first = [own, self.ftl.streams().gc(self.ftl.streams().class(own))];
+            let first = [stream, self.ftl.streams().gc(self.ftl.streams().class(stream))];
             let others = self.streams().filter(|&stream| Some(stream) != map);
             let mut streams = first.into_iter().chain(others);
             let to = streams.find_map(|stream| Some((stream, self.ftl.rewrite(stream, slot)?)));
@@ -189,9 +189,9 @@ impl Rig {
         }
         self.ftl.drop_failed();
         if self.kind.late {
-            self.pad(own);
+            self.pad(stream);
         }
-        self.queue_parity(own);
+        self.queue_parity(stream);
     }
 
     /// Everything that is begun is filled and programmed.
@@ -217,7 +217,7 @@ impl Rig {
     /// As much of the mapping table is flushed as finds room, if a flush is due or `called` for.
     pub(crate) fn flush_map(&mut self, called: bool) {
         if called {
-            self.ftl.call_map_flush();
+            self.ftl.request_map_flush();
         }
         while let Some((stream, pu)) = self.ftl.flush_map() {
             self.queue_full(stream, pu);

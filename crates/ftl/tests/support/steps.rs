@@ -2,7 +2,7 @@
 
 use super::kind::{DIES, UNITS};
 use super::rig::{Page, Rig};
-use outlast_ftl::{Axis, Cause, Member};
+use outlast_ftl::{CodeAxis, LineMember, StreamCause};
 use outlast_settings::ftl::CodeConfig;
 use outlast_units::{Lpn, Ppn, Stream};
 use proptest::prelude::*;
@@ -25,8 +25,8 @@ impl Rig {
                 }
             }
             46 => self.flush(),
-            47..=48 => self.collect(Cause::Gc, 1.0),
-            49 => self.collect(Cause::Gc, 0.5),
+            47..=48 => self.collect(StreamCause::Gc, 1.0),
+            49 => self.collect(StreamCause::Gc, 0.5),
             50..=52 => self.cover(Stream(number as u8 % self.ftl.streams().count())),
             53..=54 => self.cut(),
             55 => {
@@ -37,8 +37,8 @@ impl Rig {
                 let _ = self.ftl.set_code(step % self.ftl.streams().classes(), code);
             }
             56 if number.is_multiple_of(8) => self.fail_die(number.is_multiple_of(3).then_some(1)),
-            57 if self.kind.levels => self.collect(Cause::WearLeveling, 1.0),
-            58 if self.kind.scrubs => self.collect(Cause::Scrub, 1.0),
+            57 if self.kind.levels => self.collect(StreamCause::WearLeveling, 1.0),
+            58 if self.kind.scrubs => self.collect(StreamCause::Scrub, 1.0),
             59 => self.lose_cache(),
             60..=62 => self.flush_map(number.is_multiple_of(2)),
             _ => {}
@@ -46,28 +46,28 @@ impl Rig {
         self.erase_formers();
     }
 
-    /// Whether the unit in `slot`, on flash, can be rebuilt; along every way that suffices it is as it was written.
+    /// True if the unit in `slot`, on flash, can be rebuilt; along every axis that suffices it is as it was written.
     pub(crate) fn comes_back(&mut self, slot: Ppn) -> bool {
         let (pu, _) = self.ftl.layout().pu_of(slot);
         let mut comes = false;
-        for axis in Axis::ALL {
+        for axis in CodeAxis::ALL {
             let Some(needed) = self.ftl.parity().line_needs(pu, axis) else { continue };
-            let (mut known, mut had, mut unread) = (0, Vec::new(), Vec::new());
+            let (mut available, mut read, mut unread) = (0, Vec::new(), Vec::new());
             for member in self.ftl.parity().line_of(pu, axis) {
                 match member {
-                    Member::Empty => known += 1,
-                    Member::Buffered(pu) => had.push(pu),
-                    Member::OnFlash(pu) if !self.is_unreadable(pu) => unread.push(pu),
-                    Member::OnFlash(_) | Member::Gone => {}
+                    LineMember::Empty => available += 1,
+                    LineMember::Buffered(pu) => read.push(pu),
+                    LineMember::OnFlash(pu) if !self.is_unreadable(pu) => unread.push(pu),
+                    LineMember::OnFlash(_) | LineMember::Gone => {}
                 }
             }
-            while known + (had.len() as u32) < needed && !unread.is_empty() {
-                had.push(unread.swap_remove(self.rng.below(unread.len() as u64) as usize));
+            while available + (read.len() as u32) < needed && !unread.is_empty() {
+                read.push(unread.swap_remove(self.rng.below(unread.len() as u64) as usize));
             }
-            if known + (had.len() as u32) < needed {
+            if available + (read.len() as u32) < needed {
                 continue;
             }
-            let unit = self.ftl.parity().rebuild(slot, axis, &had).expect("enough members");
+            let unit = self.ftl.parity().rebuild(slot, axis, &read).expect("enough members");
             assert_eq!(Some(&unit), self.ftl.image(slot), "slot {slot} along {axis:?}");
             self.rebuilt += 1;
             comes = true;
@@ -75,8 +75,8 @@ impl Rig {
         comes
     }
 
-    /// Whether the unit in `slot` must come back: its code has parity over dies, and nothing but dies has failed; no other than its own,
-    /// which therefore was there when the superblock was opened.
+    /// True if the unit in `slot` must come back: its code has parity over dies, and nothing but dies has failed; no other than its own, which
+    /// therefore was there when the superblock was opened.
     fn is_promised(&self, slot: Ppn) -> bool {
         let (pu, _) = self.ftl.layout().pu_of(slot);
         let others = u16::from(self.dead != 0 && !self.ftl.is_dead_lane(pu)) + self.dead.saturating_sub(1);

@@ -1,7 +1,7 @@
-//! What is kept of each block, and the error rate that follows.
+//! State of each block, and the error rate that follows from it.
 
 use super::ln::LnTable;
-use super::powers::Powers;
+use super::powers::PowerLookup;
 use super::{DAYS_PER_TICK, NEVER};
 use crate::reliability::{GridTable, RberModel, age, open_unit};
 use outlast_units::Row;
@@ -21,22 +21,23 @@ impl RowLuck {
     }
 }
 
-/// A block's part in the sum of Equation 1, its own factor included, and its state: one cache line.
+/// Coefficients of a block in the sum of HRM's Equation 1, with the factor of the block, and its state: one cache line.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 #[repr(align(64))]
-pub(super) struct Block {
-    /// Floor and wear.
+pub(super) struct BlockCells {
+    /// Sum of floor and wear, in errors per bit.
     pub(super) fixed: f64,
-    /// Times days^n.
+    /// Coefficient of days^n.
     pub(super) retention: f64,
-    /// Times reads^q.
+    /// Coefficient of reads^q.
     pub(super) disturbance: f64,
-    /// The word from which the luck of its units follows until it is erased.
+    /// Random word from which the luck of the units follows until the next erasure.
     pub(super) luck: u64,
-    /// While it is calm: no unit fails a read with a greater probability.
+    /// While the block is calm, an upper bound of the probability that a unit fails a read.
     pub(super) p_most: f64,
-    /// It is calm below so many reads, and up to so many ticks of age.
+    /// Reads below which the block is calm.
     pub(super) calm_reads: u32,
+    /// Age in ticks up to which the block is calm.
     pub(super) calm_age: u32,
     /// Sensings since the erasure.
     pub(super) reads: u32,
@@ -45,10 +46,10 @@ pub(super) struct Block {
     pub(super) cycles: u32,
 }
 
-const _: () = assert!(size_of::<Block>() == 64, "a sensing touches one line of its block");
+const _: () = assert!(size_of::<BlockCells>() == 64, "a sensing touches one line of its block");
 
-impl Block {
-    /// Before its wear is known.
+impl BlockCells {
+    /// A block whose wear is not set yet.
     pub(super) const NEW: Self = Self {
         fixed: 0.0,
         retention: 0.0,
@@ -69,23 +70,24 @@ impl Block {
     }
 }
 
-/// How the error rate of a block follows from its record, its age and its reads.
+/// Error rate of a block as a function of its record, its age and its reads.
 #[derive(Clone, Debug)]
-pub(super) struct Law {
+pub(super) struct ErrorLaw {
     /// Days to the power of the model's n, of an age in ticks.
-    days_power: Powers,
+    days_power: PowerLookup,
     /// Reads to the power of its q.
-    reads_power: Powers,
+    reads_power: PowerLookup,
     ln: LnTable,
-    /// Of a model that is a table: it, in place of the powers.
+    /// Table of a model that has one, used in place of the powers.
     grid: Option<Box<GridTable>>,
-    /// ln of the page-type factor of each row, and the greatest of them.
+    /// ln of the page-type factor of each row.
     row_ln_factor: Vec<f64>,
+    /// Greatest of these.
     worst_ln_factor: f64,
 }
 
-impl Law {
-    /// With the exponents `n` of the days and `q` of the reads, the table of `model` if it is one, and a page-type factor for each row.
+impl ErrorLaw {
+    /// The law with the exponents `n` of the days and `q` of the reads, the table of `model` if it is one, and a page-type factor for each row.
     pub(super) fn new(n: f64, q: f64, model: &RberModel, row_ln_factor: Vec<f64>) -> Self {
         assert!(!row_ln_factor.is_empty(), "blocks without rows");
         let ln = LnTable::new();
@@ -95,8 +97,8 @@ impl Law {
         };
         Self {
             grid,
-            days_power: Powers::new(n, DAYS_PER_TICK),
-            reads_power: Powers::new(q, 1.0),
+            days_power: PowerLookup::new(n, DAYS_PER_TICK),
+            reads_power: PowerLookup::new(q, 1.0),
             ln,
             worst_ln_factor: row_ln_factor.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             row_ln_factor,
@@ -116,30 +118,30 @@ impl Law {
 
     /// ln RBER of a row of a block; may exceed ln 0.5.
     #[inline]
-    pub(super) fn ln_rber(&self, block: &Block, row: Row, age: u32, reads: u32) -> f64 {
+    pub(super) fn ln_rber(&self, block: &BlockCells, row: Row, age: u32, reads: u32) -> f64 {
         self.ln.at(self.rber(block, age, reads)) + self.row_ln_factor[row.index()]
     }
 
     /// ln RBER of the row of a block that has the greatest.
-    pub(super) fn worst_ln_rber(&self, block: &Block, age: u32, reads: u32) -> f64 {
+    pub(super) fn worst_ln_rber(&self, block: &BlockCells, age: u32, reads: u32) -> f64 {
         self.ln.at(self.rber(block, age, reads)) + self.worst_ln_factor
     }
 
     /// The RBER of a block's mean page at an age in ticks.
     #[inline]
-    pub(super) fn rber(&self, block: &Block, age: u32, reads: u32) -> f64 {
+    pub(super) fn rber(&self, block: &BlockCells, age: u32, reads: u32) -> f64 {
         if let Some(grid) = &self.grid {
-            return self.of_grid(grid, block, age, reads);
+            return self.grid_rber(grid, block, age, reads);
         }
         block.fixed
             + block.retention * self.days_power.at(age)
             + block.disturbance * self.reads_power.at(reads)
     }
 
-    /// Apart, as [`Powers`] keeps what is seldom wanted apart.
+    /// Looked up in a function of its own, so that the usual path does not pay for its registers.
     #[cold]
     #[inline(never)]
-    fn of_grid(&self, grid: &GridTable, block: &Block, ticks: u32, reads: u32) -> f64 {
+    fn grid_rber(&self, grid: &GridTable, block: &BlockCells, ticks: u32, reads: u32) -> f64 {
         let age = age(f64::from(ticks) * DAYS_PER_TICK, |x| self.ln.at(x));
         block.fixed * grid.at(f64::from(block.cycles), age, f64::from(reads))
     }

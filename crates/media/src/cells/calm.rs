@@ -1,36 +1,36 @@
-//! Sensings of blocks that hardly ever fail, without working out their error rates.
+//! Sensings of blocks that hardly ever fail, without computing their error rates.
 
 use super::block::RowLuck;
-use super::{Age, Cells, LN_SATURATED};
+use super::{DataAge, FlashCells, LN_SATURATED};
 use crate::reliability::FailTable;
 use outlast_units::{BlockIndex, Row};
 
-/// What a sensing of a calm block sees.
+/// Result of a sensing of a calm block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CalmSensing {
-    /// A unit whose luck is at least this passes; of one with worse luck, the error rate decides.
+    /// Luck from which on a unit passes; below, the error rate decides.
     pub p_most: f64,
     /// The luck of the row's units.
     pub luck: RowLuck,
-    /// ln RBER, where it was asked for; else 0.
+    /// ln RBER if it was requested, else 0.
     pub ln_rber: f64,
 }
 
-/// What is added to ln RBER at the far end of a calm spell: more than the tables behind it can be off from one end to the other.
+/// Added to ln RBER at the end of a calm spell: more than the errors of the tables behind it (1e-7 and 1e-9) can make between its ends.
 const MARGIN: f64 = 1e-6;
 
-impl Cells {
+impl FlashCells {
     /// A sensing of a block that is calm, which counts as a read; `None`, and nothing counted, of a block that is not, for which
-    /// [`Cells::sense`] must do. `age` is that of the group that the row was written with; `is_told`: whether ln RBER is asked for. A block
-    /// becomes calm by [`Cells::expect_calm`], and ceases to be when it has been read or has aged too far, when its alarm is due, and when it
+    /// [`FlashCells::sense`] must do. `age` is that of the group that the row was written with; `wants_rber`: true if ln RBER is requested. A block
+    /// becomes calm by [`FlashCells::expect_calm`], and ceases to be when it has been read or has aged too far, when its alarm is due, and when it
     /// is erased.
     #[inline]
     pub fn sense_calm(
         &mut self,
         block: BlockIndex,
         row: Row,
-        age: Age,
-        is_told: bool,
+        age: DataAge,
+        wants_rber: bool,
     ) -> Option<CalmSensing> {
         let record = &mut self.blocks[block];
         let reads = record.reads;
@@ -38,14 +38,14 @@ impl Cells {
             return None;
         }
         record.reads = reads + 1;
-        let ln_rber = if is_told { self.law.ln_rber(record, row, age.0, reads) } else { 0.0 };
+        let ln_rber = if wants_rber { self.law.ln_rber(record, row, age.0, reads) } else { 0.0 };
         Some(CalmSensing { p_most: record.p_most, luck: record.luck_of_row(row), ln_rber })
     }
 
     /// ln RBER that the last sensing of row `row` of a block saw, at age `age`: that sensing counts as a read and is not seen by itself.
     #[cold]
     #[inline(never)]
-    pub fn ln_rber_sensed(&self, block: BlockIndex, row: Row, age: Age) -> f64 {
+    pub fn ln_rber_sensed(&self, block: BlockIndex, row: Row, age: DataAge) -> f64 {
         let reads = self.row_reads(block, row);
         debug_assert!(reads > 0, "block {block} has not been sensed");
         self.law.ln_rber(&self.blocks[block], row, age.0, reads - 1).min(LN_SATURATED)
@@ -56,11 +56,11 @@ impl Cells {
     /// the error rate would reach 0.5, no block is calm. Returns that probability, which is none less of the sensing that has just been made;
     /// infinity where the block is not calm.
     #[cold]
-    pub fn expect_calm(&mut self, block: BlockIndex, age: Age, table: &FailTable) -> f64 {
-        /// At least so many more reads, and so many more ticks of age: a minute.
+    pub fn expect_calm(&mut self, block: BlockIndex, age: DataAge, table: &FailTable) -> f64 {
+        /// Shortest spell: 64 reads, and 600 ticks of age, which are a minute. Older and more-read blocks get an eighth of their age and reads.
         const LEAST: (u32, u32) = (64, 600);
         let record = &mut self.blocks[block];
-        // Of a block that could not be calm it is asked again only now and then.
+        // A block that could not be made calm is tried again only after 64 reads: most stay as they are.
         if record.calm_reads == 0 && !record.reads.is_multiple_of(LEAST.0) && record.reads > LEAST.0 {
             return f64::INFINITY;
         }
@@ -85,7 +85,7 @@ mod tests {
     use crate::{AgeRange, CellsConfig, Geometry, InitialState, ReadScope};
     use outlast_units::{Bytes, Group, Nanos};
 
-    fn cells(scope: ReadScope, initial: &InitialState) -> Cells {
+    fn cells(scope: ReadScope, initial: &InitialState) -> FlashCells {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: 1,
@@ -100,7 +100,7 @@ mod tests {
         let model = &chip("tlc-72-layer").expect("a chip of the list").model;
         let variation = BlockVariation { sigma: 0.2 };
         let config = CellsConfig { model, variation, page_types: Some(&page_types), scope };
-        let mut cells = Cells::new(&config, &geometry, 1, 0, 4, 7);
+        let mut cells = FlashCells::new(&config, &geometry, 1, 0, 4, 7);
         cells.begin(&[initial.pe_cycles; 4], initial, Nanos::ZERO);
         cells
     }
@@ -108,7 +108,7 @@ mod tests {
     /// Sensings that take blocks to be calm where they can, beside sensings that never do: the same error rates, the same outcomes, the
     /// same counts, alarms and saturations, from fresh flash to flash that nearly always fails.
     #[test]
-    fn calm_sensings_tell_what_the_others_tell() {
+    fn calm_sensings_give_the_same_as_computed_ones() {
         for (pe_cycles, strength) in [(100, 75), (3000, 75), (3000, 12), (9000, 40)] {
             let age = AgeRange::Between([Nanos::ZERO, Nanos::secs(90 * 86_400)]);
             let initial = InitialState { pe_cycles, age, ..InitialState::default() };
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn where_reads_disturb_their_page_no_block_is_calm() {
+    fn no_block_is_calm_if_reads_disturb_only_their_page() {
         let mut cells = cells(ReadScope::Page, &InitialState::default());
         let table = FailTable::new(&Ecc { strength: Some(75), ..Ecc::default() }, 8);
         let age = cells.age(Group(0), Nanos::ZERO);

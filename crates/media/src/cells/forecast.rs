@@ -1,12 +1,12 @@
-//! When a block will have too many errors, and alarms for that moment.
+//! Forecasts of the moment at which a block has too many errors, and alarms for it.
 
-use super::{Cells, NEVER, TICK};
+use super::{FlashCells, NEVER, TICK};
 use outlast_units::{BlockIndex, Group, Nanos, Row};
 
-impl Cells {
+impl FlashCells {
     /// The read count at which the RBER of a block would reach `rber_limit`, at the age that `group` has at `now`; 0 if it has
     /// even unread, `None` if no count below 2^32 − 1 does. `row`: of that row; absent: of the worst page type. The factors of
-    /// block and page type are taken into account; the count is the one that [`Cells::set_alarm`] takes.
+    /// block and page type are taken into account; the count is the one that [`FlashCells::set_alarm`] takes.
     pub fn reads_until(
         &self,
         block: BlockIndex,
@@ -22,7 +22,7 @@ impl Cells {
     }
 
     /// The time at which some row of a block, written with `group`, will reach `rber_limit` if the block is read no more: `now` if one
-    /// has, `None` if not before [`Cells::horizon`].
+    /// has, `None` if not before [`FlashCells::horizon`].
     pub fn time_until(&self, block: BlockIndex, group: Group, rber_limit: f64, now: Nanos) -> Option<Nanos> {
         let record = &self.blocks[block];
         let programmed = self.programmed[group];
@@ -35,14 +35,14 @@ impl Cells {
         Some(Nanos(since_zero * TICK.0).max(now))
     }
 
-    /// Asks that [`Cells::take_alarm`] name the block when it has been read `reads` times since its erasure (those before now
+    /// Sets an alarm, so that [`FlashCells::take_alarm`] names the block when it has been read `reads` times since its erasure (those before now
     /// included); at once if it has. Where reads disturb only their page, the reads of its most-read row count. `u32::MAX`: never.
     /// The alarm goes off once; it is then off until set again, as it is after an erasure.
     pub fn set_alarm(&mut self, block: BlockIndex, reads: u32) {
         self.set_alarms(block, |_, _, _| reads);
     }
 
-    /// [`Cells::set_alarm`] with a count of its own for each type of row: `reads` is given these cells, a row of the type and the reads of
+    /// [`FlashCells::set_alarm`] with a count of its own for each type of row: `reads` is given these cells, a row of the type and the reads of
     /// the most-read row of that type. Where reads disturb the whole block it is asked once, with no row: for the worst type.
     pub fn set_alarms(&mut self, block: BlockIndex, reads: impl Fn(&Self, Option<Row>, u32) -> u32) {
         if !self.alarms.is_empty() {
@@ -66,7 +66,7 @@ impl Cells {
         }
     }
 
-    /// A row of each type that has to be looked at by itself; `None` where all rows share the reads of their block, so that the worst
+    /// A row of each type that has to be examined by itself; `None` where all rows share the reads of their block, so that the worst
     /// type is ahead of the others.
     fn types_apart(&self) -> impl Iterator<Item = Option<Row>> + use<> {
         let apart = !self.row_reads.is_empty();
@@ -79,7 +79,7 @@ impl Cells {
         self.blocks[block].alarm
     }
 
-    /// Whether some block's alarm has gone off.
+    /// True if some block's alarm has gone off.
     #[inline]
     pub fn has_alarm(&self) -> bool {
         !self.alarms.is_empty()

@@ -1,4 +1,4 @@
-//! What the cells have been through before measuring begins.
+//! Wear, age and reads of the cells before the measurement begins.
 
 use super::TICK;
 use crate::ConfigError;

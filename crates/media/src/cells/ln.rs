@@ -14,7 +14,7 @@ const PIECES: usize = 256;
 const PIECE_SHIFT: u32 = 52 - PIECES.trailing_zeros();
 const MANTISSA: u64 = (1 << 52) - 1;
 const ONE: u64 = 1023 << 52;
-/// The biased exponent of infinity and of what is no number; that of 0 and of subnormal numbers is 0.
+/// The biased exponent of infinity and NaN; that of 0 and of subnormal numbers is 0.
 const NOT_A_NUMBER: u64 = 2047;
 
 impl LnTable {
@@ -42,7 +42,7 @@ impl LnTable {
     }
 }
 
-/// ln x of 0, of a subnormal number, and of what is no finite one.
+/// ln x of 0, subnormal and infinite numbers, and NaN.
 #[cold]
 #[inline(never)]
 fn of_special(x: f64) -> f64 {
@@ -55,7 +55,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ends_and_extremes() {
+    fn special_and_extreme_numbers_agree_with_the_library() {
         let table = LnTable::new();
         for x in [0.0, 1e-320, f64::MIN_POSITIVE, 1e-300, 0.5, 1.0, 2.0, f64::MAX, f64::INFINITY] {
             let (actual, exact) = (table.at(x), x.ln());
@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_agrees_with_the_library(ln in -700.0..700.0f64, step in 0.0..1e-3f64) {
+        fn the_table_agrees_with_the_library(ln in -700.0..700.0f64, step in 0.0..1e-3f64) {
             let table = LnTable::new();
             let x = ln.exp();
             prop_assert!((table.at(x) - x.ln()).abs() < 1.1e-9);

@@ -1,51 +1,51 @@
 //! A table of slots that is cloned without being copied.
 
-use super::store::Store;
-use super::unit::Unit;
+use super::store::ByteStore;
+use super::unit::UnitBytes;
 use outlast_persist::{Damage, Persist, Reader, Writer};
 use std::sync::Arc;
 
 /// Slots in chunks of [`CHUNK`]; a chunk that holds nothing takes no memory. A clone shares all chunks with the original; whoever changes
 /// a slot first copies its chunk, not the bytes in it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Chunks {
-    chunks: Vec<Option<Arc<Chunk>>>,
+pub(super) struct SlotTable {
+    chunks: Vec<Option<Arc<SlotChunk>>>,
     held: usize,
 }
 
 /// Neighbouring slots.
 #[derive(Clone, Debug)]
-struct Chunk {
+struct SlotChunk {
     held: usize,
-    units: [Option<Unit>; CHUNK],
+    units: [Option<UnitBytes>; CHUNK],
 }
 
-/// So many that the clone of a drive of 1 GiB has some hundred to share, and so few that the first change after it is soon done.
+/// Slots of a chunk: so many that the clone of a drive of 1 GiB has only some hundred chunks to share, and so few that copying one takes little.
 pub(super) const CHUNK: usize = 512;
 
-/// The chunk of a slot, and its place there.
+/// Index of the chunk of a slot, and of the slot within it.
 #[inline]
 fn place_of(slot: u32) -> (usize, usize) {
     (slot as usize / CHUNK, slot as usize % CHUNK)
 }
 
-impl Chunks {
+impl SlotTable {
     /// The unit in slot `slot`.
     #[inline]
-    pub(super) fn get(&self, slot: u32) -> Option<&Unit> {
+    pub(super) fn get(&self, slot: u32) -> Option<&UnitBytes> {
         let (chunk, place) = place_of(slot);
         self.chunks.get(chunk)?.as_ref()?.units[place].as_ref()
     }
 
     /// Puts `unit` into slot `slot`; returns what was there.
     #[inline]
-    pub(super) fn put(&mut self, slot: u32, unit: Unit) -> Option<Unit> {
+    pub(super) fn put(&mut self, slot: u32, unit: UnitBytes) -> Option<UnitBytes> {
         let (index, place) = place_of(slot);
         if index >= self.chunks.len() {
             self.chunks.resize_with(index + 1, || None);
         }
         let chunk = self.chunks[index]
-            .get_or_insert_with(|| Arc::new(Chunk { held: 0, units: [const { None }; CHUNK] }));
+            .get_or_insert_with(|| Arc::new(SlotChunk { held: 0, units: [const { None }; CHUNK] }));
         let chunk = Arc::make_mut(chunk);
         let before = chunk.units[place].replace(unit);
         let more = usize::from(before.is_none());
@@ -56,7 +56,7 @@ impl Chunks {
 
     /// Empties slot `slot`.
     #[inline]
-    pub(super) fn take(&mut self, slot: u32) -> Option<Unit> {
+    pub(super) fn take(&mut self, slot: u32) -> Option<UnitBytes> {
         let (index, place) = place_of(slot);
         let shared = self.chunks.get_mut(index)?.as_mut()?;
         // A shared chunk is not copied for a slot that is empty.
@@ -73,7 +73,7 @@ impl Chunks {
 
     /// Empties the `count` slots from `first` on, and hands out what they held.
     #[inline]
-    pub(super) fn take_all(&mut self, first: u32, count: u32, mut each: impl FnMut(u32, Unit)) {
+    pub(super) fn take_all(&mut self, first: u32, count: u32, mut each: impl FnMut(u32, UnitBytes)) {
         let (mut slot, end) = (first as usize, (first as usize).saturating_add(count as usize));
         while slot < end {
             let (index, until) = (slot / CHUNK, end.min((slot / CHUNK + 1) * CHUNK));
@@ -108,18 +108,19 @@ impl Chunks {
     /// Bytes allocated for the table itself.
     pub(super) fn heap_bytes(&self) -> usize {
         let chunks = self.chunks.iter().flatten().count();
-        self.chunks.capacity() * size_of::<Option<Arc<Chunk>>>() + chunks * (size_of::<Chunk>() + COUNTS)
+        self.chunks.capacity() * size_of::<Option<Arc<SlotChunk>>>()
+            + chunks * (size_of::<SlotChunk>() + COUNTS)
     }
 
     /// All units, in order of their slots.
-    pub(super) fn units(&self) -> impl Iterator<Item = &Unit> {
+    pub(super) fn units(&self) -> impl Iterator<Item = &UnitBytes> {
         self.chunks.iter().flatten().flat_map(|chunk| chunk.units.iter().flatten())
     }
 }
 
-impl Chunks {
+impl SlotTable {
     /// Puts another unit in the place of each one for which `other` gives one.
-    pub(super) fn replace_units(&mut self, mut other: impl FnMut(&Unit) -> Option<Unit>) {
+    pub(super) fn replace_units(&mut self, mut other: impl FnMut(&UnitBytes) -> Option<UnitBytes>) {
         for shared in self.chunks.iter_mut().flatten() {
             for place in 0..CHUNK {
                 if let Some(unit) = shared.units[place].as_ref().and_then(&mut other) {
@@ -129,8 +130,8 @@ impl Chunks {
         }
     }
 
-    /// What [`Chunks::save`] writes.
-    pub(super) const SHAPE: u64 = <(u32, Unit) as Persist>::SHAPE;
+    /// Shape of the entries that [`SlotTable::save`] writes.
+    pub(super) const SHAPE: u64 = <(u32, UnitBytes) as Persist>::SHAPE;
 
     /// Writes the slots that hold something, with what they hold.
     pub(super) fn save(&self, to: &mut Writer<'_>) {
@@ -148,14 +149,14 @@ impl Chunks {
     pub(super) fn restore(
         &mut self,
         from: &mut Reader<'_>,
-        store: Option<&Arc<dyn Store>>,
+        store: Option<&Arc<dyn ByteStore>>,
     ) -> Result<(), Damage> {
         *self = Self::default();
         let mut next = 0;
         for _ in 0..from.count()? {
             let slot = u32::read(from)?;
-            let unit = Unit::read_into(from, store)?;
-            // A table up to the last slot is made: it has a place for each slot, so it grows no further than the slots say.
+            let unit = UnitBytes::read_into(from, store)?;
+            // Rising slots only: a repeated one would drop a unit unseen, and the table grows no further than the last slot.
             if u64::from(slot) < next {
                 return Err(Damage::Value { what: "slot after those before it", value: slot.into() });
             }
@@ -166,5 +167,5 @@ impl Chunks {
     }
 }
 
-/// The two counts of holders of what is shared.
+/// Bytes of the two reference counts of an `Arc`.
 pub(super) const COUNTS: usize = 2 * size_of::<usize>();

@@ -1,41 +1,41 @@
-//! Bytes that are kept elsewhere than in memory.
+//! Stores that keep the bytes of units outside memory.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where bytes lie in a [`Store`]: a number of its own.
+/// Address of bytes in a [`ByteStore`]: a number that the store chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(pub u32);
+pub struct StoreAddress(pub u32);
 
-/// Keeps bytes in place of memory, for as long as somebody refers to them. It is an extension of memory: whoever comes later finds nothing.
+/// A store that keeps bytes in place of memory, for as long as a unit refers to them. It extends memory and persists nothing.
 ///
-/// A store that fails says so where it was made, and whoever made it does not go on with what depends on it: contents go on without. Any thread may use it,
-/// since forks of a machine share its store.
-pub trait Store: fmt::Debug + Send + Sync {
-    /// Keeps `bytes`. `None` where it cannot: they stay in memory.
-    fn put(&self, bytes: &[u8]) -> Option<Place>;
+/// A store reports a failure to its maker, who must not use anything that depends on it; contents continue without it. Any thread may use a store,
+/// since forks of a device share it.
+pub trait ByteStore: fmt::Debug + Send + Sync {
+    /// Stores `bytes`. `None` if it cannot: they stay in memory.
+    fn put(&self, bytes: &[u8]) -> Option<StoreAddress>;
 
-    /// Copies what was put at `place`, from its byte `from` on, to `to`; zeroes where it cannot.
-    fn get(&self, place: Place, from: usize, to: &mut [u8]);
+    /// Copies the bytes stored at `place`, from byte `from` on, to `to`; zeroes if it cannot.
+    fn get(&self, place: StoreAddress, from: usize, to: &mut [u8]);
 
-    /// Nobody refers any more to the `length` bytes at `place`.
-    fn free(&self, place: Place, length: usize);
+    /// Frees the `length` bytes at `place`, to which no unit refers any more.
+    fn free(&self, place: StoreAddress, length: usize);
 }
 
-/// The bytes of a unit in a store, which are given up with the last reference to them.
+/// Bytes of a unit in a store, freed with the last reference to them.
 #[derive(Debug)]
-pub(super) struct Stored {
-    store: Arc<dyn Store>,
-    place: Place,
+pub(super) struct StoredBytes {
+    store: Arc<dyn ByteStore>,
+    place: StoreAddress,
     length: u32,
 }
 
-/// What a unit takes in memory whose bytes are elsewhere, beside its slot.
-pub(super) const STORED: usize = size_of::<Stored>() + super::chunks::COUNTS;
+/// Memory of a unit whose bytes are in a store, without its slot.
+pub(super) const STORED_BYTES: usize = size_of::<StoredBytes>() + super::chunks::COUNTS;
 
-impl Stored {
+impl StoredBytes {
     /// Puts `bytes` into `store`; `None` where it does not take them.
-    pub(super) fn new(store: &Arc<dyn Store>, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn new(store: &Arc<dyn ByteStore>, bytes: &[u8]) -> Option<Self> {
         let place = store.put(bytes)?;
         Some(Self { store: store.clone(), place, length: bytes.len() as u32 })
     }
@@ -56,7 +56,7 @@ impl Stored {
     }
 }
 
-impl Drop for Stored {
+impl Drop for StoredBytes {
     fn drop(&mut self) {
         self.store.free(self.place, self.length());
     }

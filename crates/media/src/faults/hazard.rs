@@ -1,13 +1,13 @@
-//! Faults that come by themselves.
+//! Random hardware faults.
 
-use super::{Damage, Fault};
+use super::{DieDamage, DriveFault};
 use crate::reliability::open_unit;
 use crate::{ConfigError, Geometry};
 use outlast_units::rng::SplitMix;
 use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// How often hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the
+/// Rates at which hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the
 /// drive; failures of single operations are independent. Both are this simulator's assumptions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "HazardTables", into = "HazardTables")]
@@ -154,20 +154,20 @@ impl HazardConfig {
         }
     }
 
-    fn rates(&self) -> [(Kind, f64); 6] {
+    fn rates(&self) -> [(HazardKind, f64); 6] {
         [
-            (Kind::Page, self.page_per_year),
-            (Kind::Wordline, self.wordline_per_year),
-            (Kind::Block, self.block_per_year),
-            (Kind::Plane, self.plane_per_year),
-            (Kind::Die, self.die_per_year),
-            (Kind::Chip, self.chip_per_year),
+            (HazardKind::Page, self.page_per_year),
+            (HazardKind::Wordline, self.wordline_per_year),
+            (HazardKind::Block, self.block_per_year),
+            (HazardKind::Plane, self.plane_per_year),
+            (HazardKind::Die, self.die_per_year),
+            (HazardKind::Chip, self.chip_per_year),
         ]
     }
 }
 
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-enum Kind {
+enum HazardKind {
     Page,
     Wordline,
     Block,
@@ -176,7 +176,7 @@ enum Kind {
     Chip,
 }
 
-impl Kind {
+impl HazardKind {
     fn setting(self) -> &'static str {
         match self {
             Self::Page => "per_year.page",
@@ -188,7 +188,7 @@ impl Kind {
         }
     }
 
-    /// The name of its stream: each kind has its own, so that switching one on shifts no other.
+    /// Name of the random stream: each kind has its own, so that switching one on shifts no other.
     fn stream(self) -> &'static str {
         match self {
             Self::Page => "media.hazard.page",
@@ -205,13 +205,13 @@ impl Kind {
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub struct HazardClock {
     geometry: Geometry,
-    processes: Vec<Process>,
+    processes: Vec<HazardProcess>,
 }
 
 /// The Poisson process of one kind.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-struct Process {
-    kind: Kind,
+struct HazardProcess {
+    kind: HazardKind,
     mean_gap_ns: f64,
     next: Nanos,
     rng: SplitMix,
@@ -225,7 +225,7 @@ impl HazardClock {
         let processes = rates
             .map(|(kind, rate)| {
                 let rng = SplitMix::new(seed, kind.stream());
-                let mut process = Process { kind, mean_gap_ns: year_ns / rate, next: start, rng };
+                let mut process = HazardProcess { kind, mean_gap_ns: year_ns / rate, next: start, rng };
                 process.advance();
                 process
             })
@@ -238,11 +238,11 @@ impl HazardClock {
         self.processes.iter().map(|process| process.next).min().unwrap_or(Nanos::MAX)
     }
 
-    /// What breaks at [`HazardClock::next`], and where; the clock then goes on to the one after.
+    /// Draws the fault at [`HazardClock::next`], and advances the clock to the one after.
     ///
     /// # Panics
     /// If nothing ever breaks: `next` was `Nanos::MAX`.
-    pub fn draw(&mut self) -> Fault {
+    pub fn draw(&mut self) -> DriveFault {
         let earliest = self.processes.iter_mut().min_by_key(|process| process.next);
         let process = earliest.filter(|process| process.next < Nanos::MAX).expect("nothing ever breaks");
         let fault = process.place(&self.geometry);
@@ -251,29 +251,29 @@ impl HazardClock {
     }
 }
 
-impl Process {
-    /// On to the next event: exponential gaps; times beyond the end of time are never.
+impl HazardProcess {
+    /// Advances to the next event by an exponential gap; a time that overflows is never.
     fn advance(&mut self) {
         let gap_ns = -open_unit(self.rng.next_u64()).ln() * self.mean_gap_ns;
         self.next = Nanos(self.next.0.saturating_add(gap_ns as u64));
     }
 
-    fn place(&mut self, geometry: &Geometry) -> Fault {
+    fn place(&mut self, geometry: &Geometry) -> DriveFault {
         let mut below = |count: u32| self.rng.below(u64::from(count)) as u32;
         let die = below(u32::from(geometry.dies())) as u16;
         let plane = below(u32::from(geometry.planes_per_die)) as u16;
         let block = below(geometry.blocks_per_plane);
         let page = below(geometry.pages_per_block);
         let damage = match self.kind {
-            Kind::Page => Damage::Page { plane, block, page },
-            Kind::Wordline => Damage::Wordline { plane, block, page },
-            Kind::Block => Damage::Block { plane, block },
-            Kind::Plane => Damage::Plane { plane },
-            Kind::Die => Damage::Die,
-            Kind::Chip => {
-                return Fault { die: die - die % geometry.dies_per_chip, damage: Damage::Chip };
+            HazardKind::Page => DieDamage::Page { plane, block, page },
+            HazardKind::Wordline => DieDamage::Wordline { plane, block, page },
+            HazardKind::Block => DieDamage::Block { plane, block },
+            HazardKind::Plane => DieDamage::Plane { plane },
+            HazardKind::Die => DieDamage::Die,
+            HazardKind::Chip => {
+                return DriveFault { die: die - die % geometry.dies_per_chip, damage: DieDamage::Chip };
             }
         };
-        Fault { die, damage }
+        DriveFault { die, damage }
     }
 }

@@ -1,12 +1,12 @@
 //! Faults that a scenario schedules.
 
-use super::{Damage, Fault, Share, Tear};
+use super::{DieDamage, DriveFault, ShornShare, UnitTear};
 use crate::{ConfigError, DieAddress, Geometry};
 use outlast_units::{Bytes, ChannelId, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What breaks. The fields that each kind needs are named; all others are refused.
+/// Kinds of faults. The fields that each kind needs are named; all others are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
@@ -54,7 +54,7 @@ impl fmt::Display for FaultKind {
 pub struct FaultSpec {
     /// When, from the start of the measurement.
     pub at: Nanos,
-    /// What breaks.
+    /// Kind of the fault.
     pub kind: FaultKind,
     /// Channel of a chip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub struct FaultSpec {
     /// Page of the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// How many sensings fail.
+    /// Number of sensings that fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
     /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array, except for `power`.
@@ -88,7 +88,7 @@ pub struct FaultSpec {
     /// old, and the drive reports it as good: `"3/8"` and `"7/8"` have been seen. Nothing that a flush has covered is among them. Default:
     /// such units are passed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shorn: Option<Share>,
+    pub shorn: Option<ShornShare>,
     /// The same, but each run of so many bytes is new or old by itself: 512 for sectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn: Option<Bytes>,
@@ -102,12 +102,12 @@ impl FaultSpec {
         Self { at, kind, channel, chip, die, plane, block, page, reads, device, force, shorn, torn }
     }
 
-    /// Whether the fault is of an array as a whole, where there is one.
+    /// True of a fault that concerns an array as a whole, if there is one.
     pub fn is_of_array(&self) -> bool {
         self.kind == FaultKind::Power && self.device.is_none()
     }
 
-    /// Whether the fault is of a member of an array as a whole, not of its flash.
+    /// True of a fault that concerns a member of an array as a whole, not its flash.
     pub fn is_of_device(&self) -> bool {
         matches!(self.kind, FaultKind::Device | FaultKind::Replace)
     }
@@ -123,10 +123,10 @@ impl FaultSpec {
         members: u16,
         devices: Option<u16>,
     ) -> Result<u16, ConfigError> {
-        let check = Check { field, kind: self.kind };
+        let check = FieldCheck { field, kind: self.kind };
         let of_array = devices.is_some() && self.is_of_array();
         let forced = of_array || self.kind == FaultKind::Replace;
-        let force = if forced { Use::Optional } else { Use::Refused };
+        let force = if forced { FieldUse::Optional } else { FieldUse::Refused };
         check.present("force", self.force, force)?;
         let Some(devices) = devices else {
             if self.is_of_device() {
@@ -140,7 +140,7 @@ impl FaultSpec {
             return Ok(0);
         };
         let count = if self.is_of_device() { members } else { devices };
-        let needed = if of_array { Use::Optional } else { Use::Needed };
+        let needed = if of_array { FieldUse::Optional } else { FieldUse::Needed };
         let device = check.below("device", self.device, count, needed)?.unwrap_or(0);
         let flash = [
             ("channel", self.channel.map(u32::from)),
@@ -152,52 +152,52 @@ impl FaultSpec {
             ("reads", self.reads),
         ];
         for (name, value) in flash.into_iter().filter(|_| self.is_of_device() || of_array) {
-            check.present(name, value, Use::Refused)?;
+            check.present(name, value, FieldUse::Refused)?;
         }
         Ok(device)
     }
 
-    /// What a loss of power leaves of what was being programmed, in a drive with mapping units of `unit`.
+    /// Tear of a fault of kind `power`, in a drive with mapping units of `unit`.
     ///
     /// # Errors
     /// Something that cannot be, or of a fault of another kind.
-    pub fn tear(&self, field: &str, unit: Bytes) -> Result<Tear, ConfigError> {
+    pub fn tear(&self, field: &str, unit: Bytes) -> Result<UnitTear, ConfigError> {
         if self.kind != FaultKind::Power {
-            let check = Check { field, kind: self.kind };
-            check.present("shorn", self.shorn, Use::Refused)?;
-            check.present("torn", self.torn, Use::Refused)?;
+            let check = FieldCheck { field, kind: self.kind };
+            check.present("shorn", self.shorn, FieldUse::Refused)?;
+            check.present("torn", self.torn, FieldUse::Refused)?;
         }
-        Tear::of(field, self.shorn, self.torn, unit)
+        UnitTear::of(field, self.shorn, self.torn, unit)
     }
 
     /// Checks the fault against the drive's flash; `field` is its dotted name, such as `faults[3]`.
     ///
     /// # Errors
     /// A field that the kind needs and lacks, or has and does not take, or one beyond the drive.
-    pub fn resolve(&self, field: &str, geometry: &Geometry) -> Result<Fault, ConfigError> {
+    pub fn resolve(&self, field: &str, geometry: &Geometry) -> Result<DriveFault, ConfigError> {
         use FaultKind::{
             Block, Chip, Die, Erase, Page, ParityCache, Plane, Power, Program, TransientRead, Wordline,
         };
         let kind = self.kind;
         let (page, block) = match kind {
-            Page | Wordline => (Use::Needed, Use::Needed),
-            Block | Program | Erase => (Use::Refused, Use::Needed),
-            TransientRead => (Use::Refused, Use::Optional),
-            Plane | Die | Chip | Power | ParityCache => (Use::Refused, Use::Refused),
+            Page | Wordline => (FieldUse::Needed, FieldUse::Needed),
+            Block | Program | Erase => (FieldUse::Refused, FieldUse::Needed),
+            TransientRead => (FieldUse::Refused, FieldUse::Optional),
+            Plane | Die | Chip | Power | ParityCache => (FieldUse::Refused, FieldUse::Refused),
             FaultKind::Device | FaultKind::Replace => {
                 let limit = "is not a fault of flash";
                 return Err(ConfigError::new(&format!("{field}.kind"), kind, limit));
             }
         };
-        let plane = if kind == Plane { Use::Needed } else { block };
+        let plane = if kind == Plane { FieldUse::Needed } else { block };
         let (chip, die) = match kind {
-            Chip => (Use::Needed, Use::Refused),
-            Power | ParityCache => (Use::Refused, Use::Refused),
-            _ => (Use::Refused, Use::Needed),
+            Chip => (FieldUse::Needed, FieldUse::Refused),
+            Power | ParityCache => (FieldUse::Refused, FieldUse::Refused),
+            _ => (FieldUse::Refused, FieldUse::Needed),
         };
-        let reads = if kind == TransientRead { Use::Needed } else { Use::Refused };
+        let reads = if kind == TransientRead { FieldUse::Needed } else { FieldUse::Refused };
 
-        let check = Check { field, kind };
+        let check = FieldCheck { field, kind };
         let channel = check.below("channel", self.channel, geometry.channels, chip)?;
         let chip = check.below("chip", self.chip, geometry.chips_per_channel, chip)?;
         let die = check.below("die", self.die, geometry.dies(), die)?;
@@ -214,19 +214,19 @@ impl FaultSpec {
             return Err(ConfigError::new(&format!("{field}.{name}"), "absent", limit));
         }
         let damage = match (kind, plane, block, page) {
-            (Page, Some(plane), Some(block), Some(page)) => Damage::Page { plane, block, page },
-            (Wordline, Some(plane), Some(block), Some(page)) => Damage::Wordline { plane, block, page },
-            (Block, Some(plane), Some(block), _) => Damage::Block { plane, block },
-            (Program, Some(plane), Some(block), _) => Damage::Program { plane, block },
-            (Erase, Some(plane), Some(block), _) => Damage::Erase { plane, block },
-            (Plane, Some(plane), ..) => Damage::Plane { plane },
+            (Page, Some(plane), Some(block), Some(page)) => DieDamage::Page { plane, block, page },
+            (Wordline, Some(plane), Some(block), Some(page)) => DieDamage::Wordline { plane, block, page },
+            (Block, Some(plane), Some(block), _) => DieDamage::Block { plane, block },
+            (Program, Some(plane), Some(block), _) => DieDamage::Program { plane, block },
+            (Erase, Some(plane), Some(block), _) => DieDamage::Erase { plane, block },
+            (Plane, Some(plane), ..) => DieDamage::Plane { plane },
             (TransientRead, plane, block, _) => {
-                Damage::TransientRead { block: plane.zip(block), reads: reads.unwrap_or(1) }
+                DieDamage::TransientRead { block: plane.zip(block), reads: reads.unwrap_or(1) }
             }
-            (Chip, ..) => Damage::Chip,
-            (Power, ..) => Damage::Power(Tear::Nothing),
-            (ParityCache, ..) => Damage::ParityCache,
-            (Die, ..) => Damage::Die,
+            (Chip, ..) => DieDamage::Chip,
+            (Power, ..) => DieDamage::Power(UnitTear::Nothing),
+            (ParityCache, ..) => DieDamage::ParityCache,
+            (Die, ..) => DieDamage::Die,
             (
                 Page | Wordline | Block | Program | Erase | Plane | FaultKind::Device | FaultKind::Replace,
                 ..,
@@ -237,36 +237,36 @@ impl FaultSpec {
         let first_of_chip = channel.zip(chip).map(|(channel, chip)| {
             geometry.die_at(DieAddress { channel: ChannelId(channel), chip, die: 0 }).0
         });
-        Ok(Fault { die: die.or(first_of_chip).unwrap_or(0), damage })
+        Ok(DriveFault { die: die.or(first_of_chip).unwrap_or(0), damage })
     }
 }
 
-/// What a kind makes of a field.
+/// Rule of a kind of fault for a field.
 #[derive(Clone, Copy, PartialEq)]
-enum Use {
+enum FieldUse {
     Needed,
     Optional,
     Refused,
 }
 
-struct Check<'a> {
+struct FieldCheck<'a> {
     field: &'a str,
     kind: FaultKind,
 }
 
-impl Check<'_> {
+impl FieldCheck<'_> {
     fn present<T: Copy + fmt::Display>(
         &self,
         name: &str,
         value: Option<T>,
-        usage: Use,
+        usage: FieldUse,
     ) -> Result<Option<T>, ConfigError> {
         let field = format!("{}.{name}", self.field);
         match (value, usage) {
-            (None, Use::Needed) => {
+            (None, FieldUse::Needed) => {
                 Err(ConfigError::new(&field, "absent", format!("is needed by kind = \"{}\"", self.kind)))
             }
-            (Some(value), Use::Refused) => {
+            (Some(value), FieldUse::Refused) => {
                 Err(ConfigError::new(&field, value, format!("kind = \"{}\" takes none", self.kind)))
             }
             _ => Ok(value),
@@ -278,7 +278,7 @@ impl Check<'_> {
         name: &str,
         value: Option<T>,
         count: T,
-        usage: Use,
+        usage: FieldUse,
     ) -> Result<Option<T>, ConfigError> {
         match self.present(name, value, usage)? {
             Some(value) if value >= count => {

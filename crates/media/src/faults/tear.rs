@@ -1,4 +1,4 @@
-//! What a loss of power leaves of a unit whose program operation was under way.
+//! Tears: the state of a unit whose program operation was under way when power failed.
 //!
 //! A drive that keeps a sequence number with each page finds such a program unit incomplete and passes over it. Some drives do not: Zheng et
 //! al. ("Understanding the Robustness of SSDs under Power Fault", FAST 2013) found *shorn* writes, of which the first 3/8 or 7/8 of 4 KiB were
@@ -14,12 +14,12 @@ use std::ops::Range;
 
 /// A part of a whole, `"3/8"`: more than nothing and less than all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub struct Share {
+pub struct ShornShare {
     parts: u16,
     of: u16,
 }
 
-impl Share {
+impl ShornShare {
     /// `parts` of `of`; `None` where that is nothing, all, or more.
     pub fn new(parts: u16, of: u16) -> Option<Self> {
         (0 < parts && parts < of).then_some(Self { parts, of })
@@ -30,14 +30,14 @@ impl Share {
         (self.parts, self.of)
     }
 
-    /// So many whole sectors of `length` bytes, in bytes.
+    /// The share of `length` bytes, rounded down to whole sectors.
     fn sectors_of(self, length: u64) -> u64 {
         let share = length * u64::from(self.parts) / u64::from(self.of);
         share - share % SECTOR_BYTES
     }
 }
 
-impl std::str::FromStr for Share {
+impl std::str::FromStr for ShornShare {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -50,39 +50,39 @@ impl std::str::FromStr for Share {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for ShornShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.parts, self.of)
     }
 }
 
-impl Serialize for Share {
+impl Serialize for ShornShare {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Share {
+impl<'de> Deserialize<'de> for ShornShare {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
         text.parse().map_err(de::Error::custom)
     }
 }
 
-outlast_units::schema_of!(Share, {
+outlast_units::schema_of!(ShornShare, {
     "type": "string",
     "pattern": "^[0-9]+/[0-9]+$",
     "description": "A part of a whole, more than nothing and less than all: \"3/8\"."
 });
 
-/// What a loss of power leaves of units whose program operation was under way. Nothing that a flush has covered is ever among them.
+/// State of units whose program operation was under way when power failed. Units that a flush has covered are never torn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Tear {
-    /// Nothing: they are passed over.
+pub enum UnitTear {
+    /// The drive recognises and skips them.
     #[default]
     Nothing,
-    /// Of each the first part is new and the rest is old.
-    Shorn(Share),
+    /// The first part of each is new, the rest old.
+    Shorn(ShornShare),
     /// Each run of so many bytes is new or old by itself.
     Torn {
         /// Bytes of a run: whole sectors.
@@ -90,14 +90,14 @@ pub enum Tear {
     },
 }
 
-impl Tear {
-    /// What `shorn` and `torn` of `field` say of a drive with mapping units of `unit`.
+impl UnitTear {
+    /// The tear that `shorn` and `torn` of `field` describe, in a drive with mapping units of `unit`.
     ///
     /// # Errors
-    /// Both, or one that cannot be.
+    /// Both are given, or one is out of range.
     pub fn of(
         field: &str,
-        shorn: Option<Share>,
+        shorn: Option<ShornShare>,
         torn: Option<Bytes>,
         unit: Bytes,
     ) -> Result<Self, ConfigError> {
@@ -140,21 +140,21 @@ mod tests {
 
     #[test]
     fn a_share_is_more_than_nothing_and_less_than_all() {
-        assert_eq!("3/8".parse(), Ok(Share { parts: 3, of: 8 }));
+        assert_eq!("3/8".parse(), Ok(ShornShare { parts: 3, of: 8 }));
         for text in ["0/8", "8/8", "9/8", "3", "3/", "/8", "-1/8", "3/8 ", "1/0", "0.5"] {
-            let refused = text.parse::<Share>().unwrap_err();
+            let refused = text.parse::<ShornShare>().unwrap_err();
             assert!(refused.starts_with(&format!("\"{text}\": must be a part of a whole")), "{refused}");
         }
-        let share: Share = serde_json::from_str("\"7/8\"").unwrap();
+        let share: ShornShare = serde_json::from_str("\"7/8\"").unwrap();
         assert_eq!(serde_json::to_string(&share).unwrap(), "\"7/8\"");
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn tears_that_do_not_fit_a_unit_are_refused() {
         let share = |text: &str| Some(text.parse().unwrap());
-        let of = |shorn, torn: Option<u64>| Tear::of("faults[2]", shorn, torn.map(Bytes), Bytes::kib(4));
-        assert_eq!(of(None, None).unwrap(), Tear::Nothing);
-        assert_eq!(of(None, Some(1024)).unwrap(), Tear::Torn { run: 1024 });
+        let of = |shorn, torn: Option<u64>| UnitTear::of("faults[2]", shorn, torn.map(Bytes), Bytes::kib(4));
+        assert_eq!(of(None, None).unwrap(), UnitTear::Nothing);
+        assert_eq!(of(None, Some(1024)).unwrap(), UnitTear::Torn { run: 1024 });
         assert!(of(share("1/8"), None).is_ok());
         for (shorn, torn, message) in [
             (
@@ -185,11 +185,11 @@ mod tests {
 
     #[test]
     fn new_bytes_are_the_first_or_any() {
-        let shorn = Tear::Shorn(Share { parts: 3, of: 8 });
+        let shorn = UnitTear::Shorn(ShornShare { parts: 3, of: 8 });
         assert!(shorn.new_bytes(4096, 7).eq(std::iter::once(0..1536)));
         assert!(shorn.new_bytes(16384, 8).eq(std::iter::once(0..6144)));
-        assert_eq!(Tear::Nothing.new_bytes(4096, 7).count(), 0);
-        let torn = Tear::Torn { run: 512 };
+        assert_eq!(UnitTear::Nothing.new_bytes(4096, 7).count(), 0);
+        let torn = UnitTear::Torn { run: 512 };
         let mut counts = [0; 9];
         for draw in 0..1000 {
             let runs: Vec<_> = torn.new_bytes(4096, mix(draw)).collect();
@@ -198,7 +198,7 @@ mod tests {
         }
         assert!((200..350).contains(&counts[4]) && counts[0] < 20 && counts[8] < 20, "{counts:?}");
         // A unit that is no multiple of the run ends with a shorter one.
-        let ends = (0..64).filter_map(|draw| Tear::Torn { run: 1536 }.new_bytes(4096, draw).last());
+        let ends = (0..64).filter_map(|draw| UnitTear::Torn { run: 1536 }.new_bytes(4096, draw).last());
         assert!(ends.map(|run| run.end).all(|end| [1536, 3072, 4096].contains(&end)));
     }
 }

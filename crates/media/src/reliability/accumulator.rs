@@ -7,9 +7,9 @@ use std::f64::consts::LN_2;
 /// one compensated sum (Neumaier 1974) for each factor of 2^512 in size. Adding n terms costs a relative error of about
 /// 2^-52 + n·2^-106, so it does not grow with the length of a run.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub struct Accumulator {
+pub struct ProbabilitySum {
     /// Sum b holds terms of 2^(-512·(b+1)) to 2^(-512·b), each times 2^(512·b).
-    scales: Vec<Compensated>,
+    scales: Vec<CompensatedSum>,
     count: u64,
 }
 
@@ -46,18 +46,18 @@ fn exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + SHIFT;
     let n = shifted - SHIFT;
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
-    let [first, rest @ ..] = INVERSE_FACTORIALS;
-    let sum = rest.iter().fold(first, |sum, &c| sum * r + c);
+    let [first, others @ ..] = INVERSE_FACTORIALS;
+    let sum = others.iter().fold(first, |sum, &c| sum * r + c);
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
-struct Compensated {
+struct CompensatedSum {
     sum: f64,
     lost: f64,
 }
 
-impl Compensated {
+impl CompensatedSum {
     #[inline]
     fn add(&mut self, term: f64) {
         let sum = self.sum + term;
@@ -70,16 +70,16 @@ impl Compensated {
     }
 }
 
-/// One probability, made ready for a sum.
+/// A probability scaled for a sum.
 #[derive(Clone, Copy, Debug)]
-pub struct Term {
-    /// The sum it belongs to; [`SCALES`] or more: none, it is too small.
+pub struct ProbabilityTerm {
+    /// Index of the sum to add it to; [`SCALES`] or more: too small for any.
     scale: usize,
-    /// Its value there.
+    /// Value in the scale of that sum.
     scaled: f64,
 }
 
-impl Term {
+impl ProbabilityTerm {
     /// The probability `e^ln_p`, which may be too small for an `f64`; `-inf` is 0.
     #[inline]
     pub fn from_ln(ln_p: f64) -> Self {
@@ -102,7 +102,7 @@ const DOWN: f64 = f64::from_bits((1023 - 512) << 52);
 /// Sums kept at most: terms below 2^(-512·4096) are counted and else ignored.
 const SCALES: usize = 4096;
 
-impl Accumulator {
+impl ProbabilitySum {
     /// An empty sum.
     pub fn new() -> Self {
         Self::default()
@@ -123,12 +123,12 @@ impl Accumulator {
     /// Adds the probability `e^ln_p`, which may be too small for an `f64`; `-inf` is 0.
     #[inline]
     pub fn add_ln(&mut self, ln_p: f64) {
-        self.add_term(Term::from_ln(ln_p));
+        self.add_term(ProbabilityTerm::from_ln(ln_p));
     }
 
     /// Adds a probability that goes to several sums, and whose exponential is taken once for all of them.
     #[inline]
-    pub fn add_term(&mut self, term: Term) {
+    pub fn add_term(&mut self, term: ProbabilityTerm) {
         self.count += 1;
         if term.scale < SCALES {
             self.put(term.scale, term.scaled);
@@ -139,7 +139,7 @@ impl Accumulator {
     #[inline]
     pub fn add_ln_times(&mut self, ln_p: f64, times: u64) {
         self.count += times;
-        let term = Term::from_ln(ln_p);
+        let term = ProbabilityTerm::from_ln(ln_p);
         if term.scale < SCALES {
             self.put(term.scale, term.scaled * times as f64);
         }
@@ -196,7 +196,7 @@ impl Accumulator {
         self.scaled_total(top).ln() - top as f64 * (BITS * LN_2)
     }
 
-    /// The sum; 0 if it is below 1e-308 (see [`Accumulator::ln_total`]).
+    /// The sum; 0 if it is below 1e-308 (see [`ProbabilitySum::ln_total`]).
     pub fn total(&self) -> f64 {
         self.scaled_total(0)
     }
@@ -209,14 +209,14 @@ impl Accumulator {
     #[inline]
     fn put(&mut self, index: usize, term: f64) {
         if index >= self.scales.len() {
-            self.scales.resize(index + 1, Compensated::default());
+            self.scales.resize(index + 1, CompensatedSum::default());
         }
         self.scales[index].add(term);
     }
 
     /// The sum times 2^(512·top), with all sums above `top` empty.
     fn scaled_total(&self, top: usize) -> f64 {
-        let mut total = Compensated::default();
+        let mut total = CompensatedSum::default();
         let mut weight = 1.0;
         for scale in self.scales.iter().skip(top) {
             total.add(scale.sum * weight);
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn many_at_once_equal_one_by_one() {
         let all: Vec<f64> = (0..1000).map(|i| f64::from(i) * -0.7).chain([f64::NEG_INFINITY]).collect();
-        let (mut at_once, mut one_by_one) = (Accumulator::new(), Accumulator::new());
+        let (mut at_once, mut one_by_one) = (ProbabilitySum::new(), ProbabilitySum::new());
         at_once.add_ln_all(&all);
         for &ln_p in &all {
             one_by_one.add_ln(ln_p);
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(at_once.count(), one_by_one.count());
         assert!((at_once.ln_total() - one_by_one.ln_total()).abs() < 1e-13);
         // Only what is tiny.
-        let (mut at_once, mut one_by_one) = (Accumulator::new(), Accumulator::new());
+        let (mut at_once, mut one_by_one) = (ProbabilitySum::new(), ProbabilitySum::new());
         at_once.add_ln_all(&all[500..]);
         for &ln_p in &all[500..] {
             one_by_one.add_ln(ln_p);

@@ -1,4 +1,4 @@
-//! What temperature does to retention.
+//! Effect of temperature on retention.
 
 /// Boltzmann's constant in electronvolts per kelvin (CODATA 2018, exact).
 pub const BOLTZMANN: f64 = 8.617_333_262e-5;
@@ -6,7 +6,7 @@ pub const BOLTZMANN: f64 = 8.617_333_262e-5;
 pub const ACTIVATION_ENERGY: f64 = 1.1;
 const KELVIN: f64 = 273.15;
 
-/// How many times as fast charge is lost at `temperature` as at `reference`, both in °C, by Arrhenius: `exp(Ea/k · (1/T_ref − 1/T))` with the
+/// Factor by which charge is lost faster at `temperature` than at `reference`, both in °C, by Arrhenius: `exp(Ea/k · (1/T_ref − 1/T))` with the
 /// activation energy `energy` in electronvolts. A time at `temperature` times this is the time at `reference` that does the same.
 pub fn acceleration(energy: f64, reference: f64, temperature: f64) -> f64 {
     (energy / BOLTZMANN * ((reference + KELVIN).recip() - (temperature + KELVIN).recip())).exp()

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 /// The number of errors among `trials` bits that err independently with probability `p`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Binomial {
+pub struct BinomialDistribution {
     /// Bits.
     pub trials: u32,
     /// Probability of an error of each; within 0..=1.
@@ -16,14 +16,14 @@ pub struct Binomial {
 /// Both sides of a threshold, each accurate relative to itself: neither is computed as 1 minus the other unless that loses
 /// nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tails {
+pub struct BinomialTails {
     /// ln P(X <= t).
     pub ln_at_most: f64,
     /// ln P(X > t).
     pub ln_more: f64,
 }
 
-impl Binomial {
+impl BinomialDistribution {
     /// A sum of terms stops at one this small beside the sum; what follows adds at most a few hundred times as much.
     const NEGLIGIBLE: f64 = 1e-20;
 
@@ -47,13 +47,13 @@ impl Binomial {
         if p == 0.0 || p >= 1.0 {
             return f64::NEG_INFINITY;
         }
-        let rest = n - x;
+        let passes = n - x;
         stirling_error(trials)
             - stirling_error(k)
             - stirling_error(trials - k)
             - deviance(x, n * p)
-            - deviance(rest, n * (1.0 - p))
-            + 0.5 * (n / (2.0 * PI * x * rest)).ln()
+            - deviance(passes, n * (1.0 - p))
+            + 0.5 * (n / (2.0 * PI * x * passes)).ln()
     }
 
     /// ln P(X in `range`), summed without cancellation. An empty range, or one beyond `trials`, has probability 0.
@@ -64,7 +64,7 @@ impl Binomial {
         }
         let mode = self.mode();
         if (low..=high).contains(&mode) {
-            // Much of the mass: 1 minus the rest, if the rest is the lesser part.
+            // The range holds the mode: 1 minus the outer parts loses nothing if these are the lesser mass.
             let below = if low == 0 { 0.0 } else { self.ln_outward(low - 1, 0..=low - 1).exp() };
             let above = if high == self.trials {
                 0.0
@@ -79,16 +79,16 @@ impl Binomial {
     }
 
     /// Both tails about `t`.
-    pub fn tails(&self, t: u32) -> Tails {
+    pub fn tails(&self, t: u32) -> BinomialTails {
         if t >= self.trials {
-            return Tails { ln_at_most: 0.0, ln_more: f64::NEG_INFINITY };
+            return BinomialTails { ln_at_most: 0.0, ln_more: f64::NEG_INFINITY };
         }
         if t < self.mode() {
             let ln_at_most = self.ln_outward(t, 0..=t);
-            Tails { ln_at_most, ln_more: ln_1m_exp(ln_at_most) }
+            BinomialTails { ln_at_most, ln_more: ln_1m_exp(ln_at_most) }
         } else {
             let ln_more = self.ln_outward(t + 1, t + 1..=self.trials);
-            Tails { ln_at_most: ln_1m_exp(ln_more), ln_more }
+            BinomialTails { ln_at_most: ln_1m_exp(ln_more), ln_more }
         }
     }
 

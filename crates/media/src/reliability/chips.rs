@@ -1,48 +1,48 @@
 //! Chips whose error rates are published: data with their sources.
 
-use super::{Exponential, PowerLaw, Range, RberModel, TwoPoint};
+use super::{ExponentialRber, ModelRange, PowerLaw, RberModel, TwoPoint};
 
-/// How sure the numbers of a chip are.
+/// Reliability of the numbers of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// They stand in the text of the source.
+pub enum ChipTrust {
+    /// Printed in the text of the source.
     Paper,
-    /// The text at hand lacks them; two or more independent public implementations carry the same.
+    /// Absent from the text at hand, but equal in two or more independent public implementations.
     Code,
-    /// Not in the text at hand; plausible and consistent with what the text says, no more.
+    /// Absent from the text at hand; plausible and consistent with it, no more.
     Recalled,
 }
 
 /// A published chip.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chip {
+pub struct PublishedChip {
     /// The name by which a scenario asks for it.
     pub name: &'static str,
-    /// What people call it.
+    /// Title for tables and figures.
     pub title: &'static str,
     /// Bits in a cell.
     pub bits_per_cell: u8,
-    /// Its error rates.
+    /// Error rates.
     pub model: RberModel,
     /// P/E cycles that the source treats as the end of its life.
     pub end_of_life_cycles: u32,
-    /// Where its source measured it or itself uses the rates.
-    pub range: Range,
-    /// °C that its times of retention are of; absent: the source does not say.
+    /// Range in which the source measured or used the rates.
+    pub range: ModelRange,
+    /// Temperature of its retention times in °C; absent if the source does not say.
     pub reference_temperature: Option<f64>,
     /// Paper and table.
     pub source: &'static str,
-    /// How sure the coefficients are.
-    pub trust: Trust,
+    /// Reliability of the coefficients.
+    pub trust: ChipTrust,
 }
 
 /// The chip of that name.
-pub fn chip(name: &str) -> Option<&'static Chip> {
+pub fn chip(name: &str) -> Option<&'static PublishedChip> {
     CHIPS.iter().find(|chip| chip.name == name)
 }
 
 /// All chips: HRM's three, mSAPL's one, Diff-RAID's twelve.
-pub fn chips() -> &'static [Chip] {
+pub fn chips() -> &'static [PublishedChip] {
     &CHIPS
 }
 
@@ -53,15 +53,15 @@ const DIFF_RAID_IM: &str = "Balakrishnan et al., \"Differential RAID\", EuroSys 
 
 /// Figure 3 draws the model up to 10 000 cycles, 10 000 reads and a year; section 4.1 uses the 3x-nm chip up to 50 000 cycles. How far it was
 /// measured the text does not say: "a limited number of RBER data samples".
-const HRM_RANGE: Range = Range {
+const HRM_RANGE: ModelRange = ModelRange {
     cycles: Some([0.0, 10_000.0]),
     days: Some([0.0, 365.0]),
     reads: Some([0.0, 10_000.0]),
     temperature: None,
 };
 
-static CHIPS: [Chip; 16] = [
-    Chip {
+static CHIPS: [PublishedChip; 16] = [
+    PublishedChip {
         name: "tlc-72-layer",
         title: "72-layer 3D TLC",
         bits_per_cell: 3,
@@ -80,9 +80,9 @@ static CHIPS: [Chip; 16] = [
         range: HRM_RANGE,
         reference_temperature: None,
         source: HRM,
-        trust: Trust::Code,
+        trust: ChipTrust::Code,
     },
-    Chip {
+    PublishedChip {
         name: "mlc-2y-nm",
         title: "2y-nm planar MLC",
         bits_per_cell: 2,
@@ -101,9 +101,9 @@ static CHIPS: [Chip; 16] = [
         range: HRM_RANGE,
         reference_temperature: None,
         source: HRM,
-        trust: Trust::Code,
+        trust: ChipTrust::Code,
     },
-    Chip {
+    PublishedChip {
         name: "mlc-3x-nm",
         title: "3x-nm planar MLC",
         bits_per_cell: 2,
@@ -119,22 +119,22 @@ static CHIPS: [Chip; 16] = [
             q: 1.45,
         }),
         end_of_life_cycles: 50_000,
-        range: Range { cycles: Some([0.0, 50_000.0]), ..HRM_RANGE },
+        range: ModelRange { cycles: Some([0.0, 50_000.0]), ..HRM_RANGE },
         reference_temperature: None,
         source: HRM,
-        trust: Trust::Recalled,
+        trust: ChipTrust::Recalled,
     },
-    Chip {
+    PublishedChip {
         name: "msapl",
         title: "3x-nm planar MLC of mSAPL",
         bits_per_cell: 2,
-        model: RberModel::Exponential(Exponential { a: 1.09e-7, b: 3.01e-4 }),
+        model: RberModel::Exponential(ExponentialRber { a: 1.09e-7, b: 3.01e-4 }),
         // "until about 19,000 P/E cycles" (text below Equation 5): the last wear state that the source compares.
         end_of_life_cycles: 19_000,
-        range: Range { cycles: Some([0.0, 19_000.0]), ..Range::UNSAID },
+        range: ModelRange { cycles: Some([0.0, 19_000.0]), ..ModelRange::UNSAID },
         reference_temperature: None,
         source: MSAPL,
-        trust: Trust::Paper,
+        trust: ChipTrust::Paper,
     },
     diff_raid("b-mlc8-1", "8-Gbit MLC of maker B, sample 1", 2.99e-7, 3.60e-7),
     diff_raid("b-mlc8-2", "8-Gbit MLC of maker B, sample 2", 1.78e-7, 3.58e-7),
@@ -151,7 +151,7 @@ static CHIPS: [Chip; 16] = [
     of_diff_raid("im-2", "MLC IM-2", [5.22e-8, 1.09e-7], 10_000, DIFF_RAID_IM),
 ];
 
-const fn diff_raid(name: &'static str, title: &'static str, low_rber: f64, high_rber: f64) -> Chip {
+const fn diff_raid(name: &'static str, title: &'static str, low_rber: f64, high_rber: f64) -> PublishedChip {
     of_diff_raid(name, title, [low_rber, high_rber], 10_000, DIFF_RAID)
 }
 
@@ -161,17 +161,17 @@ const fn of_diff_raid(
     [low_rber, high_rber]: [f64; 2],
     end_of_life_cycles: u32,
     source: &'static str,
-) -> Chip {
+) -> PublishedChip {
     let model = TwoPoint { low_cycles: 5000.0, low_rber, high_cycles: 10_000.0, high_rber };
-    Chip {
+    PublishedChip {
         name,
         title,
         bits_per_cell: 2,
         model: RberModel::TwoPoint(model),
         end_of_life_cycles,
-        range: Range { cycles: Some([5000.0, 10_000.0]), ..Range::UNSAID },
+        range: ModelRange { cycles: Some([5000.0, 10_000.0]), ..ModelRange::UNSAID },
         reference_temperature: None,
         source,
-        trust: Trust::Paper,
+        trust: ChipTrust::Paper,
     }
 }

@@ -1,6 +1,6 @@
 //! The error-correcting code of a codeword, as the bits it can correct.
 
-use super::binomial::{Binomial, Tails, ln_any_of, ln_any_of_given};
+use super::binomial::{BinomialDistribution, BinomialTails, ln_any_of, ln_any_of_given};
 use crate::ConfigError;
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,8 +73,8 @@ impl Ecc {
     }
 
     /// The number of wrong bits of one codeword at `rber`.
-    pub fn errors(&self, rber: f64) -> Binomial {
-        Binomial { trials: self.codeword_bits(), p: rber }
+    pub fn errors(&self, rber: f64) -> BinomialDistribution {
+        BinomialDistribution { trials: self.codeword_bits(), p: rber }
     }
 
     /// ln P(more wrong bits in a codeword than are corrected): 1 − CPER of mSAPL's Equation 2.
@@ -107,7 +107,7 @@ impl Ecc {
 
     /// ln P(at least one of the `codewords` of a page is uncorrectable).
     pub fn log_p_page_fail(&self, rber: f64, codewords: u32) -> f64 {
-        let Tails { ln_at_most, ln_more } = self.tails(rber);
+        let BinomialTails { ln_at_most, ln_more } = self.tails(rber);
         if codewords == 0 { f64::NEG_INFINITY } else { ln_any_of_given(ln_more, ln_at_most, codewords) }
     }
 
@@ -125,9 +125,9 @@ impl Ecc {
         f64::from(codewords) * (f64::from(strength) + 1.0) * ln_slope.exp()
     }
 
-    fn tails(&self, rber: f64) -> Tails {
+    fn tails(&self, rber: f64) -> BinomialTails {
         match self.strength {
-            None => Tails { ln_at_most: 0.0, ln_more: f64::NEG_INFINITY },
+            None => BinomialTails { ln_at_most: 0.0, ln_more: f64::NEG_INFINITY },
             Some(strength) => self.errors(rber).tails(strength),
         }
     }

@@ -1,4 +1,4 @@
-//! The mathematics of flash that fails: raw bit error rates, what an ECC makes of them, re-reads, and exact tails.
+//! Mathematics of flash errors: raw bit error rates, failures of an ECC, re-reads, and exact tails.
 //!
 //! Architecture Invariant: pure functions of numbers. No state of a drive, no clock and no generator: a random outcome is a
 //! function of a uniform number that the caller derives from seed, address and state, so that reading the same cells again
@@ -26,16 +26,18 @@ mod sampling;
 mod table;
 mod variation;
 
-pub use accumulator::{Accumulator, Term};
+pub use accumulator::{ProbabilitySum, ProbabilityTerm};
 pub use arrhenius::{ACTIVATION_ENERGY, BOLTZMANN, acceleration};
-pub use chips::{Chip, Trust, chip, chips};
+pub use chips::{ChipTrust, PublishedChip, chip, chips};
 pub use ecc::Ecc;
 pub use power_table::PowerTable;
 pub(crate) use power_table::quadratic;
-pub use range::Range;
-pub use rber::{Exponential, Grid, PowerLaw, RberModel, RberParts, SATURATED_RBER, Saturated, TwoPoint};
+pub use range::ModelRange;
+pub use rber::{
+    ClampedRber, ExponentialRber, PowerLaw, RberGrid, RberModel, RberParts, SATURATED_RBER, TwoPoint,
+};
 pub(crate) use rber::{GridTable, age};
-pub use reread::{ReadLadder, Rereads};
+pub use reread::{ReadLadder, RereadConfig};
 pub use sampling::{sample_errors, sample_worst_errors};
 pub use table::FailTable;
 pub use variation::{BlockVariation, PageTypes, open_unit};

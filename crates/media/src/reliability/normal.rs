@@ -20,15 +20,15 @@ pub fn inverse_normal(u: f64) -> f64 {
 }
 
 /// Coefficients of numerator and denominator, the constants first.
-type Rational = [[f64; 8]; 2];
+type RationalFunction = [[f64; 8]; 2];
 
-fn ratio([numerator, denominator]: &Rational, r: f64) -> f64 {
+fn ratio([numerator, denominator]: &RationalFunction, r: f64) -> f64 {
     let at = |coefficients: &[f64; 8]| coefficients.iter().rev().fold(0.0, |sum, c| sum * r + c);
     at(numerator) / at(denominator)
 }
 
-/// Of 0.425² − (u − ½)², times u − ½.
-const MIDDLE: Rational = [
+/// Function of 0.425² − (u − ½)², to be multiplied by u − ½: the middle of the distribution.
+const MIDDLE: RationalFunction = [
     [
         3.387_132_872_796_366_5,
         133.141_667_891_784_38,
@@ -50,8 +50,8 @@ const MIDDLE: Rational = [
         5_226.495_278_852_854,
     ],
 ];
-/// Of √(−ln u) − 1.6.
-const TAIL: Rational = [
+/// Function of √(−ln u) − 1.6: the tails.
+const TAIL: RationalFunction = [
     [
         1.423_437_110_749_683_5,
         4.630_337_846_156_546,
@@ -73,8 +73,8 @@ const TAIL: Rational = [
         1.050_750_071_644_416_9e-9,
     ],
 ];
-/// Of √(−ln u) − 5.
-const FAR_TAIL: Rational = [
+/// Function of √(−ln u) − 5: the far tails.
+const FAR_TAIL: RationalFunction = [
     [
         6.657_904_643_501_103,
         5.463_784_911_164_114,

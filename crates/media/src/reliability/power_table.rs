@@ -1,4 +1,4 @@
-//! x^n for one n and any x, without a power on the hot path.
+//! Tabulated x^n for one n and any x, so that the hot path calls no `powf`.
 
 /// `x^n` from the bits of x: one factor for the binary exponent, a quadratic for each of 512 stretches of the mantissa.
 /// A call costs two loads and three multiplications. Pieces meet in their ends, so the function is continuous and does not
@@ -77,7 +77,7 @@ impl PowerTable {
         self.n
     }
 
-    /// Whether the power was found too steep for a table.
+    /// True if the power is too steep for a table, and `powf` serves.
     pub fn is_exact(&self) -> bool {
         self.scales.is_empty()
     }
@@ -105,7 +105,7 @@ impl PowerTable {
     }
 }
 
-/// Where `part` of the piece `index` lies in [1, 2].
+/// Mantissa in [1, 2] at the fraction `part` of piece `index`.
 fn mantissa(index: usize, part: f64) -> f64 {
     1.0 + (index as f64 + part) / PIECES as f64
 }

@@ -1,4 +1,4 @@
-//! Where the rates of a chip are known.
+//! Range in which the rates of a chip are known.
 
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// on it. Outside, the model extrapolates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Range {
+pub struct ModelRange {
     /// P/E cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<[f64; 2]>,
@@ -22,7 +22,7 @@ pub struct Range {
     pub temperature: Option<[f64; 2]>,
 }
 
-impl Range {
-    /// Nothing is said.
+impl ModelRange {
+    /// A source that states no range.
     pub const UNSAID: Self = Self { cycles: None, days: None, reads: None, temperature: None };
 }

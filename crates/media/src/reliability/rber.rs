@@ -6,8 +6,8 @@ mod grid;
 mod power_law;
 mod two_point;
 
-pub use exponential::Exponential;
-pub use grid::Grid;
+pub use exponential::ExponentialRber;
+pub use grid::RberGrid;
 pub(crate) use grid::{GridTable, MOST_NODES, age};
 pub use power_law::PowerLaw;
 pub use two_point::TwoPoint;
@@ -20,18 +20,18 @@ use serde::{Deserialize, Serialize};
 pub const SATURATED_RBER: f64 = 0.5;
 
 // Validation ensures that no form falls, and the `…_to_reach` searches rely on it.
-/// How the raw bit error rate grows with wear, retention and reads. No form falls with any of them.
+/// Raw bit error rate as a function of wear, retention and reads. No form falls with any of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "form", rename_all = "kebab-case")]
 pub enum RberModel {
     /// Sum of power laws of cycles, days and reads (HRM, Equation 1).
     PowerLaw(PowerLaw),
     /// `a·e^(b·cycles)` (mSAPL, Equation 1): no retention, no disturbance.
-    Exponential(Exponential),
+    Exponential(ExponentialRber),
     /// Measured at two wear states; `a·e^(b·cycles)` through both (Diff-RAID, Table 1).
     TwoPoint(TwoPoint),
     /// Measured at many; straight lines between (see `outlast chips`).
-    Grid(Grid),
+    Grid(RberGrid),
 }
 
 /// An RBER split by mechanism; each part in errors per bit read.
@@ -56,10 +56,10 @@ impl RberParts {
 
 /// An RBER held at [`SATURATED_RBER`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Saturated {
+pub struct ClampedRber {
     /// Errors per bit, at most 0.5.
     pub rber: f64,
-    /// Whether the model said more than 0.5, that is, was asked beyond its validity.
+    /// True if the model gave more than 0.5, beyond its validity.
     pub saturated: bool,
 }
 
@@ -92,8 +92,8 @@ impl RberModel {
         }
     }
 
-    /// What a block of so many cycles contributes to its rate: the parts at one day and one read, which powers of days and reads then
-    /// multiply; where the rate is looked up as a whole, a floor of 1.
+    /// Coefficients of a block with `cycles` cycles: the parts at one day and one read, which powers of days and reads then multiply. A grid,
+    /// whose rate is looked up as a whole, has a floor of 1.
     pub(crate) fn coefficients(&self, cycles: f64) -> RberParts {
         match self {
             Self::Grid(_) => RberParts { floor: 1.0, ..RberParts::default() },
@@ -101,7 +101,7 @@ impl RberModel {
         }
     }
 
-    /// The same chip where time counts `factor` times as much, as at another temperature.
+    /// The model with time accelerated by `factor`, as at another temperature.
     #[must_use]
     pub fn accelerated(&self, factor: f64) -> Self {
         match self {
@@ -113,7 +113,7 @@ impl RberModel {
         }
     }
 
-    /// All rates `factor` times as high, those of a grid held at 0.5.
+    /// The model with all rates multiplied by `factor`; those of a grid are held at 0.5.
     #[must_use]
     pub(super) fn scaled(&self, factor: f64) -> Self {
         match self {
@@ -124,7 +124,7 @@ impl RberModel {
                 gamma: law.gamma * factor,
                 ..law.clone()
             }),
-            Self::Exponential(form) => Self::Exponential(Exponential { a: form.a * factor, b: form.b }),
+            Self::Exponential(form) => Self::Exponential(ExponentialRber { a: form.a * factor, b: form.b }),
             Self::TwoPoint(points) => Self::TwoPoint(TwoPoint {
                 low_rber: points.low_rber * factor,
                 high_rber: points.high_rber * factor,
@@ -132,12 +132,12 @@ impl RberModel {
             }),
             Self::Grid(grid) => {
                 let rber = grid.rber.iter().map(|rate| (rate * factor).min(SATURATED_RBER)).collect();
-                Self::Grid(Grid { rber, ..grid.clone() })
+                Self::Grid(RberGrid { rber, ..grid.clone() })
             }
         }
     }
 
-    /// Whether the rate grows with the time since writing.
+    /// True if the rate grows with the time since writing.
     pub fn has_retention(&self) -> bool {
         match self {
             Self::PowerLaw(law) => law.beta > 0.0 && law.n > 0.0,
@@ -152,9 +152,9 @@ impl RberModel {
     }
 
     /// The RBER held at 0.5, and whether it had to be.
-    pub fn saturated(&self, cycles: f64, days: f64, reads: f64) -> Saturated {
+    pub fn saturated(&self, cycles: f64, days: f64, reads: f64) -> ClampedRber {
         let rber = self.rber(cycles, days, reads);
-        Saturated { rber: rber.min(SATURATED_RBER), saturated: rber > SATURATED_RBER }
+        ClampedRber { rber: rber.min(SATURATED_RBER), saturated: rber > SATURATED_RBER }
     }
 
     /// P/E cycles at which the RBER reaches `rber` at the given age and reads; 0 if it starts there; `None` if 10^12 cycles

@@ -5,11 +5,11 @@ use crate::ConfigError;
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How re-reads help: HRM's model, in which "each successive read effectively reduces the RBER of the data by retry scale
+/// Model of re-reads by HRM, in which "each successive read effectively reduces the RBER of the data by retry scale
 /// factor" (section 3). Read a (0 is the first read, a > 0 the a-th re-read) sees `rber / scale_factor^a`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Rereads {
+pub struct RereadConfig {
     /// By how much each re-read divides the RBER; at least 1. Default: 2 (HRM, section 4.1).
     pub scale_factor: f64,
     /// Re-reads after which the page is given up; 0: none; absent: until it succeeds (HRM, section 4.1).
@@ -17,13 +17,13 @@ pub struct Rereads {
     pub max_retries: Option<u32>,
 }
 
-impl Default for Rereads {
+impl Default for RereadConfig {
     fn default() -> Self {
         Self { scale_factor: 2.0, max_retries: None }
     }
 }
 
-impl Rereads {
+impl RereadConfig {
     /// Greatest `max_retries` that is not unlimited.
     pub const MOST_RETRIES: u32 = u16::MAX as u32;
 
@@ -62,7 +62,7 @@ pub struct ReadLadder {
 
 impl ReadLadder {
     /// The ladder of validated `rereads` over the page failures of `table`.
-    pub fn new(rereads: &Rereads, table: FailTable) -> Self {
+    pub fn new(rereads: &RereadConfig, table: FailTable) -> Self {
         let max_retries = rereads.max_retries.unwrap_or(u32::MAX);
         Self { table, ln_scale: rereads.scale_factor.ln(), max_retries }
     }
@@ -84,7 +84,7 @@ impl ReadLadder {
         if self.table.fails(u, ln_rber) { self.retry(u, ln_rber, 1, self.max_retries) } else { Some(0) }
     }
 
-    /// As [`ReadLadder::first_success`], but with at most `max_retries` re-reads even if the setting allows more: a policy that
+    /// [`ReadLadder::first_success`] with at most `max_retries` re-reads even if the setting allows more: a policy that
     /// gives up earlier where data has redundancy.
     #[inline]
     pub fn first_success_within(&self, u: f64, ln_rber: f64, max_retries: u32) -> Option<u32> {
@@ -99,7 +99,7 @@ impl ReadLadder {
         (from..=max_retries).find(|&attempt| !self.fails_at(u, ln_rber, attempt))
     }
 
-    /// Whether attempt `attempt` fails.
+    /// True if attempt `attempt` fails.
     #[inline]
     pub fn fails_at(&self, u: f64, ln_rber: f64, attempt: u32) -> bool {
         self.table.fails(u, self.ln_rber_at(ln_rber, attempt))

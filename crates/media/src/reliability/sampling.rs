@@ -1,6 +1,6 @@
 //! Raw bit errors of a codeword as a function of a uniform number.
 
-use super::binomial::Binomial;
+use super::binomial::BinomialDistribution;
 use super::normal::inverse_normal;
 
 /// 2^-54.
@@ -17,7 +17,7 @@ const LEAST: f64 = f64::EPSILON / 4.0;
 /// all bits are wrong.
 pub fn sample_errors(u: f64, bits: u32, rber: f64) -> u32 {
     assert!((0.0..1.0).contains(&u), "u = {u}");
-    let binomial = Binomial { trials: bits, p: rber };
+    let binomial = BinomialDistribution { trials: bits, p: rber };
     quantile(&binomial, u.max(LEAST))
 }
 
@@ -25,18 +25,18 @@ pub fn sample_errors(u: f64, bits: u32, rber: f64) -> u32 {
 /// `u < 1 − (1 − P(more than t))^codewords`, so it agrees with the outcome of the page read at the same u.
 ///
 /// # Panics
-/// As [`sample_errors`]; or if `codewords` is 0.
+/// The same as of [`sample_errors`]; or if `codewords` is 0.
 pub fn sample_worst_errors(u: f64, codewords: u32, bits: u32, rber: f64) -> u32 {
     assert!((0.0..1.0).contains(&u) && codewords > 0, "u = {u}, {codewords} codewords");
-    let binomial = Binomial { trials: bits, p: rber };
+    let binomial = BinomialDistribution { trials: bits, p: rber };
     let u = u.max(LEAST);
     // P(max > k) <= u  <=>  P(X > k) <= 1 − (1 − u)^(1/m)
     quantile(&binomial, -((-u).ln_1p() / f64::from(codewords)).exp_m1())
 }
 
 /// The least k with P(X > k) <= `above`, for `above` in (0, 1).
-fn quantile(binomial: &Binomial, above: f64) -> u32 {
-    let Binomial { trials, p } = *binomial;
+fn quantile(binomial: &BinomialDistribution, above: f64) -> u32 {
+    let BinomialDistribution { trials, p } = *binomial;
     if p == 0.0 || trials == 0 {
         return 0;
     }
@@ -84,7 +84,7 @@ fn quantile(binomial: &Binomial, above: f64) -> u32 {
 }
 
 /// Near the answer: the normal approximation with its first correction for skewness (Cornish and Fisher).
-fn guess(binomial: &Binomial, above: f64) -> u32 {
+fn guess(binomial: &BinomialDistribution, above: f64) -> u32 {
     let n = f64::from(binomial.trials);
     let (mean, spread) = (n * binomial.p, (n * binomial.p * (1.0 - binomial.p)).sqrt());
     let z = -inverse_normal(above.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON));

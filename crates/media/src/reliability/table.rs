@@ -20,12 +20,12 @@ pub struct FailTable {
     steps: f64,
     /// P at the nodes: all that a read needs which is far from failing.
     p: Vec<f64>,
-    nodes: Vec<Node>,
+    nodes: Vec<TableNode>,
 }
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
-struct Node {
+struct TableNode {
     ln_p: f64,
     /// d ln P per table step.
     slope: f64,
@@ -66,10 +66,10 @@ impl FailTable {
     #[inline]
     pub fn ln_p_fail(&self, ln_rber: f64) -> f64 {
         match self.find(ln_rber) {
-            Place::Within { index, part } => self.interpolate(index, part),
-            Place::Below { steps } => self.nodes[0].ln_p + steps * self.nodes[0].slope,
-            Place::Above => self.nodes[self.nodes.len() - 1].ln_p,
-            Place::Never => f64::NEG_INFINITY,
+            TablePosition::Within { index, part } => self.interpolate(index, part),
+            TablePosition::Below { steps } => self.nodes[0].ln_p + steps * self.nodes[0].slope,
+            TablePosition::Above => self.nodes[self.nodes.len() - 1].ln_p,
+            TablePosition::Never => f64::NEG_INFINITY,
         }
     }
 
@@ -79,17 +79,17 @@ impl FailTable {
         self.ln_p_fail(ln_rber).exp()
     }
 
-    /// Whether a page read at `ln_rber` with the uniform number `u` fails: exactly `u < p_fail(ln_rber)`, but decided from the
+    /// True if a page read at `ln_rber` with the uniform number `u` fails: exactly `u < p_fail(ln_rber)`, but decided from the
     /// ends of the table's step, without an exponential, unless u falls between them.
     #[inline]
     pub fn fails(&self, u: f64, ln_rber: f64) -> bool {
         match self.find(ln_rber) {
-            Place::Within { index, .. } => {
+            TablePosition::Within { index, .. } => {
                 u < self.p[index + 1] && (u < self.p[index] || u < self.p_fail(ln_rber))
             }
-            Place::Below { .. } => u < self.p[0] && u < self.p_fail(ln_rber),
-            Place::Above => u < self.p[self.p.len() - 1],
-            Place::Never => false,
+            TablePosition::Below { .. } => u < self.p[0] && u < self.p_fail(ln_rber),
+            TablePosition::Above => u < self.p[self.p.len() - 1],
+            TablePosition::Never => false,
         }
     }
 
@@ -98,10 +98,10 @@ impl FailTable {
         /// More than the probabilities of neighbouring nodes can be off.
         const SLACK: f64 = 1.0 + 1e-9;
         let last = match self.find(ln_rber) {
-            Place::Never => return 0.0,
-            Place::Below { .. } => 0,
-            Place::Within { index, .. } => (index + 2).min(self.p.len() - 1),
-            Place::Above => self.p.len() - 1,
+            TablePosition::Never => return 0.0,
+            TablePosition::Below { .. } => 0,
+            TablePosition::Within { index, .. } => (index + 2).min(self.p.len() - 1),
+            TablePosition::Above => self.p.len() - 1,
         };
         self.p[last] * SLACK
     }
@@ -117,25 +117,25 @@ impl FailTable {
     }
 
     #[inline]
-    fn find(&self, ln_rber: f64) -> Place {
+    fn find(&self, ln_rber: f64) -> TablePosition {
         debug_assert!(!ln_rber.is_nan(), "ln RBER is not a number");
         let steps = (ln_rber - self.low) * self.per_unit;
         if steps >= 0.0 && steps < self.steps {
-            // By way of a signed number, which takes fewer instructions.
+            // Converted by way of a signed number, which takes fewer instructions.
             let index = steps as i64;
-            Place::Within { index: index as usize, part: steps - index as f64 }
+            TablePosition::Within { index: index as usize, part: steps - index as f64 }
         } else if self.nodes.is_empty() {
-            Place::Never
+            TablePosition::Never
         } else if steps < 0.0 {
-            Place::Below { steps }
+            TablePosition::Below { steps }
         } else {
-            Place::Above
+            TablePosition::Above
         }
     }
 
     #[inline]
     fn interpolate(&self, index: usize, part: f64) -> f64 {
-        let [Node { ln_p: left, slope }, Node { ln_p: right, slope: right_slope }] =
+        let [TableNode { ln_p: left, slope }, TableNode { ln_p: right, slope: right_slope }] =
             [self.nodes[index], self.nodes[index + 1]];
         let rise = right - left;
         let square = 3.0 * rise - 2.0 * slope - right_slope;
@@ -147,16 +147,17 @@ impl FailTable {
 
     fn fill(&mut self, ecc: &Ecc, codewords: u32) {
         let steps = ((SATURATED_RBER.ln() - self.low) * self.per_unit).ceil() as usize;
-        // Shrunk a little, so that the last node is RBER 0.5.
+        // The step shrinks a little, so that the last node is at RBER 0.5.
         self.per_unit = steps as f64 / (SATURATED_RBER.ln() - self.low);
         self.steps = steps as f64;
         let node = |i: usize| {
             let rber = self.rber_at(i as f64);
             let ln_p = ecc.log_p_page_fail(rber, codewords);
-            Node { ln_p, slope: ecc.page_fail_slope(rber, codewords) / self.per_unit }
+            TableNode { ln_p, slope: ecc.page_fail_slope(rber, codewords) / self.per_unit }
         };
         self.nodes = (0..=steps).map(node).collect();
         for i in 0..steps {
+            // Three times the secant slope keeps a cubic piece monotone (Fritsch and Carlson, 1980).
             let limit = 3.0 * (self.nodes[i + 1].ln_p - self.nodes[i].ln_p).max(0.0);
             self.nodes[i].slope = self.nodes[i].slope.min(limit);
             self.nodes[i + 1].slope = self.nodes[i + 1].slope.min(limit);
@@ -185,8 +186,8 @@ impl FailTable {
     }
 }
 
-/// Where an RBER lies in the table.
-enum Place {
+/// Position of an RBER in the table.
+enum TablePosition {
     Never,
     Below { steps: f64 },
     Within { index: usize, part: f64 },

@@ -1,4 +1,4 @@
-//! How blocks and page types differ from the chip's mean.
+//! Variation of blocks and page types about the chip's mean.
 
 use super::least;
 use super::normal::inverse_normal;
@@ -17,7 +17,7 @@ pub fn open_unit(word: u64) -> f64 {
 }
 
 /// Block-to-block variation: each block's RBER is the model's times a log-normal factor of mean 1, for ever the same.
-/// That it is log-normal is this simulator's assumption; the papers only say that blocks differ.
+/// The log-normal law is an assumption of this simulator; the papers only say that blocks differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockVariation {

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 /// read that meets it waits for at most `resume + p + latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Suspend {
-    /// Whether host reads may suspend a program.
+pub struct SuspendConfig {
+    /// True if host reads may suspend a program.
     pub program: bool,
-    /// Whether host reads may suspend an erase.
+    /// True if host reads may suspend an erase.
     pub erase: bool,
     /// Time from the suspend command until the die can read, and again from the last read until the operation goes on, where
     /// `erase_latency` and `resume` say nothing else.
@@ -25,7 +25,7 @@ pub struct Suspend {
     pub limit: u8,
     /// How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a stream of reads
     /// delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an assumption of this simulator.
-    #[serde(default = "Suspend::default_reads")]
+    #[serde(default = "SuspendConfig::default_reads")]
     pub reads: u8,
     /// Time of work in the array that an operation must have made since it began or last went on before it may be suspended (again). A
     /// read that comes earlier waits until then, and so do reads that were left waiting when the operation began or went on. Absent:
@@ -53,24 +53,24 @@ fn is_yes(value: &bool) -> bool {
     *value
 }
 
-/// What the array of a die does when a read comes that might suspend it.
+/// Operation of a die that a read may suspend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayWork {
-    /// It programs.
+    /// A program.
     Program,
-    /// It erases.
+    /// An erase.
     Erase,
 }
 
-impl Suspend {
-    /// Reads that one suspension may serve where nothing is said.
+impl SuspendConfig {
+    /// Default number of reads that one suspension may serve.
     pub const DEFAULT_READS: u8 = 16;
 
     fn default_reads() -> u8 {
         Self::DEFAULT_READS
     }
 
-    /// Programs and erases may both be suspended `limit` times, for `reads` reads each time, at `overhead` before and after.
+    /// Settings by which programs and erases may both be suspended `limit` times, for `reads` reads each time, at `overhead` before and after.
     pub const fn both(overhead: Nanos, limit: u8, reads: u8) -> Self {
         Self {
             program: true,
@@ -85,7 +85,7 @@ impl Suspend {
         }
     }
 
-    /// How often `work` may be suspended; 0 where it may not.
+    /// Number of times that `work` may be suspended; 0 if it may not.
     #[inline]
     pub fn limit_of(&self, work: ArrayWork) -> u8 {
         match work {
@@ -95,7 +95,7 @@ impl Suspend {
         }
     }
 
-    /// From the suspend command to `work` until the die can read.
+    /// Time from the suspend command to `work` until the die can read.
     #[inline]
     pub fn latency_of(&self, work: ArrayWork) -> Nanos {
         match work {
@@ -104,7 +104,7 @@ impl Suspend {
         }
     }
 
-    /// From the last read until the operation goes on.
+    /// Time from the last read until the operation goes on.
     #[inline]
     pub fn resume_time(&self) -> Nanos {
         self.resume.unwrap_or(self.overhead)

@@ -9,7 +9,7 @@ use crate::serve::contents_in;
 use host::{Ask, Batch, Done, Host};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use outlast_engine::RunControl;
-use outlast_serve::{DeviceInput, PowerChange, ServedDevice, Tear, parse_fault};
+use outlast_serve::{DeviceInput, PowerChange, ServedDevice, UnitTear, parse_fault};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -156,7 +156,7 @@ impl Drive {
         self.with(py, |host| {
             let tear = host.machine.scenario().tear("power", &left);
             let tear = tear.map_err(|error| refused(error.to_string()))?;
-            if tear != Tear::Nothing && !host.machine.is_off() {
+            if tear != UnitTear::Nothing && !host.machine.is_off() {
                 host.give(&DeviceInput::Tear(tear))?;
             }
             host.give(&DeviceInput::Power(power))

@@ -2,8 +2,8 @@
 
 use super::refused;
 use crate::guard::unlocked;
-use outlast_models::measured::{Fitted, Reading, fit};
-use outlast_models::{Chip, acceleration, chips};
+use outlast_models::measured::{FitSettings, FittedChip, fit};
+use outlast_models::{PublishedChip, acceleration, chips};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn model_chips() -> String {
     chips().iter().map(told).collect::<Value>().to_string()
 }
 
-fn told(chip: &Chip) -> Value {
+fn told(chip: &PublishedChip) -> Value {
     json!({
         "name": chip.name,
         "title": chip.title,
@@ -40,7 +40,7 @@ fn model_measured(
 ) -> PyResult<String> {
     let form = serde_json::from_value(Value::from(form))
         .map_err(|error| refused(py, format!("fit = {form}: {error}")))?;
-    let reading = Reading { fit: form, activation_energy: energy, reference };
+    let reading = FitSettings { fit: form, activation_energy: energy, reference };
     let fitted = unlocked(py, || Ok(fit(name, text, &reading)))?;
     let fitted = fitted.map_err(|wrong| {
         let line = wrong.line.map_or_else(String::new, |line| format!(":{line}"));
@@ -49,7 +49,7 @@ fn model_measured(
     Ok(as_json(&fitted).to_string())
 }
 
-fn as_json(fitted: &Fitted) -> Value {
+fn as_json(fitted: &FittedChip) -> Value {
     let rows = fitted.rows.iter().zip(&fitted.fitted).map(|(row, &rate)| {
         json!({
             "line": row.line,

@@ -138,7 +138,7 @@ fn in_a_line(error: PyErr) -> String {
     Python::attach(|py| {
         let told = py
             .import("outlast.policies")
-            .and_then(|own| own.call_method1("told", (error.value(py), error.traceback(py))));
+            .and_then(|own| own.call_method1("describe_error", (error.value(py), error.traceback(py))));
         match told.and_then(|told| told.extract::<String>()) {
             Ok(text) => text,
             Err(_) => error.to_string().replace('\n', " "),

@@ -1,6 +1,6 @@
 //! Control requests that change the power.
 
-use outlast_media::{FaultSpec, Tear};
+use outlast_media::{FaultSpec, UnitTear};
 use outlast_units::Nanos;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(super) fn tear(
     let now = service.now;
     let device = &service.main_device().device;
     let tear = device.scenario().tear("power", fault).map_err(|error| error.to_string())?;
-    if tear == Tear::Nothing {
+    if tear == UnitTear::Nothing {
         return Ok(());
     }
     if matches!(action, PowerAction::On) {

@@ -2,14 +2,14 @@
 
 use super::ServedDevice;
 use crate::store::FileStore;
-use outlast_media::Store;
+use outlast_media::ByteStore;
 use std::io;
 use std::sync::Arc;
 
 impl ServedDevice {
     /// Keeps the device's bytes in `store` from now on; later forks share it.
     pub fn keep_contents_in(&mut self, store: Arc<FileStore>) {
-        self.service.keep_contents_in(&(store.clone() as Arc<dyn Store>));
+        self.service.keep_contents_in(&(store.clone() as Arc<dyn ByteStore>));
         self.store = Some(store);
     }
 

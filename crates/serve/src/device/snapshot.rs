@@ -4,7 +4,7 @@ use super::ServedDevice;
 use crate::store::FileStore;
 use outlast_device::{Device, Tag};
 use outlast_engine::{EngineError, InService, Scenario, settings_of, write_snapshot};
-use outlast_media::Store;
+use outlast_media::ByteStore;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl ServedDevice {
     ) -> Result<Self, EngineError> {
         let mut scenario = scenario.clone();
         scenario.device.bytes = true;
-        let contents_store = store.clone().map(|store| store as Arc<dyn Store>);
+        let contents_store = store.clone().map(|store| store as Arc<dyn ByteStore>);
         InService::resume(scenario, from, contents_store.as_ref(), |service| Self {
             store,
             ..Self::with_service(service)

@@ -6,7 +6,7 @@ use crate::device::fault_in_words;
 use crate::input::{DeviceInput, PowerChange};
 use crate::log::{LogDamage, LogRecord, SegmentReader};
 use outlast_device::Op;
-use outlast_media::Tear;
+use outlast_media::UnitTear;
 use outlast_units::Nanos;
 use outlast_workload::{TraceFormat, TraceWriter, WorkloadRequest};
 use std::io::{BufReader, Write};
@@ -109,11 +109,11 @@ fn write_remark(
         DeviceInput::Power(PowerChange::Cut { .. }) => "power cut".to_owned(),
         DeviceInput::Power(PowerChange::Off) => "power off".to_owned(),
         DeviceInput::Power(PowerChange::On { .. }) => "power on".to_owned(),
-        DeviceInput::Tear(Tear::Nothing) => "the next loss of power tears nothing".to_owned(),
-        DeviceInput::Tear(Tear::Shorn(share)) => {
+        DeviceInput::Tear(UnitTear::Nothing) => "the next loss of power tears nothing".to_owned(),
+        DeviceInput::Tear(UnitTear::Shorn(share)) => {
             format!("the next loss of power leaves units shorn at {share}")
         }
-        DeviceInput::Tear(Tear::Torn { run }) => {
+        DeviceInput::Tear(UnitTear::Torn { run }) => {
             format!("the next loss of power leaves units torn by {run} bytes")
         }
         DeviceInput::Replace { member, .. } => format!("replace {member}"),

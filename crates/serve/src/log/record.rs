@@ -20,7 +20,7 @@
 use super::RecordPlace;
 use crate::input::{DeviceInput, PowerChange};
 use outlast_device::{Command, Op, QueueId, StreamId, Tag};
-use outlast_media::{FaultSpec, Share, Tear};
+use outlast_media::{FaultSpec, ShornShare, UnitTear};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
 /// Bytes before the payload.
@@ -108,9 +108,9 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &RecordPlace, at: Nanos, input
         }
         DeviceInput::Tear(tear) => {
             let (detail, tag) = match tear {
-                Tear::Nothing => (0, 0),
-                Tear::Shorn(share) => (1, u32::from(share.parts().0) << 16 | u32::from(share.parts().1)),
-                Tear::Torn { run } => (2, run),
+                UnitTear::Nothing => (0, 0),
+                UnitTear::Shorn(share) => (1, u32::from(share.parts().0) << 16 | u32::from(share.parts().1)),
+                UnitTear::Torn { run } => (2, run),
             };
             (RecordFields { kind: 9, detail, tag, ..RecordFields::default() }, &[])
         }
@@ -207,9 +207,9 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
             DeviceInput::ReadMember { tag: Tag(tag), member: detail, lba, sectors }
         }
         9 => DeviceInput::Tear(match detail {
-            0 => Tear::Nothing,
-            1 => Tear::Shorn(Share::new((tag >> 16) as u16, tag as u16)?),
-            2 if tag != 0 && u64::from(tag).is_multiple_of(SECTOR_BYTES) => Tear::Torn { run: tag },
+            0 => UnitTear::Nothing,
+            1 => UnitTear::Shorn(ShornShare::new((tag >> 16) as u16, tag as u16)?),
+            2 if tag != 0 && u64::from(tag).is_multiple_of(SECTOR_BYTES) => UnitTear::Torn { run: tag },
             _ => return None,
         }),
         _ => return None,

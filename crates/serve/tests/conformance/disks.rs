@@ -6,7 +6,7 @@ use crate::support::client::Client;
 use crate::support::{ARRAY, DRIVE, Host, scenario};
 use outlast_array::PlainDevice;
 use outlast_device::{Device, PowerCycle, Tag};
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_serve::{
     ClockMode, DeviceInput, DeviceServer, ListenAddress, PowerChange, ServeConfig, ServerHandle,
     ServerStatus, parse_fault,
@@ -68,7 +68,7 @@ pub(crate) fn drive() -> DirectDevice<Ssd> {
     config.bytes = true;
     let mut device = Ssd::new(config, 7).unwrap();
     device.begin_timed();
-    let break_it = |device: &mut Ssd, now| device.inject(now, Fault { die: 3, damage: Damage::Die });
+    let break_it = |device: &mut Ssd, now| device.inject(now, DriveFault { die: 3, damage: DieDamage::Die });
     DirectDevice { device, now: Nanos::ZERO, break_it }
 }
 

@@ -3,8 +3,10 @@
 use super::ReliabilityConfig;
 use super::reliability::FIELD;
 use outlast_media::ConfigError;
-use outlast_media::reliability::measured::{FittedChip, Reading};
-use outlast_media::reliability::{ACTIVATION_ENERGY, PageTypes, Range, RberModel, acceleration, chip, chips};
+use outlast_media::reliability::measured::{FitSettings, MeasuredChip};
+use outlast_media::reliability::{
+    ACTIVATION_ENERGY, ModelRange, PageTypes, RberModel, acceleration, chip, chips,
+};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,7 +25,7 @@ pub enum ChipChoice {
     /// A published chip, or a file of measurements that has not been read.
     Named(String),
     /// What loading made of a file.
-    Fitted(Box<FittedChip>),
+    Fitted(Box<MeasuredChip>),
 }
 
 impl ChipChoice {
@@ -36,7 +38,7 @@ impl ChipChoice {
     }
 
     /// The fit, of a file that has been read.
-    pub fn fitted(&self) -> Option<&FittedChip> {
+    pub fn fitted(&self) -> Option<&MeasuredChip> {
         match self {
             Self::Named(_) => None,
             Self::Fitted(fitted) => Some(fitted),
@@ -74,7 +76,7 @@ impl<'de> Deserialize<'de> for ChipChoice {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ChipChoice, A::Error> {
-                FittedChip::deserialize(MapAccessDeserializer::new(map))
+                MeasuredChip::deserialize(MapAccessDeserializer::new(map))
                     .map(|fitted| ChipChoice::Fitted(fitted.into()))
             }
         }
@@ -93,18 +95,18 @@ impl ReliabilityConfig {
         self.chip.as_ref().map(ChipChoice::name).filter(|name| is_chip_file(name))
     }
 
-    fn fitted(&self) -> Option<&FittedChip> {
+    fn fitted(&self) -> Option<&MeasuredChip> {
         self.chip.as_ref().and_then(ChipChoice::fitted)
     }
 
     /// The published chip, if `chip` is one.
-    fn published(&self) -> Option<&'static outlast_media::reliability::Chip> {
+    fn published(&self) -> Option<&'static outlast_media::reliability::PublishedChip> {
         chip(self.chip.as_ref()?.name())
     }
 
     /// How a chip's file is to be read.
-    pub fn reading(&self) -> Reading {
-        Reading {
+    pub fn reading(&self) -> FitSettings {
+        FitSettings {
             fit: self.fit.unwrap_or_default(),
             activation_energy: self.activation_energy.unwrap_or(ACTIVATION_ENERGY),
             reference: self.reference_temperature,
@@ -130,7 +132,7 @@ impl ReliabilityConfig {
     }
 
     /// Where the chip's error rates are known; `None` of a model of one's own.
-    pub fn range(&self) -> Option<Range> {
+    pub fn range(&self) -> Option<ModelRange> {
         self.fitted().map(|fitted| fitted.range).or_else(|| self.published().map(|chip| chip.range))
     }
 

@@ -1,8 +1,10 @@
 //! Settings of bit errors, and of what reading does about them.
 
 use super::ChipChoice;
-use outlast_media::reliability::measured::Fit;
-use outlast_media::reliability::{BlockVariation, Ecc, Exponential, PageTypes, PowerLaw, RberModel, Rereads};
+use outlast_media::reliability::measured::FitForm;
+use outlast_media::reliability::{
+    BlockVariation, Ecc, ExponentialRber, PageTypes, PowerLaw, RberModel, RereadConfig,
+};
 use outlast_media::{ConfigError, Geometry, InitialState, ReadScope};
 use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -23,7 +25,7 @@ pub struct ReliabilityConfig {
     pub model: Option<RberModel>,
     /// The curve fitted to a chip's file. Default: `power-law`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fit: Option<Fit>,
+    pub fit: Option<FitForm>,
     /// °C at which data is kept: time counts for retention as Arrhenius' law says beside `reference_temperature`. -100 to 300. Absent: the
     /// chip's times are taken as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +49,7 @@ pub struct ReliabilityConfig {
     /// The error-correcting code.
     pub ecc: Ecc,
     /// Re-reads after the code has failed.
-    pub rereads: Rereads,
+    pub rereads: RereadConfig,
     /// Re-reads of data that has parity across dies before it is rebuilt from its stripe (HRM's conditional re-reads); the rest of
     /// `rereads.max_retries` comes after the stripe has failed. Absent: all re-reads come first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +78,7 @@ impl Default for ReliabilityConfig {
             collection_disturbs: true,
             codewords_checked: CodewordsChecked::default(),
             ecc: Ecc::default(),
-            rereads: Rereads::default(),
+            rereads: RereadConfig::default(),
             rereads_if_protected: None,
             reread_history: false,
             initial: InitialState::default(),
@@ -93,7 +95,7 @@ enum RberLaw {
     /// Sum of power laws of cycles, days and reads (HRM, Equation 1).
     PowerLaw(PowerLaw),
     /// `a·e^(b·cycles)` (mSAPL, Equation 1): no retention, no disturbance.
-    Exponential(Exponential),
+    Exponential(ExponentialRber),
 }
 
 fn read_law<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RberModel>, D::Error> {
@@ -133,8 +135,10 @@ impl ReliabilityConfig {
         self.rber_model()?.validate(&format!("{FIELD}.model"))?;
         self.ecc.validate(&format!("{FIELD}.ecc"))?;
         self.rereads.validate(&format!("{FIELD}.rereads"))?;
-        if let Some(retries) = self.rereads_if_protected.filter(|&retries| retries > Rereads::MOST_RETRIES) {
-            let limit = format!("must be at most {}, or absent for no limit", Rereads::MOST_RETRIES);
+        if let Some(retries) =
+            self.rereads_if_protected.filter(|&retries| retries > RereadConfig::MOST_RETRIES)
+        {
+            let limit = format!("must be at most {}, or absent for no limit", RereadConfig::MOST_RETRIES);
             return Err(ConfigError::new(&format!("{FIELD}.rereads_if_protected"), retries, limit));
         }
         self.initial.validate(&format!("{FIELD}.initial"))?;

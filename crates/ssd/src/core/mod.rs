@@ -1,85 +1,99 @@
 //! A flash core: its translation layer, its processor, its write buffer, and the internal tasks under way.
+//!
+//! [`FlashCore`] is a machine of its own: its fields are private to this folder, its handlers get the time and a [`CoreContext`], the parts of the drive
+//! that all cores share, and return nothing but what the caller asked for. What follows is left in the state as due (`due.rs`), or as an [`Effect`] where it
+//! concerns other cores or the host. So no handler sees the drive, and none can be entered again through it.
+//!
+//! Folders by what the core does: [`admission`] of host writes to the buffer, [`programs`] and their parity, [`collection`] of superblocks, [`reading`] with
+//! recovery, [`scrub`], and [`dies`] with their failures.
 
+mod access;
+mod accounts;
+mod addresses;
 mod admission;
-mod buffer;
-mod coalescing;
 mod collection;
-mod credit;
-mod dirty;
-mod map_flush;
-mod pacing;
+mod commands;
+mod context;
+mod dies;
+mod due;
+mod effect;
 mod processor;
 mod programs;
-mod recent;
-mod tasks;
-mod tokens;
-mod units;
-mod victim;
+mod reading;
+mod scrub;
+mod settling;
+mod work;
 
-pub(crate) use buffer::{Buffer, WaitingWrite};
-pub(crate) use dirty::{Dirty, Due, Unsettled};
-pub(crate) use map_flush::{MapPrograms, MapTimer};
+pub(crate) use admission::{Buffer, WaitingWrite};
+pub use collection::Victim;
+pub(crate) use collection::{NextRead, Tasks};
+pub(crate) use context::CoreContext;
+pub(crate) use dies::degraded;
+pub(crate) use due::{Dirty, Due, Unsettled};
+pub(crate) use effect::Effect;
 pub(crate) use processor::{CoreWork, Processor};
-pub(crate) use recent::Recent;
-pub(crate) use tasks::{NextRead, Tasks};
-pub(crate) use victim::Part;
+pub(crate) use programs::{MapPrograms, MapTimer};
+pub(crate) use reading::Recent;
 
 use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
-use outlast_flash::Demand;
+use outlast_flash::CoreDemand;
 use outlast_ftl::Ftl;
-use outlast_media::{ConfigError, Faults};
+use outlast_media::{ConfigError, DieFaults};
 use outlast_persist::Extents;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
 
 /// The flash cores of a drive.
-pub(crate) type Cores = IndexVec<CoreId, Core>;
+pub(crate) type Cores = IndexVec<CoreId, FlashCore>;
 
 /// A flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[persist(within)]
-pub(crate) struct Core {
-    pub(crate) ftl: Ftl,
-    pub(crate) cpu: Processor<CoreWork>,
-    pub(crate) buffer: Buffer,
-    pub(crate) tasks: Tasks,
-    /// What the cells have been through; absent where the flash never errs.
+pub(crate) struct FlashCore {
+    /// Its number.
+    #[persist(skip)]
+    id: CoreId,
+    ftl: Ftl,
+    cpu: Processor<CoreWork>,
+    buffer: Buffer,
+    tasks: Tasks,
+    /// State of the cells; absent where the flash never errs.
     #[persist(each)]
-    pub(crate) cells: Option<CoreCells>,
-    /// What is broken; absent where nothing ever is.
-    pub(crate) faults: Option<Faults>,
-    pub(crate) scrub: Option<Scrub>,
+    cells: Option<CoreCells>,
+    /// Broken dies, blocks and rows; absent where nothing ever breaks.
+    faults: Option<DieFaults>,
+    scrub: Option<Scrub>,
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]
-    pub(crate) read_cache: Option<Box<Recent>>,
-    pub(crate) covers: Covers,
-    /// What a flush of the mapping table has under way.
-    pub(crate) maps: MapPrograms,
+    read_cache: Option<Box<Recent>>,
+    covers: Covers,
+    /// Programs of a flush of the mapping table that are under way.
+    maps: MapPrograms,
     /// First die (over the drive) of each local die.
     #[persist(skip)]
-    pub(crate) dies: IndexVec<LocalDie, DieId>,
-    /// What is to be looked at before the next event.
-    pub(crate) dirty: Dirty,
+    dies: IndexVec<LocalDie, DieId>,
+    /// Work that is due before the next event.
+    dirty: Dirty,
 }
 
-impl Core {
+impl FlashCore {
     /// How far the numbers of its parts reach.
     fn extents(&self, outer: &Extents) -> Extents {
         self.ftl.extents(outer)
     }
 
-    /// What the core demands of its dies.
+    /// Demands of the core on its dies.
     #[inline]
-    pub(crate) fn demand(&self) -> Demand {
-        Demand {
+    pub(crate) fn demand(&self) -> CoreDemand {
+        CoreDemand {
             urgent: self.buffer.is_blocked(),
             background: self.tasks.background_runs(),
             writes_wait: self.buffer.any_waits(),
         }
     }
 
-    /// Whether the read cache has the unit `page`, which is read.
+    /// True if the read cache has the unit `page`, which is read.
     #[inline]
     pub(crate) fn finds_read(&mut self, page: Lpn) -> bool {
         self.read_cache.as_mut().is_some_and(|cache| cache.touch(page))
@@ -109,16 +123,23 @@ impl Core {
         }
     }
 
-    pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
+    pub(crate) fn new(
+        id: CoreId,
+        ftl: Ftl,
+        cells: Option<CoreCells>,
+        dies: &[DieId],
+        config: &SsdConfig,
+    ) -> Result<Self, ConfigError> {
         assert!(
             dies.len() == usize::from(ftl.layout().dies()),
             "a core's translation layer has all its dies"
         );
         Ok(Self {
+            id,
             cpu: Processor::default(),
             buffer: Buffer::new(&ftl, config)?,
             tasks: Tasks::new(&ftl, &config.ftl.gc),
-            cells: None,
+            cells,
             faults: None,
             scrub: config.scrubs().then(|| Scrub::of(config, ftl.layout().superblocks())),
             read_cache: config.read_cache_units().map(|units| Box::new(Recent::new(units))),

@@ -22,7 +22,7 @@ impl<W> Default for Processor<W> {
 }
 
 impl<W> Processor<W> {
-    /// Whether it could act at once on work that costs nothing.
+    /// True if it could act at once on work that costs nothing.
     #[inline]
     pub(crate) fn is_free(&self, now: Nanos) -> bool {
         self.free_at <= now && self.queue.is_empty()
@@ -62,7 +62,7 @@ impl<W> Processor<W> {
         self.queue.pop_front().map(|(_, work)| work)
     }
 
-    /// What it was given last.
+    /// The work that came last.
     pub(crate) fn last(&self) -> Option<&W> {
         self.queue.back().map(|(_, work)| work)
     }
@@ -75,7 +75,7 @@ impl<W> Processor<W> {
     }
 }
 
-/// What a flash core is asked to act on.
+/// Work for the processor of a flash core.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) enum CoreWork {
     /// Units of a command: the first one, and how many there are. More than one are neighbouring units of a read that share a program unit.

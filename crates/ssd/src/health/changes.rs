@@ -46,7 +46,7 @@ impl Changes {
         self.timed.pop_if(|change| change.at.is_some_and(|at| at <= now))
     }
 
-    /// Whether a change waits for a state of the drive.
+    /// True if a change waits for a state of the drive.
     #[inline]
     pub(crate) fn waits_for_state(&self) -> bool {
         !self.waiting.is_empty()

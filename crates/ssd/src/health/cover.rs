@@ -12,7 +12,7 @@ struct OpenStripe {
     exposure: u128,
     /// When a program unit was last filled, or a cover last tried.
     filled: Nanos,
-    /// Whether a timer will look at it.
+    /// True if a timer will look at it.
     timed: bool,
 }
 

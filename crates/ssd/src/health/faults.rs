@@ -1,6 +1,6 @@
-//! What breaks, and when: scheduled faults, faults by chance, and leaps of age.
+//! Faults and their times: scheduled faults, faults by chance, and leaps of age.
 
-use outlast_media::{Fault, HazardClock, Tear};
+use outlast_media::{DriveFault, HazardClock, UnitTear};
 use outlast_units::Nanos;
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FaultEvent {
     /// Something breaks.
-    Break(Fault),
+    Break(DriveFault),
     /// The data on flash has become older at once; [`FaultSchedule::aged`] counts it already.
     Aged,
 }
@@ -17,7 +17,7 @@ pub(crate) enum FaultEvent {
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct FaultSchedule {
     /// Scheduled faults, the next one last.
-    faults: Vec<(Nanos, Fault)>,
+    faults: Vec<(Nanos, DriveFault)>,
     /// Scheduled leaps of age and their lengths, the next one last.
     leaps: Vec<(Nanos, Nanos)>,
     /// Faults by chance; absent where there are none.
@@ -25,12 +25,12 @@ pub(crate) struct FaultSchedule {
     aged: Nanos,
     injected: u64,
     /// What the next loss of power leaves of what is being programmed then.
-    tear: Tear,
+    tear: UnitTear,
 }
 
 impl FaultSchedule {
     /// Has `faults` happen at their times; of equal times the first given first.
-    pub(crate) fn schedule(&mut self, faults: &[(Nanos, Fault)]) {
+    pub(crate) fn schedule(&mut self, faults: &[(Nanos, DriveFault)]) {
         // The next fault stands last, and the sort is stable: of equal times the last given has to come first.
         self.faults.splice(0..0, faults.iter().rev().copied());
         self.faults.sort_by_key(|&(at, _)| Reverse(at));
@@ -81,12 +81,12 @@ impl FaultSchedule {
     }
 
     /// The next loss of power leaves `tear` of what is being programmed then.
-    pub(crate) fn tear_next(&mut self, tear: Tear) {
+    pub(crate) fn tear_next(&mut self, tear: UnitTear) {
         self.tear = tear;
     }
 
     /// Power fails: what it leaves. The one after that leaves nothing.
-    pub(crate) fn take_tear(&mut self) -> Tear {
+    pub(crate) fn take_tear(&mut self) -> UnitTear {
         std::mem::take(&mut self.tear)
     }
 
@@ -104,12 +104,12 @@ impl FaultSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outlast_media::Damage;
+    use outlast_media::DieDamage;
     use proptest::prelude::*;
 
     /// A fault that its number tells from all others.
-    fn fault(number: u16) -> Fault {
-        Fault { die: number, damage: Damage::Die }
+    fn fault(number: u16) -> DriveFault {
+        DriveFault { die: number, damage: DieDamage::Die }
     }
 
     proptest! {
@@ -123,7 +123,7 @@ mod tests {
             let (mut schedule, mut plain) = (FaultSchedule::default(), Vec::new());
             for batch in &batches {
                 let numbered = (plain.len() as u16..).zip(batch);
-                let faults: Vec<(Nanos, Fault)> = numbered.map(|(number, &at)| (Nanos(at), fault(number))).collect();
+                let faults: Vec<(Nanos, DriveFault)> = numbered.map(|(number, &at)| (Nanos(at), fault(number))).collect();
                 schedule.schedule(&faults);
                 plain.extend(faults);
             }

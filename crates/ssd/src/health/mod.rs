@@ -1,6 +1,6 @@
 //! The drive's health: what breaks and ages, what is done about it, and when.
 //!
-//! Each part owns its state, is told what has happened, and returns what it asks for; none of them calls another. `wiring/` shows them the
+//! Each part owns its state, is told what has happened, and returns what it asks for; none of them calls another. `core/scrub/` and `drive/` show them the
 //! rest of the drive and carries out what they ask for.
 //!
 //! Here are scheduled faults and ageing, changes of code and dies, covers, scrubbing, the detector of failed dies and prediction. Parts elsewhere follow the

@@ -15,7 +15,7 @@ struct Signs {
 
 /// Says from its signs whether a die will fail. Another rule is another file that implements this.
 trait Rule {
-    /// Whether it will.
+    /// True if it will.
     fn expects_failure(&self, signs: Signs) -> bool;
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct Predictor {
 struct Seen {
     /// When its latest uncorrectable units were read, as many as the rule asks for.
     uncorrectable: VecDeque<Nanos>,
-    /// Whether it has been said that the die will fail.
+    /// True if it has been said that the die will fail.
     is_expected: bool,
-    /// Whether its data is being moved away.
+    /// True if its data is being moved away.
     is_leaving: bool,
 }
 
@@ -85,7 +85,7 @@ impl Predictor {
         self.dies[die].is_leaving = true;
     }
 
-    /// Whether the data of die `die` is moved away, or was until the die failed.
+    /// True if the data of die `die` is moved away, or was until the die failed.
     pub(crate) fn is_leaving(&self, die: DieId) -> bool {
         self.dies[die].is_leaving
     }

@@ -1,6 +1,6 @@
 //! Why superblocks are moved, and the record of decisions to move them.
 
-use outlast_ftl::Cause;
+use outlast_ftl::StreamCause;
 use outlast_units::{Nanos, SuperblockId};
 use serde::Serialize;
 
@@ -47,12 +47,12 @@ macro_rules! reasons {
             }
 
             /// What the units moved are counted as.
-            pub(crate) fn cause(self) -> Cause {
+            pub(crate) fn cause(self) -> StreamCause {
                 match self {
-                    Self::Space => Cause::Gc,
-                    Self::Wear => Cause::WearLeveling,
-                    $(Self::$Reason)|+ => Cause::Scrub,
-                    Self::Exposed | Self::Code | Self::Dies | Self::Evacuation => Cause::Reencode,
+                    Self::Space => StreamCause::Gc,
+                    Self::Wear => StreamCause::WearLeveling,
+                    $(Self::$Reason)|+ => StreamCause::Scrub,
+                    Self::Exposed | Self::Code | Self::Dies | Self::Evacuation => StreamCause::Reencode,
                 }
             }
         }
@@ -78,9 +78,9 @@ pub struct Decision {
     pub rereads: u32,
     /// The greatest expected number of wrong bits of a codeword in it; not a number where the flash never errs.
     pub expected_errors: f64,
-    /// Whether its data has parity.
+    /// True if its data has parity.
     pub protected: bool,
-    /// Whether what is moved gets parity.
+    /// True if what is moved gets parity.
     pub will_be_protected: bool,
 }
 

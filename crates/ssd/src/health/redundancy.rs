@@ -40,7 +40,7 @@ impl Redundancy {
         self.open += 1;
     }
 
-    /// Whether any is lacking, as far as has been looked.
+    /// True if any is lacking, as far as has been looked.
     #[inline]
     pub(crate) fn is_lacking(&self) -> bool {
         self.open != 0 || !self.cut.is_empty()

@@ -20,7 +20,7 @@ impl Arrivals {
         Self { takes, coming: VecDeque::new() }
     }
 
-    /// Whether the way in takes any time.
+    /// True if the way in takes any time.
     #[inline]
     pub(super) fn take_time(&self) -> bool {
         self.takes != Nanos::ZERO

@@ -3,7 +3,7 @@
 use crate::host::HostRequestId;
 use crate::op::UnitWork;
 use outlast_device::{Command, LbaRun, Tag};
-use outlast_media::Unit;
+use outlast_media::UnitBytes;
 use outlast_units::{ListMap, Lpn, SECTOR_BYTES};
 
 /// What commands carry beside their addresses.
@@ -31,7 +31,7 @@ struct Written {
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) enum Part {
     /// All of it, as the unit to be stored: the bytes are copied once, when the command comes.
-    Whole(Unit),
+    Whole(UnitBytes),
     /// Some of its sectors.
     Sectors(Box<[u8]>),
 }
@@ -66,7 +66,7 @@ impl HostBytes {
     }
 
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
-    pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &Unit) {
+    pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &UnitBytes) {
         let (at, from, bytes) = span(command, unit_start, work);
         if let Some(data) = self.reading.get_mut(work.request) {
             unit.copy_to(from, &mut data[at..at + bytes]);
@@ -80,7 +80,7 @@ impl HostBytes {
         request: HostRequestId,
         unit_start: u64,
         sectors: u64,
-        unit: &Unit,
+        unit: &UnitBytes,
     ) {
         let start = unit_start.max(command.lba.0);
         let end = (command.lba.0 + u64::from(command.sectors)).min(unit_start + sectors);

@@ -46,7 +46,7 @@ impl Completions {
         self.going.len()
     }
 
-    /// Whether the way to the host takes any time.
+    /// True if the way to the host takes any time.
     #[inline]
     pub(crate) fn take_time(&self) -> bool {
         self.takes != Nanos::ZERO

@@ -25,7 +25,7 @@ impl Failures {
     /// Request number `index`, for sectors `asked`, has not ended well: returns those of them that could not be read. A unit has `per_unit`
     /// sectors.
     #[inline(never)]
-    pub(super) fn end(&mut self, request: HostRequestId, asked: Range<u64>, per_unit: u64) -> Vec<SectorRun> {
+    pub(crate) fn end(&mut self, request: HostRequestId, asked: Range<u64>, per_unit: u64) -> Vec<SectorRun> {
         let units = self.units.remove(request).unwrap_or_default();
         let within = |unit: u64| {
             let (from, to) = ((unit * per_unit).max(asked.start), ((unit + 1) * per_unit).min(asked.end));
@@ -40,14 +40,14 @@ impl Failures {
     }
 
     /// Command `tag` failed for these.
-    pub(super) fn keep(&mut self, tag: Tag, runs: Vec<SectorRun>) {
+    pub(crate) fn keep(&mut self, tag: Tag, runs: Vec<SectorRun>) {
         self.ended.insert(tag, runs);
     }
 
     /// Request `request` has ended, and nobody will ask.
     #[cold]
     #[inline(never)]
-    pub(super) fn forget(&mut self, request: HostRequestId) {
+    pub(crate) fn forget(&mut self, request: HostRequestId) {
         self.units.remove(request);
     }
 

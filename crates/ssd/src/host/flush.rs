@@ -5,7 +5,7 @@
 //!
 //! With a protected buffer, a write is safe when it is in the buffer, and nothing waits here. Without one, a flush programs the buffered units (padding the
 //! last program units), and a victim is erased only when its data is on flash (decision 0009). Flushes that the drive ignores or delays are in
-//! `wiring/flushing.rs`.
+//! `flushing.rs`.
 
 use crate::host::HostRequestId;
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ impl Flushes {
         self.due.push_back(request);
     }
 
-    /// Whether any barrier is to begin.
+    /// True if any barrier is to begin.
     #[inline]
     pub(crate) fn any_due(&self) -> bool {
         !self.due.is_empty()

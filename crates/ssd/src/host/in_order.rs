@@ -1,5 +1,6 @@
 //! Firmware that hands commands to the flash cores in the order in which they came: a write that waits for room holds up all behind it.
 
+use super::commands::CommandSplit;
 use crate::host::HostRequestId;
 use crate::ssd::Ssd;
 use outlast_device::LatencyCause;
@@ -10,8 +11,11 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct InOrder {
     held: VecDeque<HostRequestId>,
-    /// The first of them is about to go on, or being handed over: one at a time.
-    lets_go: bool,
+    /// True if the first of them is due.
+    is_called: bool,
+    /// The command that was held up and is being split: a unit at a time, whenever nothing else is due. All others wait for it.
+    #[persist(skip)]
+    split: Option<CommandSplit>,
 }
 
 impl InOrder {
@@ -19,16 +23,21 @@ impl InOrder {
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
+
+    /// True if a command that was held up goes on, or is about to.
+    fn goes_on(&self) -> bool {
+        self.is_called || self.split.is_some()
+    }
 }
 
 impl Ssd {
-    /// Whether request `request` is held up, where commands go in order; it goes on later.
+    /// True if request `request` is held up, where commands go in order; it goes on later.
     pub(super) fn is_held_up(&mut self, request: HostRequestId) -> bool {
         let waits = self.any_write_waits();
-        self.host.in_order.as_mut().is_some_and(|own| {
-            let is_held = waits || own.lets_go || !own.held.is_empty();
+        self.context.host.in_order.as_mut().is_some_and(|order| {
+            let is_held = waits || order.goes_on() || !order.held.is_empty();
             if is_held {
-                own.held.push_back(request);
+                order.held.push_back(request);
             }
             is_held
         })
@@ -36,46 +45,77 @@ impl Ssd {
 
     /// Waiting writes have been let in, as far as there was room: the first command that is held up is due if none waits any more.
     pub(crate) fn let_held_go(&mut self) {
-        if self.host.in_order.as_ref().is_none_or(|own| own.lets_go || own.held.is_empty())
-            || self.any_write_waits()
-        {
+        let Some(order) = &self.context.host.in_order else { return };
+        if order.goes_on() || order.held.is_empty() || self.any_write_waits() {
             return;
         }
-        if let Some(own) = &mut self.host.in_order
-            && let Some(&first) = own.held.front()
+        if let Some(order) = &mut self.context.host.in_order
+            && let Some(&first) = order.held.front()
         {
-            own.lets_go = true;
-            self.host.flushes.call(first);
+            order.is_called = true;
+            self.context.host.flushes.call(first);
         }
     }
 
-    /// Whether request `request`, which is due, has been held up; else a flush begins.
+    /// True if request `request`, which is due, has been held up; else a flush begins.
     pub(crate) fn was_held_up(&self, request: HostRequestId) -> bool {
-        self.host.in_order.as_ref().is_some_and(|own| own.lets_go && own.held.front() == Some(&request))
+        self.context
+            .host
+            .in_order
+            .as_ref()
+            .is_some_and(|order| order.is_called && order.held.front() == Some(&request))
     }
 
-    /// The first command that was held up goes on.
+    /// The first command that was held up goes on: it is split from now on.
     pub(crate) fn go_on_in_order(&mut self, now: Nanos) {
-        let first = self.host.in_order.as_mut().and_then(|own| own.held.pop_front());
+        let first = self.context.host.in_order.as_mut().and_then(|order| order.held.pop_front());
         let first = first.expect("a command goes on that was held up");
-        self.note_spent(now, first, LatencyCause::Queue);
-        self.split_now(now, first);
-        if let Some(own) = &mut self.host.in_order {
-            own.lets_go = false;
+        self.context.note_spent(now, first, LatencyCause::Queue);
+        let split = self.begin_split(now, first);
+        if let Some(order) = &mut self.context.host.in_order {
+            (order.is_called, order.split) = (false, split);
         }
+        if split.is_none() {
+            self.end_in_order(now, first);
+        }
+    }
+
+    /// Nothing is due: the next unit of a command that was held up is handed over, if there is one.
+    pub(crate) fn go_on_splitting(&mut self, now: Nanos) -> bool {
+        let Some(mut split) = self.context.host.in_order.as_ref().and_then(|order| order.split) else {
+            return false;
+        };
+        let ends = split.rest == 0;
+        if ends {
+            self.end_split(now, &split);
+        } else {
+            self.hand_over_next(now, &mut split);
+        }
+        if let Some(order) = &mut self.context.host.in_order {
+            order.split = (!ends).then_some(split);
+        }
+        if ends {
+            self.end_in_order(now, split.request);
+        }
+        true
+    }
+
+    /// All units of a command that was held up have been handed over.
+    fn end_in_order(&mut self, now: Nanos, request: HostRequestId) {
+        self.context.finish_parts(now, request, 1);
         self.let_held_go();
     }
 
     fn any_write_waits(&self) -> bool {
-        self.cores.iter().any(|core| core.buffer.any_waits())
+        self.cores.iter().any(|core| core.buffer().any_waits())
     }
 
     /// Checks that what is held up waits for a write.
     pub(crate) fn check_order(&self) -> Result<(), String> {
-        match &self.host.in_order {
-            Some(own) if own.lets_go => Err("a command is to go on that no event lets go".into()),
-            Some(own) if !own.held.is_empty() && !self.any_write_waits() => {
-                Err(format!("{} commands are held up, and no write waits", own.held.len()))
+        match &self.context.host.in_order {
+            Some(order) if order.goes_on() => Err("a command is to go on that no event lets go".into()),
+            Some(order) if !order.held.is_empty() && !self.any_write_waits() => {
+                Err(format!("{} commands are held up, and no write waits", order.held.len()))
             }
             _ => Ok(()),
         }

@@ -14,7 +14,7 @@ impl LateFlushes {
         self.0.push_back(at);
     }
 
-    /// Whether one is to begin at `now`; of several, one does for all.
+    /// True if one is to begin at `now`; of several, one does for all.
     pub(crate) fn take_due(&mut self, now: Nanos) -> bool {
         let mut is_due = false;
         while self.0.pop_front_if(|at| *at <= now).is_some() {

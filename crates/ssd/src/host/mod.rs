@@ -20,15 +20,17 @@ mod completions;
 mod door;
 mod failures;
 mod flush;
+mod flushing;
 mod in_order;
 mod late;
 mod link;
 mod passage;
 mod requests;
+mod units;
 mod waiting;
 
 pub(crate) use bytes::Part;
-pub(crate) use requests::{HostRequestId, Progress, Then};
+pub(crate) use requests::{HostRequestId, Progress, Request, Then};
 
 use arrivals::Arrivals;
 use bytes::HostBytes;
@@ -42,7 +44,7 @@ use link::Link;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_settings::drive::{ControllerConfig, SsdConfig};
 use outlast_units::Nanos;
-use requests::{Life, Request, Requests};
+use requests::{Life, Requests};
 use waiting::Waiting;
 
 /// A command as the host submits it, with the data of a write.
@@ -70,7 +72,7 @@ pub(crate) struct HostSide {
     waiting: Waiting,
     /// Present where firmware hands commands over in order.
     in_order: Option<InOrder>,
-    /// Whether commands that have come are split at once: neither do they cost anything, nor is there an order to keep.
+    /// True if commands that have come are split at once: neither do they cost anything, nor is there an order to keep.
     #[persist(fixed)]
     is_direct: bool,
     door: Door,
@@ -130,7 +132,7 @@ impl HostSide {
 
     /// All parts of `request` are done: its completion is due now, or when its data has left over the link or is ready.
     #[inline]
-    fn complete(&mut self, now: Nanos, request: &Request) {
+    pub(crate) fn complete(&mut self, now: Nanos, request: &Request) {
         let Request { command, tag, ready, outcome, .. } = *request;
         if command.op == Op::Read && (self.link.is_there() || ready > now) {
             self.completions.push_linked(Completion { at: ready.max(now), tag, outcome });
@@ -278,12 +280,12 @@ impl HostSide {
 }
 
 impl Request {
-    /// Whether it ends before what it should have waited for.
-    fn is_early(&self) -> bool {
+    /// True if it ends before what it should have waited for.
+    pub(crate) fn is_early(&self) -> bool {
         self.then == Then::FlushLater
     }
 
-    fn is_good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         self.outcome == Outcome::Ok
     }
 }

@@ -158,7 +158,7 @@ impl Requests {
         self.slab.live().filter(|request| request.then == Then::Forget).count()
     }
 
-    /// Whether request `request` has not ended.
+    /// True if request `request` has not ended.
     pub(crate) fn is_live(&self, request: HostRequestId) -> bool {
         self.slab.slots().get(request.0 as usize).is_some_and(|own| own.left != 0)
     }

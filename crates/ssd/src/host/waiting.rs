@@ -139,7 +139,7 @@ impl Waiting {
 }
 
 impl Queues {
-    /// Whether queue `queue` has a command that may have a place: the arbiter is told.
+    /// True if queue `queue` has a command that may have a place: the arbiter is told.
     fn look(&mut self, queue: QueueId) {
         let index = usize::from(queue.0);
         if self.commands[index].is_empty() || self.inside[index] >= self.depth {

@@ -1,15 +1,15 @@
-//! What one flash core keeps about its cells.
+//! State of the cells of one flash core.
 
 use super::places::{block_and_row, units};
-use outlast_ftl::{Ftl, Layout};
-use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
+use outlast_ftl::{Ftl, SlotLayout};
+use outlast_media::{CellsConfig, ConfigError, FlashCells, Geometry};
 use outlast_settings::drive::{ReliabilityConfig, SsdConfig};
 use outlast_units::{BlockIndex, Group, IndexVec, Lpn, Nanos, Ppn, Pu, SuperblockId};
 
 /// The cells of a flash core, and what the controller remembers of them.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct CoreCells {
-    pub(crate) cells: Cells,
+    pub(crate) cells: FlashCells,
     /// The re-read that last worked on each block; empty where no history is kept.
     #[persist(each)]
     steps: IndexVec<BlockIndex, u16>,
@@ -29,13 +29,13 @@ pub(crate) struct CoreCells {
 
 impl CoreCells {
     /// Resident bytes of all that is kept about the blocks of a core.
-    pub(crate) fn bytes(config: &SsdConfig, reliability: &ReliabilityConfig, layout: &Layout) -> u64 {
+    pub(crate) fn bytes(config: &SsdConfig, reliability: &ReliabilityConfig, layout: &SlotLayout) -> u64 {
         let geometry = &config.geometry;
         let blocks = blocks_of(geometry, layout);
         let superblocks = u64::from(layout.superblocks());
         let groups = superblocks * u64::from(layout.superpages());
         let steps = if reliability.reread_history { blocks * 2 } else { 0 };
-        Cells::bytes(blocks, u64::from(geometry.pages_per_block), groups, reliability.read_scope)
+        FlashCells::bytes(blocks, u64::from(geometry.pages_per_block), groups, reliability.read_scope)
             + steps
             + if config.scrubs_blocks() { blocks * 4 } else { 0 }
             + superblocks * 8
@@ -44,7 +44,7 @@ impl CoreCells {
     pub(crate) fn new(
         config: &SsdConfig,
         reliability: &ReliabilityConfig,
-        layout: &Layout,
+        layout: &SlotLayout,
         first_die: u16,
         seed: u64,
     ) -> Result<Self, ConfigError> {
@@ -60,7 +60,7 @@ impl CoreCells {
         let superpages = layout.superpages();
         let groups = layout.superblocks() * superpages;
         let first_block = u64::from(first_die) * (blocks / u64::from(layout.dies()));
-        let mut cells = Cells::new(&cells_config, geometry, layout.dies(), first_block, groups, seed);
+        let mut cells = FlashCells::new(&cells_config, geometry, layout.dies(), first_block, groups, seed);
         (0..groups).map(Group).for_each(|group| cells.forget(group));
         let steps = if reliability.reread_history { blocks as usize } else { 0 };
         Ok(Self {
@@ -191,6 +191,6 @@ impl CoreCells {
 }
 
 /// Blocks of a core.
-fn blocks_of(geometry: &Geometry, layout: &Layout) -> u64 {
+fn blocks_of(geometry: &Geometry, layout: &SlotLayout) -> u64 {
     u64::from(layout.dies()) * u64::from(geometry.planes_per_die) * u64::from(geometry.blocks_per_plane)
 }

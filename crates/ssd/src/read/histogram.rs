@@ -1,7 +1,7 @@
 //! How many bits of a codeword were wrong when it was first read: a sample.
 
 use super::turns::Turns;
-use outlast_media::reliability::binomial::Binomial;
+use outlast_media::reliability::binomial::BinomialDistribution;
 use outlast_media::reliability::{Ecc, open_unit, sample_errors, sample_worst_errors};
 use outlast_units::rng::mix;
 
@@ -49,7 +49,7 @@ impl Histogram {
         self.sampled += 1;
         let word = mix(u.to_bits() ^ self.sampled.rotate_left(32));
         let worst = sample_worst_errors(u, codewords, bits, rber);
-        let binomial = Binomial { trials: bits, p: rber };
+        let binomial = BinomialDistribution { trials: bits, p: rber };
         let (just, tails) = (binomial.ln_pmf(worst).exp(), binomial.tails(worst));
         let share = (just / tails.ln_at_most.exp()).min(1.0);
         let errors = if worst == 0 || open_unit(word) < p_as_bad(share, codewords) {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_codeword_ties_with_the_worst_as_often_as_among_all_cases() {
         for (bits, p) in [(1, 0.5), (3, 0.02), (4, 0.3), (5, 0.9)] {
-            let binomial = Binomial { trials: bits, p };
+            let binomial = BinomialDistribution { trials: bits, p };
             let of: Vec<f64> = (0..=bits).map(|k| binomial.ln_pmf(k).exp()).collect();
             for codewords in 1..=4 {
                 let (mut worst, mut as_bad) = (vec![0.0; of.len()], vec![0.0; of.len()]);
@@ -123,7 +123,7 @@ mod tests {
         const SAMPLES: u32 = 50_000;
         let ecc = Ecc { data_bits: 8192, strength: Some(75), ..Ecc::default() };
         let (n, p, samples) = (ecc.codeword_bits(), 1e-3f64, f64::from(SAMPLES));
-        let binomial = Binomial { trials: n, p };
+        let binomial = BinomialDistribution { trials: n, p };
         for codewords in [1, 4, 32] {
             let mut histogram = Histogram::new(Turns::new(1, 1, "test"), codewords, &ecc);
             for unit in 0..SAMPLES {

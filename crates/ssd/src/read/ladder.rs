@@ -3,16 +3,15 @@
 //! A stripe, and the code within blocks, are lines of members; a unit is rebuilt from as many others of its line as the code needs, the
 //! cheapest line first. A member that cannot be read may itself be rebuilt along its other line, a few recoveries deep.
 
-use super::Corrections;
 use super::lines::Lines;
 use super::recovery::Recovery;
 use super::retries::Retries;
-use super::units;
+use super::{Corrections, units};
 use crate::host::HostRequestId;
 use crate::op::{Op, OpKind, Rung, UnitWork};
-use outlast_ftl::Axis;
+use outlast_ftl::CodeAxis;
 use outlast_units::slab::{NIL, Slab};
-use outlast_units::{CoreId, Lpn, Ppn, Pu};
+use outlast_units::{Lpn, Ppn, Pu};
 
 /// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
 pub(super) const MOST_NESTED: u8 = 3;
@@ -25,9 +24,9 @@ pub(crate) enum LadderEffect {
     /// The same, once more, of units that were sensed before.
     Reread(Op),
     /// A unit has been rebuilt from the units of `members`: where bytes are kept, they are put together.
-    Rebuilt { op: Op, axis: Axis, unit: u32, owner: Option<Lpn>, members: Vec<Pu> },
+    Rebuilt { op: Op, axis: CodeAxis, unit: u32, owner: Option<Lpn>, members: Vec<Pu> },
     /// Combining so many members takes flash core `core` time, which the host's request, if it is for one, waits for.
-    Combine { core: CoreId, members: u64, request: Option<HostRequestId> },
+    Combine { members: u64, request: Option<HostRequestId> },
     /// A read has come to its end: it has given all of its units but those in the mask.
     Done(Op, u64),
 }
@@ -53,7 +52,7 @@ impl Ladder {
         self.retries
     }
 
-    /// Whether the die that has sensed `op` is to sense what is missing once more.
+    /// True if the die that has sensed `op` is to sense what is missing once more.
     pub(crate) fn wants_reread(&self, lines: &impl Lines, op: &Op, is_protected: bool) -> bool {
         debug_assert!(op.failing != 0, "nothing is missing");
         let limit = match op.rung {
@@ -71,7 +70,7 @@ impl Ladder {
         let first = lines.first_slot_of(op.pu);
         let owners = units(op.failing).map(|unit| lines.owner(first + unit)).collect();
         let owners = drop_stale(lines, &mut op, owners, effects);
-        let has_line = Axis::ALL.iter().any(|&axis| lines.needs(op.pu, axis).is_some());
+        let has_line = CodeAxis::ALL.iter().any(|&axis| lines.needs(op.pu, axis).is_some());
         if op.failing == 0 || op.rung == Rung::LastRereads || !has_line {
             self.end(op, effects);
             return;
@@ -167,7 +166,7 @@ impl Ladder {
         if good != 0 {
             let members = u64::from(recovery.needed()) * u64::from(good.count_ones());
             let request = self.top_request(recovery);
-            effects.push(LadderEffect::Combine { core: op.core, members, request });
+            effects.push(LadderEffect::Combine { members, request });
         }
         op.failing = bad;
         if op.kind == OpKind::StripeRead {
@@ -177,8 +176,8 @@ impl Ladder {
             return rest.or_else(|| self.take_if_last(&op));
         }
         match recovery.axis {
-            Axis::Dies => self.counted.stripe += u64::from(good.count_ones()),
-            Axis::Block => self.counted.block += u64::from(good.count_ones()),
+            CodeAxis::Dies => self.counted.stripe += u64::from(good.count_ones()),
+            CodeAxis::Block => self.counted.block += u64::from(good.count_ones()),
         }
         let owners = drop_stale(lines, &mut op, recovery.owners_of(bad), effects);
         if op.failing == 0 {
@@ -258,7 +257,7 @@ impl Ladder {
 
 /// The cheapest way to rebuild what `op` did not give along a line not asked yet that may suffice.
 fn cheapest(lines: &impl Lines, op: Op, owners: Vec<Lpn>, asked: u8, depth: u8) -> Option<Recovery> {
-    let open = Axis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0);
+    let open = CodeAxis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0);
     let ways = open.filter_map(|axis| Recovery::along(lines, op, axis));
     let mut best = ways.min_by_key(Recovery::cost)?;
     best.asked |= asked;

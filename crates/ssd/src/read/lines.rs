@@ -1,6 +1,6 @@
-//! What the ladder sees: lines of members from which units are rebuilt, and where pages are by now.
+//! A flash core as the ladder sees it: lines of members from which units are rebuilt, and where pages are by now.
 
-use outlast_ftl::{Axis, Member};
+use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{Lpn, Ppn, Pu};
 
 /// What the ladder sees of a flash core.
@@ -8,10 +8,10 @@ pub(crate) trait Lines {
     /// The first slot of a program unit.
     fn first_slot_of(&self, pu: Pu) -> Ppn;
     /// Members that it takes to rebuild one of the line of program unit `pu` along `axis`; `None` where there is no such line.
-    fn needs(&self, pu: Pu, axis: Axis) -> Option<u32>;
+    fn needs(&self, pu: Pu, axis: CodeAxis) -> Option<u32>;
     /// The other members of that line.
-    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member>;
-    /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
+    fn members(&self, pu: Pu, axis: CodeAxis) -> impl Iterator<Item = LineMember>;
+    /// True if what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
     fn is_out_of_reach(&self, pu: Pu) -> bool;
     /// The units in `mask` of program unit `pu` that lie on flash broken for good: no re-read helps.
     fn broken_units(&self, pu: Pu, mask: u64) -> u64;
@@ -19,9 +19,9 @@ pub(crate) trait Lines {
     fn owner(&self, slot: Ppn) -> Lpn;
     /// The current copy of a page.
     fn lookup(&self, lpn: Lpn) -> Ppn;
-    /// Whether a page is known to be lost.
+    /// True if a page is known to be lost.
     fn is_lost(&self, lpn: Lpn) -> bool;
-    /// Whether a slot is on flash.
+    /// True if a slot is on flash.
     fn is_programmed(&self, slot: Ppn) -> bool;
     /// The program unit of a slot, and the slot's place in it.
     fn pu_of(&self, slot: Ppn) -> (Pu, u32);

@@ -53,17 +53,17 @@ pub(crate) struct Reliability {
     /// That of reads for the host, where they decode less than a unit.
     #[persist(skip)]
     of_one: Option<ReadLadder>,
-    /// Whether reads that move data disturb the cells.
+    /// True if reads that move data disturb the cells.
     #[persist(skip)]
     collection_disturbs: bool,
     #[persist(skip)]
     retries: Retries,
     #[persist(skip)]
     ecc: Ecc,
-    /// Whether reads of a block begin with the re-read that last worked on it.
+    /// True if reads of a block begin with the re-read that last worked on it.
     #[persist(skip)]
     has_history: bool,
-    /// Whether none do, and every unit lies within a page.
+    /// True if none do, and every unit lies within a page.
     #[persist(skip)]
     is_simple: bool,
     /// Which units patrol reads find bad.

@@ -1,17 +1,17 @@
 //! How likely the lines of a unit, its stripe and its block, are to fail with it. All probabilities are natural logarithms.
 
 use super::places::{block_and_row, broken_units};
-use outlast_ftl::{Axis, Ftl, Member};
+use outlast_ftl::{CodeAxis, Ftl, LineMember};
 use outlast_media::reliability::ReadLadder;
-use outlast_media::{Cells, Faults};
+use outlast_media::{DieFaults, FlashCells};
 use outlast_units::{Nanos, Pu};
 
 /// A flash core whose flash errs, at a moment.
 #[derive(Clone, Copy)]
 pub(super) struct LineOdds<'a> {
     pub(super) ftl: &'a Ftl,
-    pub(super) cells: &'a Cells,
-    pub(super) faults: Option<&'a Faults>,
+    pub(super) cells: &'a FlashCells,
+    pub(super) faults: Option<&'a DieFaults>,
     pub(super) ladder: &'a ReadLadder,
     /// Most re-reads.
     pub(super) limit: Option<u32>,
@@ -23,35 +23,35 @@ impl LineOdds<'_> {
     /// block: in each of them, more other members are unreadable than it has parities to spare. The members' error rates are taken as they
     /// are; given these, members fail independently.
     pub(super) fn ln_fail(self, pu: Pu, unit: u32) -> f64 {
-        let needs = |axis: Axis| self.ftl.parity().line_needs(pu, axis);
-        match (needs(Axis::Dies), needs(Axis::Block)) {
+        let needs = |axis: CodeAxis| self.ftl.parity().line_needs(pu, axis);
+        match (needs(CodeAxis::Dies), needs(CodeAxis::Block)) {
             (Some(across), Some(within)) => {
-                let bound = self.ln_line_fails(pu, unit, Axis::Dies, across).min(self.ln_line_fails(
+                let bound = self.ln_line_fails(pu, unit, CodeAxis::Dies, across).min(self.ln_line_fails(
                     pu,
                     unit,
-                    Axis::Block,
+                    CodeAxis::Block,
                     within,
                 ));
                 self.ln_product_fails(pu, unit).min(bound)
             }
-            (Some(across), None) => self.ln_line_fails(pu, unit, Axis::Dies, across),
-            (None, Some(within)) => self.ln_line_fails(pu, unit, Axis::Block, within),
+            (Some(across), None) => self.ln_line_fails(pu, unit, CodeAxis::Dies, across),
+            (None, Some(within)) => self.ln_line_fails(pu, unit, CodeAxis::Block, within),
             (None, None) => 0.0,
         }
     }
 
     /// ln of the probability that so many members of the line of a unit, other than it, are unreadable that fewer than `needed` are left.
-    fn ln_line_fails(self, pu: Pu, unit: u32, axis: Axis, needed: u32) -> f64 {
+    fn ln_line_fails(self, pu: Pu, unit: u32, axis: CodeAxis, needed: u32) -> f64 {
         let (mut others, mut members) = (0u32, [Pu(0); MOST_MEMBERS]);
         let mut on_flash = 0;
         for member in self.ftl.parity().line_of(pu, axis) {
             let pu = match member {
-                Member::Gone => continue,
-                Member::Empty | Member::Buffered(_) => {
+                LineMember::Gone => continue,
+                LineMember::Empty | LineMember::Buffered(_) => {
                     others += 1;
                     continue;
                 }
-                Member::OnFlash(pu) => pu,
+                LineMember::OnFlash(pu) => pu,
             };
             if self.is_broken(pu, unit) {
                 continue;
@@ -84,13 +84,14 @@ impl LineOdds<'_> {
         let lanes = self.ftl.layout().lanes().len() as u32;
         let parity = usize::from(self.ftl.parity().code_of_pu(pu).parity);
         let of = |pu: Pu| if self.is_broken(pu, unit) { 0.0 } else { self.ln_fails(pu, unit) };
-        let on_flash = |member: Member| match member {
-            Member::OnFlash(pu) => Some((pu, of(pu))),
-            Member::Gone | Member::Empty | Member::Buffered(_) => None,
+        let on_flash = |member: LineMember| match member {
+            LineMember::OnFlash(pu) => Some((pu, of(pu))),
+            LineMember::Gone | LineMember::Empty | LineMember::Buffered(_) => None,
         };
-        let row: Vec<(Pu, f64)> = self.ftl.parity().line_of(pu, Axis::Dies).filter_map(on_flash).collect();
+        let row: Vec<(Pu, f64)> =
+            self.ftl.parity().line_of(pu, CodeAxis::Dies).filter_map(on_flash).collect();
         let mut total = f64::NEG_INFINITY;
-        for (below, ln_below) in self.ftl.parity().line_of(pu, Axis::Block).filter_map(on_flash) {
+        for (below, ln_below) in self.ftl.parity().line_of(pu, CodeAxis::Block).filter_map(on_flash) {
             // The same lanes, in the row of `below`.
             let offset = Pu(below.0 / lanes * lanes);
             let pairs: Vec<f64> =

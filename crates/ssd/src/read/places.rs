@@ -1,12 +1,12 @@
-//! Where units lie on the flash, and what faults keep from reads there.
+//! Blocks and rows of units, and units that faults keep from being read.
 
 use outlast_ftl::{Ftl, PuPlace};
-use outlast_media::Faults;
+use outlast_media::DieFaults;
 use outlast_units::{BlockIndex, Pu, Row};
 
 /// Of the units `wanted` of program unit `pu`, those that faults keep from a sensing, one bit each.
 #[inline(never)]
-pub(crate) fn faulty_units(ftl: &Ftl, faults: &mut Faults, pu: Pu, wanted: u64) -> u64 {
+pub(crate) fn faulty_units(ftl: &Ftl, faults: &mut DieFaults, pu: Pu, wanted: u64) -> u64 {
     let layout = ftl.layout();
     let place = layout.place(pu);
     let mut failing = 0;
@@ -22,7 +22,7 @@ pub(crate) fn faulty_units(ftl: &Ftl, faults: &mut Faults, pu: Pu, wanted: u64) 
 }
 
 /// The units in `mask` of program unit `pu` that lie on flash broken for good.
-pub(crate) fn broken_units(ftl: &Ftl, faults: Option<&Faults>, pu: Pu, mask: u64) -> u64 {
+pub(crate) fn broken_units(ftl: &Ftl, faults: Option<&DieFaults>, pu: Pu, mask: u64) -> u64 {
     let Some(faults) = faults else { return 0 };
     let layout = ftl.layout();
     let place = layout.place(pu);

@@ -1,23 +1,23 @@
-//! Whether a unit can be read at all: what the ladder would come to if nothing failed but what is broken for good.
+//! Units that can be read at all: what the ladder would come to if nothing failed but what is broken for good.
 
 use super::ladder::MOST_NESTED;
 use super::lines::Lines;
-use outlast_ftl::{Axis, Member};
+use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::Pu;
 
-/// Whether the flash, or some line, gives unit `unit` of program unit `pu`.
+/// True if the flash, or some line, gives unit `unit` of program unit `pu`.
 pub(crate) fn can_be_read(lines: &impl Lines, pu: Pu, unit: u32) -> bool {
     lines.broken_units(pu, 1 << unit) == 0 || some_line_gives(lines, pu, unit, 0, 0)
 }
 
-/// Whether a line other than those `asked`, one bit each, gives a unit that its own flash does not; `depth` recoveries are made for its sake.
+/// True if a line other than those `asked`, one bit each, gives a unit that its own flash does not; `depth` recoveries are made for its sake.
 fn some_line_gives(lines: &impl Lines, pu: Pu, unit: u32, asked: u8, depth: u8) -> bool {
-    Axis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0).any(|axis| {
+    CodeAxis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0).any(|axis| {
         let Some(needed) = lines.needs(pu, axis) else { return false };
-        let gives = |member: &Member| match *member {
-            Member::Empty | Member::Buffered(_) => true,
-            Member::Gone => false,
-            Member::OnFlash(other) => {
+        let gives = |member: &LineMember| match *member {
+            LineMember::Empty | LineMember::Buffered(_) => true,
+            LineMember::Gone => false,
+            LineMember::OnFlash(other) => {
                 !lines.is_out_of_reach(other)
                     && (lines.broken_units(other, 1 << unit) == 0
                         || (depth < MOST_NESTED

@@ -3,7 +3,7 @@
 use super::lines::Lines;
 use super::units;
 use crate::op::Op;
-use outlast_ftl::{Axis, Member};
+use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{Lpn, Pu};
 
 /// Units of one read that are being rebuilt from the other members of their line.
@@ -11,7 +11,7 @@ use outlast_units::{Lpn, Pu};
 pub(super) struct Recovery {
     /// The read; `op.failing` are the units.
     pub(super) op: Op,
-    pub(super) axis: Axis,
+    pub(super) axis: CodeAxis,
     /// Axes that have been asked, one bit each.
     pub(super) asked: u8,
     /// Recoveries above this one, for whose sake it is made.
@@ -31,16 +31,16 @@ pub(super) struct Recovery {
 
 impl Recovery {
     /// The way along `axis` to rebuild what `op` did not give; `None` where there is none that may suffice.
-    pub(super) fn along(lines: &impl Lines, op: Op, axis: Axis) -> Option<Self> {
+    pub(super) fn along(lines: &impl Lines, op: Op, axis: CodeAxis) -> Option<Self> {
         let needed = lines.needs(op.pu, axis)?;
         let (mut known, mut unread, mut read) = (0, Vec::new(), Vec::new());
         for member in lines.members(op.pu, axis) {
             match member {
-                Member::Empty => known += 1,
-                Member::Buffered(pu) => read.push((pu, 0)),
+                LineMember::Empty => known += 1,
+                LineMember::Buffered(pu) => read.push((pu, 0)),
                 // The controller knows which dies are dead.
-                Member::OnFlash(pu) if !lines.is_out_of_reach(pu) => unread.push(pu),
-                Member::OnFlash(_) | Member::Gone => {}
+                LineMember::OnFlash(pu) if !lines.is_out_of_reach(pu) => unread.push(pu),
+                LineMember::OnFlash(_) | LineMember::Gone => {}
             }
         }
         unread.reverse();
@@ -54,7 +54,7 @@ impl Recovery {
     /// What it costs to begin with: the reads that one die has to make, one after the other; then all reads.
     pub(super) fn cost(&self) -> (usize, usize) {
         let reads = (self.needed as usize).saturating_sub(self.known as usize + self.read.len());
-        (if self.axis == Axis::Block { reads } else { reads.min(1) }, reads)
+        (if self.axis == CodeAxis::Block { reads } else { reads.min(1) }, reads)
     }
 
     /// How many more members it takes to rebuild `unit`.

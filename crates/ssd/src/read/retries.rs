@@ -27,7 +27,7 @@ impl Retries {
         }
     }
 
-    /// Whether re-reads are left for after the stripe has been asked.
+    /// True if re-reads are left for after the stripe has been asked.
     pub(crate) fn are_left_after_stripe(self) -> bool {
         self.first(true).is_some_and(|first| self.max.is_none_or(|all| all > first))
     }

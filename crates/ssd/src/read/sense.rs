@@ -6,7 +6,7 @@ use super::tails::UnitTail;
 use super::{CoreCells, Reliability};
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
-use outlast_media::{Age, CalmSensing, Faults, Sensing};
+use outlast_media::{CalmSensing, DataAge, DieFaults, RowSensing};
 use outlast_units::{BlockIndex, Group, Nanos, Ppn, Pu, Row};
 
 /// A read at the moment of a sensing.
@@ -18,7 +18,7 @@ pub(crate) struct Attempt {
     pub(crate) wanted: u64,
     /// Step: 0 is the plain read, every re-read is one further.
     pub(crate) step: u16,
-    /// Whether nothing has been sensed for this read before.
+    /// True if nothing has been sensed for this read before.
     pub(crate) is_first: bool,
 }
 
@@ -56,7 +56,7 @@ impl Sums {
 }
 
 impl Reliability {
-    /// Whether [`Reliability::sense_small`] does for reads of kind `kind`, in a drive without faults: by far the most frequent case.
+    /// True if [`Reliability::sense_small`] does for reads of kind `kind`, in a drive without faults: by far the most frequent case.
     #[inline]
     pub(crate) fn is_plain(&self, kind: OpKind) -> bool {
         self.is_simple
@@ -135,18 +135,18 @@ impl Reliability {
         group: Group,
         at: Nanos,
     ) -> CalmSensing {
-        let Sensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
+        let RowSensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
         let p_most = own.cells.expect_calm(block, own.cells.age(group, at), self.ladder.table());
         CalmSensing { p_most, luck, ln_rber }
     }
 
-    /// Whether a unit of bad luck `u` of a page of age `age` that has just been sensed fails.
+    /// True if a unit of bad luck `u` of a page of age `age` that has just been sensed fails.
     #[inline(never)]
     fn fails(
         &self,
         own: &CoreCells,
         (block, row): (BlockIndex, Row),
-        age: Age,
+        age: DataAge,
         u: f64,
         read: &Attempt,
     ) -> bool {
@@ -174,16 +174,16 @@ impl Reliability {
         &mut self,
         ftl: &Ftl,
         own: &mut CoreCells,
-        faults: Option<&Faults>,
+        faults: Option<&DieFaults>,
         read: &Attempt,
         at: Nanos,
     ) -> Sensed {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
         let sums = Sums::of(ftl, read, &place);
-        let any_broken = faults.is_some_and(Faults::any_broken);
+        let any_broken = faults.is_some_and(DieFaults::any_broken);
         let Attempt { mut step, is_first, .. } = *read;
-        let (mut last, mut sensing, mut block) = (u32::MAX, Sensing::default(), BlockIndex(0));
+        let (mut last, mut sensing, mut block) = (u32::MAX, RowSensing::default(), BlockIndex(0));
         let mut failing = 0;
         for unit in units(read.wanted) {
             let mut tail = UnitTail::default();
@@ -195,7 +195,7 @@ impl Reliability {
                     sensing = if self.collection_disturbs || read.kind != OpKind::RelocationRead {
                         own.cells.sense(block, row, group, at)
                     } else {
-                        own.cells.look(block, row, group, at)
+                        own.cells.preview_sensing(block, row, group, at)
                     };
                     if is_first && self.has_history && unit == read.wanted.trailing_zeros() {
                         step = own.step(block);

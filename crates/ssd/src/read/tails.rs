@@ -2,18 +2,18 @@
 
 use super::odds::{ln_add, ln_or};
 use super::turns::Turns;
-use outlast_media::reliability::{Accumulator, ReadLadder, Term};
+use outlast_media::reliability::{ProbabilitySum, ProbabilityTerm, ReadLadder};
 
 /// Exact probabilities, summed over the units that host reads asked for.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub struct ExactTails {
     units: u64,
-    ecc: Accumulator,
-    rereads: Accumulator,
+    ecc: ProbabilitySum,
+    rereads: ProbabilitySum,
     /// Of units without parity.
-    unstriped: Accumulator,
+    unstriped: ProbabilitySum,
     /// Of units with parity: those looked at.
-    striped: Accumulator,
+    striped: ProbabilitySum,
     /// Units with parity asked for, and those of them looked at.
     offered: u64,
     looked_at: u64,
@@ -63,7 +63,7 @@ impl ExactTails {
         self.ecc.add_ln_all(&ln_p[..ln_rber.len()]);
         if ladder.max_retries().is_some() {
             for &ln_rber in ln_rber {
-                let lost = Term::from_ln(ladder.log_p_uncorrectable(ln_rber));
+                let lost = ProbabilityTerm::from_ln(ladder.log_p_uncorrectable(ln_rber));
                 self.rereads.add_term(lost);
                 self.unstriped.add_term(lost);
             }
@@ -73,7 +73,7 @@ impl ExactTails {
 
 /// Where a probability is not too small for it, the sum needs no logarithms.
 #[inline]
-fn put(sum: &mut Accumulator, ln_p: f64, p: f64) {
+fn put(sum: &mut ProbabilitySum, ln_p: f64, p: f64) {
     if p > 1e-150 {
         sum.add(p);
     } else if ln_p > f64::NEG_INFINITY {
@@ -190,7 +190,7 @@ impl UnitTail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outlast_media::reliability::{Ecc, FailTable, Rereads};
+    use outlast_media::reliability::{Ecc, FailTable, RereadConfig};
 
     const CERTAIN: UnitTail = UnitTail::BROKEN;
 
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn plain_units_count_at_once_and_as_the_others_do() {
         let ecc = Ecc { strength: Some(40), ..Ecc::default() };
-        let rereads = Rereads { max_retries: Some(2), ..Rereads::default() };
+        let rereads = RereadConfig { max_retries: Some(2), ..RereadConfig::default() };
         let ladder = ReadLadder::new(&rereads, FailTable::new(&ecc, 8));
         let mut plain = Tails::new(Turns::new(1, 1, "test"));
         let mut one_by_one = plain.clone();

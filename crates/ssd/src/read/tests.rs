@@ -1,8 +1,8 @@
 //! The ladder alone, over a grid of program units: what it rebuilds is compared with the rule of the codes.
 
 use super::{Corrections, Ladder, LadderEffect, Lines, Retries};
-use crate::op::{Op, OpKind, Rung, Task};
-use outlast_ftl::{Axis, Member};
+use crate::op::{InternalTask, Op, OpKind, Rung};
+use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{CoreId, Lpn, Ppn, Pu};
 use proptest::prelude::*;
 
@@ -25,11 +25,11 @@ struct Grid {
 }
 
 /// The other members of the line of program unit `pu` along `axis`.
-fn line(pu: Pu, axis: Axis) -> Vec<Pu> {
+fn line(pu: Pu, axis: CodeAxis) -> Vec<Pu> {
     let (row, lane) = (pu.0 / LANES, pu.0 % LANES);
     let all: Vec<u32> = match axis {
-        Axis::Dies => (0..LANES).map(|other| row * LANES + other).collect(),
-        Axis::Block => (0..ROWS).map(|other| other * LANES + lane).collect(),
+        CodeAxis::Dies => (0..LANES).map(|other| row * LANES + other).collect(),
+        CodeAxis::Block => (0..ROWS).map(|other| other * LANES + lane).collect(),
     };
     all.into_iter().map(Pu).filter(|&other| other != pu).collect()
 }
@@ -39,11 +39,11 @@ impl Grid {
         self.dead.contains(&pu) || self.broken[pu.index()] >> unit & 1 == 1
     }
 
-    /// Whether the line of program unit `pu` along `axis` gives its unit `unit`, members being rebuilt along their other line up to
+    /// True if the line of program unit `pu` along `axis` gives its unit `unit`, members being rebuilt along their other line up to
     /// `nested` deep. A member on a dead die is not asked for.
-    fn gives(&self, pu: Pu, unit: u32, axis: Axis, nested: u32) -> bool {
+    fn gives(&self, pu: Pu, unit: u32, axis: CodeAxis, nested: u32) -> bool {
         let Some(needed) = self.needs(pu, axis) else { return false };
-        let other = if axis == Axis::Dies { Axis::Block } else { Axis::Dies };
+        let other = if axis == CodeAxis::Dies { CodeAxis::Block } else { CodeAxis::Dies };
         let is_given = |&member: &Pu| {
             !self.dead.contains(&member)
                 && (!self.is_broken(member, unit)
@@ -57,14 +57,14 @@ impl Lines for Grid {
     fn first_slot_of(&self, pu: Pu) -> Ppn {
         Ppn(pu.0 * UNITS)
     }
-    fn needs(&self, _pu: Pu, axis: Axis) -> Option<u32> {
+    fn needs(&self, _pu: Pu, axis: CodeAxis) -> Option<u32> {
         match axis {
-            Axis::Dies => self.across.map(|parity| LANES - parity),
-            Axis::Block => self.within.then_some(ROWS - 1),
+            CodeAxis::Dies => self.across.map(|parity| LANES - parity),
+            CodeAxis::Block => self.within.then_some(ROWS - 1),
         }
     }
-    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
-        line(pu, axis).into_iter().map(Member::OnFlash)
+    fn members(&self, pu: Pu, axis: CodeAxis) -> impl Iterator<Item = LineMember> {
+        line(pu, axis).into_iter().map(LineMember::OnFlash)
     }
     fn is_out_of_reach(&self, pu: Pu) -> bool {
         self.dead.contains(&pu)
@@ -91,14 +91,19 @@ impl Lines for Grid {
 
 /// The read of all units of program unit `pu`, those in `failing` not given.
 fn read(kind: OpKind, pu: Pu, failing: u64) -> Op {
-    Op { mask: (1 << UNITS) - 1, units: UNITS as u16, failing, ..Op::new(kind, Task::Gc, CoreId(0), pu) }
+    Op {
+        mask: (1 << UNITS) - 1,
+        units: UNITS as u16,
+        failing,
+        ..Op::new(kind, InternalTask::Gc, CoreId(0), pu)
+    }
 }
 
 /// What the ladder does with a read: how it ends, what was rebuilt, and what was read once more or elsewhere.
 #[derive(Debug, Default)]
 struct Outcome {
     done: Option<(Op, u64)>,
-    rebuilt: Vec<(u32, Axis)>,
+    rebuilt: Vec<(u32, CodeAxis)>,
     again: Vec<Op>,
     elsewhere: Vec<(Pu, u64)>,
     members_read: u32,
@@ -163,7 +168,7 @@ proptest! {
         let outcome = run(&mut ladder, &grid, read(OpKind::RelocationRead, pu, failing), &order);
         let (_, lost) = outcome.done.expect("every read comes to its end");
         for unit in (0..UNITS).filter(|unit| failing >> unit & 1 == 1) {
-            let by_codes = Axis::ALL.iter().any(|&axis| grid.gives(pu, unit, axis, 3));
+            let by_codes = CodeAxis::ALL.iter().any(|&axis| grid.gives(pu, unit, axis, 3));
             prop_assert_eq!(lost >> unit & 1 == 0, by_codes, "unit {}", unit);
             prop_assert_eq!(outcome.rebuilt.iter().filter(|&&(own, _)| own == unit).count(), usize::from(by_codes));
         }
@@ -191,7 +196,7 @@ fn without_lines_a_read_ends_at_once_and_with_one_it_reads_no_more_members_than_
     assert_eq!(outcome.members_read, 2);
     // Dies work at the same time, so that the stripe goes before the block.
     let outcome = run(&mut ladder, &grid(Some(1), true), read(OpKind::RmwRead, Pu(5), 1), &[0]);
-    assert_eq!(outcome.rebuilt, [(0, Axis::Dies)]);
+    assert_eq!(outcome.rebuilt, [(0, CodeAxis::Dies)]);
     ladder.reset();
     assert_eq!(ladder.counted(), Corrections::default());
 }
@@ -229,7 +234,7 @@ fn a_unit_that_has_moved_is_read_where_it_is_now() {
     assert_eq!(outcome.elsewhere, [(Pu(15), 2)]);
     let (op, lost) = outcome.done.unwrap();
     // The other unit has been rebuilt, and is all that this read still stands for.
-    assert_eq!((op.units, lost, outcome.rebuilt), (1, 0, vec![(1, Axis::Dies)]));
+    assert_eq!((op.units, lost, outcome.rebuilt), (1, 0, vec![(1, CodeAxis::Dies)]));
     // Relocation has no use for a copy that somebody else made.
     let outcome = run(&mut ladder, &lines, read(OpKind::RelocationRead, Pu(5), 1), &[0]);
     assert!(outcome.elsewhere.is_empty() && matches!(outcome.done, Some((_, 0))));

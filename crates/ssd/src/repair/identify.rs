@@ -4,7 +4,7 @@
 //! time on the link is neglected. Between the search and the answer units may be written: those are left out.
 
 use crate::host::HostRequestId;
-use outlast_ftl::{Axis, Ftl};
+use outlast_ftl::{CodeAxis, Ftl};
 use outlast_media::TimingTable;
 use outlast_settings::drive::{Identifier, Rebuild, RepairConfig, SsdConfig};
 use outlast_units::{Bytes, CoreId, IndexVec, ListMap, Nanos, Pu, Row};
@@ -60,7 +60,7 @@ pub(crate) struct Search {
     /// Cores with a failed die whose units no list names; and units found, by core.
     pub(crate) searched: IndexVec<CoreId, bool>,
     pub(crate) found: IndexVec<CoreId, u64>,
-    /// Whether lists name the units of a failed die.
+    /// True if lists name the units of a failed die.
     pub(crate) by_marks: bool,
 }
 
@@ -97,7 +97,7 @@ impl Search {
     }
 }
 
-/// Whether the drive itself rebuilds what was in program unit `pu`, where its stripes can: see [`Rebuild`].
+/// True if the drive itself rebuilds what was in program unit `pu`, where its stripes can: see [`Rebuild`].
 pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: Pu) -> bool {
     let Some(repair) = &config.repair else { return false };
     match repair.rebuild {
@@ -105,7 +105,7 @@ pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: 
         Rebuild::Device => true,
         Rebuild::Cheapest => {
             let Some(link) = config.controller.link else { return true };
-            let needs = Axis::ALL.into_iter().filter_map(|axis| ftl.parity().line_needs(pu, axis)).min();
+            let needs = CodeAxis::ALL.into_iter().filter_map(|axis| ftl.parity().line_needs(pu, axis)).min();
             let layout = ftl.layout();
             let rows = layout.first_page(pu)..layout.first_page(pu) + layout.rows_per_pu();
             let sense = Row::each(rows).fold(Nanos::ZERO, |sum, row| sum + timing.read(row.0));

@@ -64,7 +64,7 @@ impl Lists {
         }
     }
 
-    /// Whether a list of the die's units is gone.
+    /// True if a list of the die's units is gone.
     pub(crate) fn is_gone(&self, die: DieId) -> bool {
         matches!(self.dies[die], Progress::Gone)
     }
@@ -148,7 +148,7 @@ impl Lists {
         }
     }
 
-    /// Whether a list has named page `lpn` of core `core`.
+    /// True if a list has named page `lpn` of core `core`.
     pub(crate) fn is_marked(&self, core: CoreId, lpn: Lpn) -> bool {
         self.marks[core].get(lpn.index() / 64).is_some_and(|word| word >> (lpn.0 % 64) & 1 == 1)
     }

@@ -70,12 +70,12 @@ impl Watch {
         }
     }
 
-    /// Whether a die is expected to fail and has not yet: what it holds is moved away, and can be read.
+    /// True if a die is expected to fail and has not yet: what it holds is moved away, and can be read.
     pub(crate) fn is_leaving(&self, die: DieId) -> bool {
         self.predictor.as_ref().is_some_and(|own| own.is_leaving(die)) && !self.detector.has_failed(die)
     }
 
-    /// Whether a block, just erased, is to be replaced; `failed`: its operations said so.
+    /// True if a block, just erased, is to be replaced; `failed`: its operations said so.
     pub(crate) fn must_retire(&self, core: CoreId, block: BlockIndex, failed: bool) -> bool {
         self.detector.must_retire(core, block, failed)
     }

@@ -24,7 +24,7 @@ pub(crate) struct Moves {
     /// Cores whose units are to be looked through, each from a number on.
     todo: VecDeque<(CoreId, Lpn)>,
     in_flight: u32,
-    /// Whether it is to be asked what is next.
+    /// True if it is to be asked what is next.
     due: bool,
     /// Moves made since `todo` was last filled, and whether some were refused for want of room.
     made: u64,
@@ -53,7 +53,7 @@ impl Moves {
         *self = Self { todo, due: true, ..Self::default() };
     }
 
-    /// Whether it is to be asked what is next.
+    /// True if it is to be asked what is next.
     #[inline]
     pub(crate) fn are_due(&self) -> bool {
         self.due
@@ -64,7 +64,7 @@ impl Moves {
         self.in_flight
     }
 
-    /// Whether no move is under way.
+    /// True if no move is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight == 0
     }

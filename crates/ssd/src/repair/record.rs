@@ -1,4 +1,4 @@
-//! What is known about each failure of a die.
+//! Records of failures of dies.
 
 use outlast_units::Nanos;
 
@@ -29,7 +29,7 @@ pub struct RepairRecord {
     pub lists_read: u64,
     /// Units marked as failed for what lists say.
     pub marked: u64,
-    /// Whether the mapping table was searched all the same, since a list was gone.
+    /// True if the mapping table was searched all the same, since a list was gone.
     pub searched: bool,
     /// Logical over physical space of each flash core, as this repair left it, known from when the next die fails on; empty until then.
     pub space_utilisation: Vec<f64>,

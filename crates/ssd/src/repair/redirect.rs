@@ -11,6 +11,7 @@
 //! redirected, as `D` stays what it was at first. Both errors are of second order (see `space.rs` and decision 0017).
 
 use outlast_units::{CoreId, IndexVec, Lpn};
+
 /// One failure's share of one helper: part of its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 struct Layer {

@@ -5,7 +5,9 @@ use super::protection::{Choices, choices, chooses_by_figures, protected};
 use super::torture::{coalesces, map_flushes};
 use super::{tiny, weak_flash};
 use outlast_device::{Device, Op};
-use outlast_media::{ChannelOrder, Damage, Fault, HazardConfig, PageTimes, PlaneReads, Suspend};
+use outlast_media::{
+    ChannelOrder, DieDamage, DriveFault, HazardConfig, PageTimes, PlaneReads, SuspendConfig,
+};
 use outlast_settings::drive::{
     DecodeTimes, HostLatency, Identifier, MountConfig, RepairConfig, RepairScheme, ScrubConfig, SsdConfig,
     WriteCache,
@@ -67,17 +69,17 @@ impl Life {
             (below(geometry.dies().into()) as u16, below(geometry.planes_per_die.into()) as u16);
         let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
         let damage = match below(24) {
-            0 | 1 => Damage::Die,
-            2 => Damage::Plane { plane },
-            3..6 => Damage::Block { plane, block },
-            6..9 => Damage::Wordline { plane, block, page },
-            9 => Damage::ParityCache,
-            10..14 => Damage::TransientRead { block: None, reads: 1 + below(9) },
-            14..17 => Damage::Program { plane, block },
-            17..20 => Damage::Erase { plane, block },
-            _ => Damage::Page { plane, block, page },
+            0 | 1 => DieDamage::Die,
+            2 => DieDamage::Plane { plane },
+            3..6 => DieDamage::Block { plane, block },
+            6..9 => DieDamage::Wordline { plane, block, page },
+            9 => DieDamage::ParityCache,
+            10..14 => DieDamage::TransientRead { block: None, reads: 1 + below(9) },
+            14..17 => DieDamage::Program { plane, block },
+            17..20 => DieDamage::Erase { plane, block },
+            _ => DieDamage::Page { plane, block, page },
         };
-        self.model.ssd.inject(self.model.now, Fault { die, damage });
+        self.model.ssd.inject(self.model.now, DriveFault { die, damage });
     }
 
     /// The same host of another drive.
@@ -151,7 +153,7 @@ fn with(traits: Traits, mut config: SsdConfig) -> SsdConfig {
     }
     if traits.suspends {
         let (overhead, limit, reads) = (Nanos::micros(5), 3, 2);
-        config.timing.suspend = Some(Suspend::both(overhead, limit, reads));
+        config.timing.suspend = Some(SuspendConfig::both(overhead, limit, reads));
         config.timing.channel = ChannelOrder::ReadsFirst;
         config.timing.cache_read = traits.errs.then_some(Nanos::micros(3));
         config.controller.decode = DecodeTimes { hard: Nanos(7_000), retry: Nanos(9_000) };

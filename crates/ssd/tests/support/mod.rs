@@ -13,7 +13,7 @@ pub(crate) mod torture;
 pub(crate) mod unit;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
-use outlast_media::reliability::{Ecc, Rereads};
+use outlast_media::reliability::{Ecc, RereadConfig};
 use outlast_media::{DefectConfig, Geometry, InitialState, PageTimes, Timing};
 use outlast_settings::drive::{ControllerConfig, ReliabilityConfig, SsdConfig};
 use outlast_settings::ftl::FtlConfig;
@@ -65,7 +65,7 @@ pub(crate) fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> Rel
     ReliabilityConfig {
         chip: Some("tlc-72-layer".into()),
         ecc: Ecc { strength: Some(96), ..Ecc::default() },
-        rereads: Rereads { scale_factor: 1.05, max_retries: retries },
+        rereads: RereadConfig { scale_factor: 1.05, max_retries: retries },
         rereads_if_protected: if_protected,
         initial: InitialState { pe_cycles: 5000, pe_spread: 100.0, ..InitialState::default() },
         ..ReliabilityConfig::default()

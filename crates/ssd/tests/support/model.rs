@@ -3,7 +3,7 @@
 use super::host::{SECTOR, stamp};
 pub(crate) use super::unit::{Content, Pending, Unit};
 use outlast_device::{Command, Device, LatencyParts, Op, Outcome, StreamId, Tag};
-use outlast_media::Tear;
+use outlast_media::UnitTear;
 use outlast_settings::drive::{FlushPolicy, SsdConfig, Trims, WriteCache};
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
@@ -33,7 +33,7 @@ pub(crate) struct Model {
     /// Units that did not hold the newest content that they might have held.
     pub(crate) fallen_back: u64,
     /// What losses of power leave of what is being programmed.
-    pub(crate) tear: Tear,
+    pub(crate) tear: UnitTear,
     /// Units that held parts of several contents after a loss of power.
     pub(crate) torn: u64,
     /// Commands of which the drive told where their time went, and where that of all of them did.
@@ -66,7 +66,7 @@ impl Model {
             medium_errors: 0,
             checked: 0,
             fallen_back: 0,
-            tear: Tear::Nothing,
+            tear: UnitTear::Nothing,
             torn: 0,
             told: 0,
             spent: LatencyParts::default(),

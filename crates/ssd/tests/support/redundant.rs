@@ -3,7 +3,7 @@
 use super::host::{SECTOR, stamp};
 use super::{command, tiny};
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
-use outlast_media::{Damage, Fault};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_settings::ftl::ProtectionConfig;
 use outlast_ssd::{Reason, Ssd};
@@ -110,7 +110,7 @@ impl Life {
     }
 
     pub(crate) fn kill(&mut self, die: u16) {
-        self.ssd.inject(self.now, Fault { die, damage: Damage::Die });
+        self.ssd.inject(self.now, DriveFault { die, damage: DieDamage::Die });
     }
 
     pub(crate) fn check(&self) {

@@ -3,7 +3,7 @@
 use super::host::{SECTOR, stamp};
 use super::model::{Content, Model};
 use outlast_device::Device;
-use outlast_media::Tear;
+use outlast_media::UnitTear;
 
 impl Model {
     /// Power fails now. What each unit may hold afterwards is what it may fall back to, and what was being written.
@@ -32,9 +32,9 @@ impl Model {
             |sector: usize| contents.iter().map(move |content| content[sector]).find(|&own| is(sector, own));
         let torn: Content = (0..self.sectors).map(of).collect::<Option<_>>()?;
         match self.tear {
-            Tear::Nothing => None,
-            Tear::Torn { .. } => Some(torn),
-            Tear::Shorn(share) => {
+            UnitTear::Nothing => None,
+            UnitTear::Torn { .. } => Some(torn),
+            UnitTear::Shorn(share) => {
                 let first = self.sectors * usize::from(share.parts().0) / usize::from(share.parts().1);
                 let has = |range: std::ops::Range<usize>| {
                     contents.iter().any(|content| range.clone().all(|sector| is(sector, content[sector])))

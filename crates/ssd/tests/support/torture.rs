@@ -6,7 +6,7 @@ use super::pacing::pacings;
 use super::protection::{choices, chooses_by_figures, protected};
 use super::tiny;
 use outlast_device::{Device, Op};
-use outlast_media::{Damage, Fault, PageTimes, Suspend};
+use outlast_media::{DieDamage, DriveFault, PageTimes, SuspendConfig};
 use outlast_settings::drive::{HostLatency, SsdConfig, WriteCache};
 use outlast_settings::ftl::{CodeConfig, GcConfig, MapFlushConfig, VictimPolicy, WearLeveling};
 use outlast_units::rng::SplitMix;
@@ -22,24 +22,24 @@ pub(crate) struct Cuts {
     pub(crate) volley: u64,
 }
 
-fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
+fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> DriveFault {
     let geometry = &config.geometry;
     let mut below = |n: u32| rng.below(u64::from(n)) as u32;
     let die = below(u32::from(geometry.dies())) as u16;
     let plane = below(u32::from(geometry.planes_per_die)) as u16;
     let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
     let damage = match below(21) {
-        0..6 => Damage::Page { plane, block, page },
-        6..8 => Damage::Block { plane, block },
-        8 => Damage::Die,
-        15 => Damage::Plane { plane },
-        16..19 => Damage::Wordline { plane, block, page },
-        19 => Damage::ParityCache,
-        9..12 => Damage::TransientRead { block: None, reads: 1 + below(9) },
-        12..15 => Damage::Program { plane, block },
-        _ => Damage::Erase { plane, block },
+        0..6 => DieDamage::Page { plane, block, page },
+        6..8 => DieDamage::Block { plane, block },
+        8 => DieDamage::Die,
+        15 => DieDamage::Plane { plane },
+        16..19 => DieDamage::Wordline { plane, block, page },
+        19 => DieDamage::ParityCache,
+        9..12 => DieDamage::TransientRead { block: None, reads: 1 + below(9) },
+        12..15 => DieDamage::Program { plane, block },
+        _ => DieDamage::Erase { plane, block },
     };
-    Fault { die, damage }
+    DriveFault { die, damage }
 }
 
 pub(crate) fn torture(config: &SsdConfig, seed: u64, commands: u32, cuts: Cuts, faults: u64) -> Model {
@@ -157,7 +157,7 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.controller.host_latency = HostLatency { submit, complete };
             }
             if suspend {
-                config.timing.suspend = Some(Suspend::both(Nanos::micros(5), 3, 2));
+                config.timing.suspend = Some(SuspendConfig::both(Nanos::micros(5), 3, 2));
                 config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
             }
             let classes = protection.is_some_and(|choices| choices.5);

@@ -1,10 +1,10 @@
-//! Contents told apart by a number: a sum over sectors, so that it is known at once what a change makes of it.
+//! A hash of the content of a whole device: a sum over its sectors, so that a change of one sector updates it in constant time.
 
-use crate::versions::{Version, Versions};
+use crate::versions::{SectorVersion, SectorVersions};
 use outlast_units::rng::mix;
 
-/// What a version adds to the number of a content; zeroes add nothing.
-pub(super) fn part(version: &Version, zeroes: u64) -> u128 {
+/// Term of one version in the hash of a content; 0 for zeroes, so that sectors never written need no term.
+pub(super) fn content_term(version: &SectorVersion, zeroes: u64) -> u128 {
     if version.hash == zeroes {
         return 0;
     }
@@ -13,8 +13,8 @@ pub(super) fn part(version: &Version, zeroes: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// What each version adds, by its place.
-pub(super) fn parts(versions: &Versions) -> Vec<u128> {
-    let zeroes = Versions::zeroes();
-    versions.all().iter().map(|version| part(version, zeroes)).collect()
+/// Terms of all versions, in the order of [`SectorVersions::all`].
+pub(super) fn content_terms(versions: &SectorVersions) -> Vec<u128> {
+    let zeroes = SectorVersions::zeroes();
+    versions.all().iter().map(|version| content_term(version, zeroes)).collect()
 }

@@ -1,64 +1,64 @@
-//! The states that the contract allows: which there are, each content once.
+//! States that the contract of a device with a volatile cache allows, each content once.
 //!
-//! At a cut with many open writes there are more subsets than can be looked at. What is enumerated, at every cut: nothing lost; all that may be
-//! lost; each write alone lost; each write alone kept; all writes from one on lost; a write torn, with its last pieces lost; and subsets of
-//! pieces drawn at random. States of equal content with the same last mark are one.
+//! A cut with many open writes has more subsets than can be examined. Enumerated at every cut are: nothing lost; all lost that may be lost; each
+//! write lost alone; each write kept alone; all writes from one on lost; a write torn, with its last pieces lost; and random subsets of pieces.
+//! States of equal content with the same last mark are one.
 
 mod content;
-mod kinds;
+mod losses;
 mod sweep;
 
-pub use kinds::{Candidate, Kind};
+pub use losses::{CandidateState, LossKind};
 
-use crate::history::History;
-use crate::pieces::Pieces;
+use crate::history::CommandHistory;
+use crate::pieces::WritePieces;
 use crate::state::CrashState;
 use outlast_units::rng::SplitMix;
 use std::collections::BTreeMap;
 
-/// Sectors of a piece: 4 KiB.
-pub const PIECE: u64 = 8;
-/// Candidates that are looked at, at most.
-const CANDIDATES: u64 = 4_000_000;
-/// Sectors that are looked at for them, at most.
-const LOOKS: u64 = 400_000_000;
+/// Default number of sectors that a device writes as a whole: 4 KiB.
+pub const PIECE_SECTORS: u64 = 8;
+/// Limit of candidates examined.
+const MAX_CANDIDATES: u64 = 4_000_000;
+/// Limit of sectors visited for the candidates.
+const MAX_SECTOR_VISITS: u64 = 400_000_000;
 
-/// Which states are enumerated.
+/// Settings of the enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Cuts after so many events, from the first to the second, both among them.
+pub struct ContractSettings {
+    /// First and last cut, both included, in events before the cut.
     pub window: (usize, usize),
-    /// Sectors of a piece: what a device writes whole.
+    /// Sectors of a piece, which a device writes as a whole.
     pub piece: u64,
-    /// Random subsets at every cut.
+    /// Number of random subsets at every cut.
     pub random: u32,
-    /// What they are drawn by.
+    /// Seed of the random subsets.
     pub seed: u64,
 }
 
-/// All states of a history, each content once.
+/// States of a history, each content once.
 #[derive(Debug)]
-pub struct States {
-    /// One for each content, of those that have it the one with the least lost, then the earliest.
-    pub distinct: Vec<Candidate>,
-    /// Cuts that were looked at.
+pub struct ContractStates {
+    /// For each content the candidate of the lowest rank, which is the simplest, then the earliest.
+    pub distinct: Vec<CandidateState>,
+    /// Number of cuts examined.
     pub cuts: u64,
-    /// Cuts that there are.
+    /// Number of cuts in the window.
     pub all_cuts: u64,
-    /// States that were looked at.
+    /// Number of candidates examined.
     pub candidates: u64,
 }
 
-/// Enumerates the states. Where there would be too many, cuts drawn by the seed are looked at instead of all.
-pub fn states(history: &History, settings: &Settings) -> States {
+/// Enumerates the states. If all cuts would exceed the limits, cuts are drawn by the seed.
+pub fn contract_states(history: &CommandHistory, settings: &ContractSettings) -> ContractStates {
     let all_cuts = (settings.window.1 - settings.window.0) as u64 + 1;
-    let (candidates, looks) = sweep::effort(history, settings);
-    let share = (CANDIDATES as f64 / candidates as f64).min(LOOKS as f64 / looks as f64);
+    let (candidates, visits) = sweep::estimate_effort(history, settings);
+    let share = (MAX_CANDIDATES as f64 / candidates as f64).min(MAX_SECTOR_VISITS as f64 / visits as f64);
     let mut draw = SplitMix::new(settings.seed, "torture cuts");
-    let mut found: BTreeMap<(u128, usize), Candidate> = BTreeMap::new();
+    let mut by_content: BTreeMap<(u128, usize), CandidateState> = BTreeMap::new();
     let (mut cuts, mut candidates) = (0, 0);
-    sweep::each_cut(history, settings, |cut| {
-        // The last cut is where nothing is lost if no power fails.
+    sweep::visit_cuts(history, settings, |cut| {
+        // The last cut is always examined: it is the state without a loss of power.
         if share < 1.0 && cut.events < settings.window.1 && draw.unit() >= share {
             return;
         }
@@ -66,19 +66,23 @@ pub fn states(history: &History, settings: &Settings) -> States {
         let mark = history.marks_at(cut.events).count();
         cut.candidates(|content, candidate| {
             candidates += 1;
-            let best = found.entry((content, mark)).or_insert(candidate);
+            let best = by_content.entry((content, mark)).or_insert(candidate);
             if candidate.rank() < best.rank() {
                 *best = candidate;
             }
         });
     });
-    let mut distinct: Vec<Candidate> = found.into_values().collect();
+    let mut distinct: Vec<CandidateState> = by_content.into_values().collect();
     distinct.sort_unstable();
-    States { distinct, cuts, all_cuts, candidates }
+    ContractStates { distinct, cuts, all_cuts, candidates }
 }
 
-/// The state that a candidate stands for.
-pub fn state(history: &History, settings: &Settings, candidate: Candidate) -> CrashState {
-    let lost = kinds::lost(history, settings, candidate);
-    CrashState::of(history, candidate.cut as usize, Pieces::new(lost))
+/// Makes the state of a candidate.
+pub fn contract_state(
+    history: &CommandHistory,
+    settings: &ContractSettings,
+    candidate: CandidateState,
+) -> CrashState {
+    let lost = losses::lost_pieces(history, settings, candidate);
+    CrashState::of(history, candidate.cut as usize, WritePieces::new(lost))
 }

@@ -1,13 +1,13 @@
-//! Instants that leave the same, together.
+//! Classes of instants: all instants of a class leave the same content.
 
-use super::cut::{After, power_fails};
-use super::look::{Looks, Seen};
-use super::replay::Replay;
-use super::what::What;
+use super::contents::{ContentTable, DeviceContent};
+use super::cut::{CutOutcome, cut_power};
+use super::model::CrashModel;
+use super::replay::RecordingReplay;
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::id::StateId;
-use crate::pieces::Pieces;
+use crate::pieces::WritePieces;
 use crate::state::CrashState;
 use outlast_engine::{OnProgress, RunControl, RunPhase, RunProgress};
 use outlast_serve::{DeviceImage, ServedDevice};
@@ -20,105 +20,108 @@ use std::path::Path;
 /// Instants between two reports of progress.
 const BETWEEN_REPORTS: u64 = 64;
 
-/// What is asked for.
+/// A search for the states that a simulated device leaves.
 #[derive(Clone, Debug)]
-pub struct Request {
-    /// Which machine, and what happens to it.
-    pub what: What,
-    /// When power may fail: within this time.
+pub struct CrashSearch {
+    /// The device, and what else happens to it.
+    pub model: CrashModel,
+    /// Time in which power may fail.
     pub window: Range<Nanos>,
-    /// How many instants are looked at, at most. Where there are more, so many are drawn at random, uniformly in time.
+    /// Limit of instants examined. If there are more, so many are drawn at random, uniformly in time.
     pub limit: Option<u64>,
-    /// What is drawn by.
+    /// Seed of the draws.
     pub seed: u64,
 }
 
-impl Request {
-    /// All instants in the window of `history`, to its last nanosecond.
-    pub fn new(history: &History, what: What) -> Self {
+impl CrashSearch {
+    /// A search of all instants in the window of `history`, to its last nanosecond.
+    pub fn new(history: &CommandHistory, model: CrashModel) -> Self {
         let (first, last) = history.window();
         let (start, end) = (history.time_of(first), history.time_of(last));
-        Self { what, window: start..end.max(Nanos(start.0 + 1)), limit: None, seed: 0 }
+        Self { model, window: start..end.max(Nanos(start.0 + 1)), limit: None, seed: 0 }
     }
 }
 
-/// What was found.
+/// Result of a [`CrashSearch`].
 #[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// The classes, in order of the first time of each.
+pub struct CrashClasses {
+    /// A state for each class, in order of the first instant of each.
     pub classes: Vec<CrashState>,
-    /// Stretches of time in the window between which something happens.
+    /// Instants in the window: stretches of time within which nothing happens.
     pub instants: u64,
-    /// How many of them were looked at.
-    pub looked_at: u64,
-    /// Where not all were: the times that were drawn, in order, and the class of each; nothing where there is no state. Only so much of the
-    /// window is in the spans of classes.
+    /// Number of instants examined.
+    pub examined: u64,
+    /// If not all were examined: the times drawn, in order, with the index of the class of each; `None` where the model has no state. Spans of
+    /// classes then cover only the instants that were drawn.
     pub draws: Vec<(Nanos, Option<usize>)>,
 }
 
-/// The classes that `request` asks for of the image in `folder`, whose history is `history`. `None` where `progress` stopped it.
+/// Finds the classes of the device in the image `folder`, whose history is `history`. `None` where `progress` stopped it.
 ///
 /// # Errors
-/// The image cannot be read, or the machine cannot do what is asked for.
-pub fn classes(
+/// The image cannot be read, or the model does not fit the device.
+pub fn find_classes(
     folder: &Path,
-    history: &History,
-    request: &Request,
+    history: &CommandHistory,
+    request: &CrashSearch,
     progress: OnProgress<'_>,
-) -> Result<Option<Found>, TortureError> {
+) -> Result<Option<CrashClasses>, TortureError> {
     let scenario = DeviceImage::scenario(folder)?;
-    let what = request.what.clone().checked(&scenario)?;
-    let mut found = Found::default();
+    let model = request.model.clone().checked(&scenario)?;
+    let mut result = CrashClasses::default();
     let mut draws = Vec::new();
+    // The number of instants is known only after a replay: the first one counts them, the second examines.
     if let Some(limit) = request.limit {
-        let Some(mut replay) = Replay::new(folder, &what, progress)? else { return Ok(None) };
+        let Some(mut replay) = RecordingReplay::new(folder, &model, progress)? else { return Ok(None) };
         let mut instants = 0;
-        replay.walk(&request.window, |_, _| {
+        replay.visit_spans(&request.window, |_, _| {
             instants += 1;
             Ok(ControlFlow::Continue(()))
         })?;
         if instants > limit {
-            draws = drawn(request, limit);
+            draws = draw_instants(request, limit);
         }
     }
-    let Some(mut replay) = Replay::new(folder, &what, progress)? else { return Ok(None) };
-    let mut classes = Classes::new(history, replay.machine(), &what);
+    let Some(mut replay) = RecordingReplay::new(folder, &model, progress)? else { return Ok(None) };
+    let mut classes = ClassTable::new(history, replay.device(), &model);
     let (mut next, mut is_stopped) = (0, false);
-    replay.walk(&request.window, |machine, span| {
-        found.instants += 1;
+    replay.visit_spans(&request.window, |device, span| {
+        result.instants += 1;
         let count = draws[next..].partition_point(|&at| at < span.end);
         if count > 0 || draws.is_empty() {
-            let class = classes.add(machine, &span)?;
-            found.looked_at += 1;
-            found.draws.extend(draws[next..next + count].iter().map(|&at| (at, class)));
+            let class = classes.add(device, &span)?;
+            result.examined += 1;
+            result.draws.extend(draws[next..next + count].iter().map(|&at| (at, class)));
             next += count;
         }
-        is_stopped =
-            found.instants % BETWEEN_REPORTS == 1 && progress(&report(request, &span)) == RunControl::Stop;
+        is_stopped = result.instants % BETWEEN_REPORTS == 1
+            && progress(&progress_of(request, &span)) == RunControl::Stop;
         Ok(if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
-    found.classes = classes.found;
-    Ok((!is_stopped).then_some(found))
+    result.classes = classes.states;
+    Ok((!is_stopped).then_some(result))
 }
 
-/// What `what` leaves of the image in `folder` if its power fails at `at`. `None` where `progress` stopped it, or where there is no such state: an array
-/// that starts without force.
+/// Finds the state that `model` leaves of the image in `folder` if its power fails at `at`. `None` where `progress` stopped it, or where the model has
+/// no state: an array that starts without force.
 ///
 /// # Errors
-/// As [`classes`].
-pub fn state(
+/// The same as those of [`find_classes`].
+pub fn find_state(
     folder: &Path,
-    history: &History,
-    what: &What,
+    history: &CommandHistory,
+    model: &CrashModel,
     at: Nanos,
     progress: OnProgress<'_>,
 ) -> Result<Option<CrashState>, TortureError> {
     let window = at..Nanos(at.0.saturating_add(1));
-    let request = Request { what: what.clone(), window, limit: None, seed: 0 };
-    Ok(classes(folder, history, &request, progress)?.and_then(|found| found.classes.into_iter().next()))
+    let request = CrashSearch { model: model.clone(), window, limit: None, seed: 0 };
+    Ok(find_classes(folder, history, &request, progress)?
+        .and_then(|result| result.classes.into_iter().next()))
 }
 
-fn drawn(request: &Request, limit: u64) -> Vec<Nanos> {
+/// Draws times uniformly from the window, sorted.
+fn draw_instants(request: &CrashSearch, limit: u64) -> Vec<Nanos> {
     let mut draw = SplitMix::new(request.seed, "torture instants");
     let Range { start, end } = request.window;
     let mut times: Vec<Nanos> =
@@ -127,46 +130,47 @@ fn drawn(request: &Request, limit: u64) -> Vec<Nanos> {
     times
 }
 
-fn report(request: &Request, span: &Range<Nanos>) -> RunProgress {
+fn progress_of(request: &CrashSearch, span: &Range<Nanos>) -> RunProgress {
     let Range { start, end } = request.window;
     let fraction = (span.end - start).0 as f64 / (end - start).0 as f64;
     RunProgress { phase: RunPhase::Run, fraction: Some(fraction), requests: 0, simulated: span.end }
 }
 
-/// By what classes are told apart: what they hold, or that they hold nothing; and the last mark, by its event.
-type Key = (Option<u128>, Option<usize>);
+/// Identity of a class: the hash of its content, `None` if the device does not start; and the event of the last client mark.
+type ClassKey = (Option<u128>, Option<usize>);
 
 #[derive(Debug)]
-struct Classes<'a> {
-    history: &'a History,
-    what: &'a What,
-    looks: Looks<'a>,
-    found: Vec<CrashState>,
-    by_key: BTreeMap<Key, usize>,
+struct ClassTable<'a> {
+    history: &'a CommandHistory,
+    model: &'a CrashModel,
+    contents: ContentTable<'a>,
+    states: Vec<CrashState>,
+    by_key: BTreeMap<ClassKey, usize>,
 }
 
-impl<'a> Classes<'a> {
-    fn new(history: &'a History, machine: &ServedDevice, what: &'a What) -> Self {
-        let looks = Looks::new(history, machine);
-        Self { history, what, looks, found: Vec::new(), by_key: BTreeMap::new() }
+impl<'a> ClassTable<'a> {
+    fn new(history: &'a CommandHistory, device: &ServedDevice, model: &'a CrashModel) -> Self {
+        let contents = ContentTable::new(history, device);
+        Self { history, model, contents, states: Vec::new(), by_key: BTreeMap::new() }
     }
 
-    /// Looks at what a cut within `span` leaves; which class that is, if there is a state.
-    fn add(&mut self, machine: &ServedDevice, span: &Range<Nanos>) -> Result<Option<usize>, TortureError> {
-        let (seen, refused) = match power_fails(machine, span.start, self.what)? {
-            After::Up(mut fork) => (Some(self.looks.look(&mut fork)?), None),
-            After::Refused(why) => (None, Some(why)),
-            After::Nothing => return Ok(None),
+    /// Examines a cut within `span`; index of its class, or `None` if the model has no state there.
+    fn add(&mut self, device: &ServedDevice, span: &Range<Nanos>) -> Result<Option<usize>, TortureError> {
+        let (content, refused) = match cut_power(device, span.start, self.model)? {
+            CutOutcome::Running(mut fork) => (Some(self.contents.read_device(&mut fork)?), None),
+            CutOutcome::Refused(why) => (None, Some(why)),
+            CutOutcome::NoState => return Ok(None),
         };
         let cut = self.history.cut_at(span.start);
-        let key = (seen.as_ref().map(|seen| seen.key), self.history.mark_at(cut).map(|mark| mark.event));
-        let new = self.found.len();
+        let key =
+            (content.as_ref().map(|content| content.key), self.history.mark_at(cut).map(|mark| mark.event));
+        let new = self.states.len();
         let class = *self.by_key.entry(key).or_insert(new);
         if class == new {
-            let state = self.state(span.start, cut, seen.as_ref(), refused)?;
-            self.found.push(state);
+            let state = self.state_of(span.start, cut, content.as_ref(), refused)?;
+            self.states.push(state);
         }
-        let spans = &mut self.found[class].spans;
+        let spans = &mut self.states[class].spans;
         match spans.last_mut() {
             Some(last) if last.1 == span.start => last.1 = span.end,
             _ => spans.push((span.start, span.end)),
@@ -174,18 +178,24 @@ impl<'a> Classes<'a> {
         Ok(Some(class))
     }
 
-    fn state(
+    fn state_of(
         &self,
         at: Nanos,
         cut: usize,
-        seen: Option<&Seen>,
+        content: Option<&DeviceContent>,
         refused: Option<String>,
     ) -> Result<CrashState, TortureError> {
-        let id = StateId::Machine { what: self.what.to_string(), at };
-        let (lost, spans) = (Pieces::default(), Vec::new());
-        let bare = CrashState { id, cut, at, lost, odd: Vec::new(), bad: Vec::new(), spans, refused };
-        let Some(seen) = seen else { return Ok(bare) };
-        let differences = self.looks.differences(seen, cut)?;
-        Ok(CrashState { lost: differences.lost, odd: differences.odd, bad: differences.bad, ..bare })
+        let id = StateId::Simulated { model: self.model.to_string(), at };
+        let (lost, spans) = (WritePieces::default(), Vec::new());
+        let without_content =
+            CrashState { id, cut, at, lost, odd: Vec::new(), bad: Vec::new(), spans, refused };
+        let Some(content) = content else { return Ok(without_content) };
+        let differences = self.contents.differences(content, cut)?;
+        Ok(CrashState {
+            lost: differences.lost,
+            odd: differences.odd,
+            bad: differences.bad,
+            ..without_content
+        })
     }
 }

@@ -1,63 +1,72 @@
-//! Power fails: of a copy of the machine.
+//! Loss of power of a copy of the simulated device.
 
-use super::what::{Start, What};
+use super::model::{ArrayStart, CrashModel};
 use crate::error::TortureError;
 use outlast_device::{Command, Op, Tag};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_serve::{DeviceInput, PowerChange, RefusedInput, ServedDevice};
 use outlast_units::{Lba, Nanos};
 
-/// A machine after its power has failed and come back.
+/// Result of a power cycle.
 #[derive(Debug)]
-pub(super) enum After {
-    /// It takes commands.
-    Up(Box<ServedDevice>),
-    /// It does not start, and says why.
+pub(super) enum CutOutcome {
+    /// The device takes commands.
+    Running(Box<ServedDevice>),
+    /// The device does not start, with its reason.
     Refused(String),
-    /// Nothing has come of it that another model does not have.
-    Nothing,
+    /// The model has no state here: another model has the same one.
+    NoState,
 }
 
-/// What comes of a copy of `machine` if its power fails at `at` and `what` happens to it.
-pub(super) fn power_fails(machine: &ServedDevice, at: Nanos, what: &What) -> Result<After, TortureError> {
+/// Cuts the power of a copy of `device` at `at`, as `model` says, and lets it start again.
+pub(super) fn cut_power(
+    device: &ServedDevice,
+    at: Nanos,
+    model: &CrashModel,
+) -> Result<CutOutcome, TortureError> {
     let copy = || {
-        let mut fork = machine.fork();
-        // What is recorded was mounted from flash with all that belongs to it; here only what it holds counts.
+        let mut fork = device.fork();
+        // Only the content after the mount counts, not its duration: the mount is taken without its reads.
         fork.mount_at_once();
         fork
     };
     let mut fork = Box::new(copy());
     let cut = DeviceInput::Power(PowerChange::Cut { force: false });
-    let started = match what {
-        What::Drive | What::Liar(_) => fork.apply(at, &cut),
-        What::Fault(fault) => {
-            strike(&mut fork, at, fault)?;
+    let started = match model {
+        CrashModel::Drive | CrashModel::Liar(_) => fork.apply(at, &cut),
+        CrashModel::Fault(fault) => {
+            inject_fault(&mut fork, at, fault)?;
             fork.apply(at, &cut)
         }
-        What::Without { member, start: Start::AsItIs } => fork.lose_power_and_member(*member, at, false),
-        What::Without { member, start: Start::Forced } => {
+        CrashModel::WithoutMember { member, start: ArrayStart::AsItIs } => {
+            fork.lose_power_and_member(*member, at, false)
+        }
+        CrashModel::WithoutMember { member, start: ArrayStart::Forced } => {
+            // A start that is not refused is the state of `AsItIs`.
             if fork.lose_power_and_member(*member, at, false).is_ok() {
-                return Ok(After::Nothing);
+                return Ok(CutOutcome::NoState);
             }
             *fork = copy();
             fork.lose_power_and_member(*member, at, true)
         }
-        What::Without { member, start: Start::Synced } => {
-            fork.apply(at, &cut).and_then(|()| sync_and_lose(&mut fork, *member))
+        CrashModel::WithoutMember { member, start: ArrayStart::Synced } => {
+            fork.apply(at, &cut).and_then(|()| resync_then_fail_member(&mut fork, *member))
         }
     };
     match started {
         Ok(()) => {
-            wait_for_replay(&mut fork);
-            Ok(After::Up(fork))
+            finish_log_replay(&mut fork);
+            Ok(CutOutcome::Running(fork))
         }
-        Err(refused @ RefusedInput::Service(_)) if !fork.is_up() => Ok(After::Refused(refused.to_string())),
-        Err(refused) => Err(TortureError::state(&format!("{what}@{}", at.0), &refused)),
+        Err(refused @ RefusedInput::Service(_)) if !fork.is_up() => {
+            Ok(CutOutcome::Refused(refused.to_string()))
+        }
+        Err(refused) => Err(TortureError::state(&format!("{model}@{}", at.0), &refused)),
     }
 }
 
-/// Something breaks, or what is being programmed will be torn.
-fn strike(fork: &mut ServedDevice, at: Nanos, fault: &FaultSpec) -> Result<(), TortureError> {
+/// Injects `fault`; a fault of power sets how units are torn that are being programmed at the cut.
+fn inject_fault(fork: &mut ServedDevice, at: Nanos, fault: &FaultSpec) -> Result<(), TortureError> {
     let bad =
         |why: String| TortureError::Setting { name: "faults", value: fault.kind.to_string(), limit: why };
     if fault.kind == FaultKind::Power {
@@ -67,22 +76,22 @@ fn strike(fork: &mut ServedDevice, at: Nanos, fault: &FaultSpec) -> Result<(), T
     fork.apply(at, &DeviceInput::Fault(fault)).map_err(|refused| bad(refused.to_string()))
 }
 
-/// The array makes its redundancy fit, then the member goes.
-fn sync_and_lose(fork: &mut ServedDevice, member: u16) -> Result<(), RefusedInput> {
-    wait_for_replay(fork);
+/// Resynchronises the array, then fails the member.
+fn resync_then_fail_member(fork: &mut ServedDevice, member: u16) -> Result<(), RefusedInput> {
+    finish_log_replay(fork);
     while fork.is_in_doubt()
         && let Some(at) = fork.next_deadline()
     {
-        come_to(fork, at);
+        advance_to(fork, at);
     }
-    let mut gone = FaultSpec::new(Nanos::ZERO, FaultKind::Device);
-    gone.device = Some(member);
-    fork.apply(fork.now(), &DeviceInput::Fault(&gone))
+    let mut loss = FaultSpec::new(Nanos::ZERO, FaultKind::Device);
+    loss.device = Some(member);
+    fork.apply(fork.now(), &DeviceInput::Fault(&loss))
 }
 
-/// An array carries out its records before it serves anybody.
-fn wait_for_replay(fork: &mut ServedDevice) {
-    come_to(fork, fork.now());
+/// Lets an array finish the replay of its log, which it does before it serves the first command: a read of sector 0 waits for it.
+fn finish_log_replay(fork: &mut ServedDevice) {
+    advance_to(fork, fork.now());
     if fork.members() > 0 && fork.is_up() {
         let command = Command::new(Op::Read, Lba(0), 1);
         let read = DeviceInput::Command { tag: Tag(0), command, data: &[] };
@@ -90,19 +99,19 @@ fn wait_for_replay(fork: &mut ServedDevice) {
             while fork.in_flight() > 0
                 && let Some(at) = fork.next_deadline()
             {
-                come_to(fork, at);
+                advance_to(fork, at);
             }
         }
     }
 }
 
-/// Time passes, and nobody waits for what completes.
-pub(super) fn come_to(machine: &mut ServedDevice, now: Nanos) {
+/// Advances `device` to `now`, and drops the results of completed commands.
+pub(super) fn advance_to(device: &mut ServedDevice, now: Nanos) {
     let mut completions = Vec::new();
-    machine.advance(now, &mut completions);
+    device.advance(now, &mut completions);
     for done in completions {
-        drop(machine.take_data(done.tag));
-        drop(machine.take_lba_status(done.tag));
-        drop(machine.take_failed(done.tag));
+        drop(device.take_data(done.tag));
+        drop(device.take_lba_status(done.tag));
+        drop(device.take_failed(done.tag));
     }
 }

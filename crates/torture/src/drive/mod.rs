@@ -1,27 +1,26 @@
-//! What a machine really leaves when its power fails: the recording is given to it again, its power is cut at every instant, and it is read.
+//! States that a simulated device leaves: the recording is replayed on it, its power is cut at every instant, and its content is read.
 //!
-//! Between two events, a command that comes or something that the machine itself does, what a cut leaves is always the same. So there are finitely many
-//! instants, stretches of time, and each is looked at once: a copy of the machine loses its power and gets it back, and what it then holds is compared
-//! with what was written. Stretches that leave the same, with the same last mark, are one class: one [`CrashState`] with its
-//! [`spans`](CrashState::spans). By these there is the probability of a loss at a random instant.
+//! Between two events (arrivals of commands, and events of the device itself) all cuts leave the same content. So the window has finitely many
+//! *instants*, stretches of time, and each is examined once: a copy of the device loses its power and starts again, and its content is compared
+//! with what was written. Instants with the same content and the same last mark are one class: one [`CrashState`] with its
+//! [`spans`](CrashState::spans), which give the probability of a loss at a random time.
 //!
-//! - [`What::Drive`]: the machine that was recorded.
-//! - [`What::Liar`]: one that ignores flushes or carries them out late, given the same commands at the same times. What the program was promised is
-//!   what the recorded machine promised; the liar would have promised the same, only sooner.
-//! - [`What::Fault`]: something breaks at the cut: it breaks, then the power fails at the same instant, then it is read.
-//! - [`What::Without`]: a member of an array is gone with the power, or goes after the array has made its redundancy fit. An array that is in doubt
-//!   does not start without a member, as md does not; then the state says so, and there is another that shows what a forced start gives.
+//! - [`CrashModel::Drive`]: the recorded device.
+//! - [`CrashModel::Liar`]: a device that ignores flushes or executes them late, given the same commands at the same times. The promises to the program are
+//!   those of the recorded device; the liar would have made the same promises, only sooner.
+//! - [`CrashModel::Fault`]: a fault at the instant of the cut: first the fault, then the loss of power, then the start.
+//! - [`CrashModel::WithoutMember`]: a member of an array fails with the power, or after the array has resynchronised. An array in doubt refuses to
+//!   start without a member, as md does; then this state says so, and another shows the result of a forced start.
 //!
-//! What a machine says that it holds is taken without a read where that is exact ([`Machine::peek`](outlast_serve::ServedDevice::peek)); all else is read by
-//! commands.
+//! Content is peeked at without a read where that is exact ([`ServedDevice::peek`](outlast_serve::ServedDevice::peek)), and else read by commands.
 
-mod cells;
 mod classes;
+mod contents;
 mod cut;
-mod look;
+mod model;
 mod read;
 mod replay;
-mod what;
+mod units;
 
-pub use classes::{Found, Request, classes, state};
-pub use what::{Start, What};
+pub use classes::{CrashClasses, CrashSearch, find_classes, find_state};
+pub use model::{ArrayStart, CrashModel};

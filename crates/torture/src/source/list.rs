@@ -1,9 +1,8 @@
-//! Lists of blocks: what blkparse prints, and beside it the bytes of all writes.
+//! Lists of blkparse, with a second file that has the bytes of all writes.
 //!
-//! `NAME` has the lines, `NAME.data` the bytes of its writes (Q) one after another. Completions (C) end what they lie upon; a completion may end
-//! several requests that were merged, or a part of one that was split. A list without any completion is read as if each request completed as it
-//! came: a flush then covers all writes before it, which is the most that it can cover, so that no state is made of which a device might say that
-//! its flush excluded it. Messages (m) that begin with `mark` are marks.
+//! `NAME` has the lines, `NAME.data` the bytes of its writes (Q) one after another. A completion (C) ends the requests that it overlaps:
+//! several if they were merged, a part of one if it was split. In a list without completions each request completes on arrival: a flush then covers
+//! all writes before it, which is the most that it can cover, so that no state is made that a correct device would exclude. Messages (m) that begin with `mark` are marks.
 
 mod export;
 mod import;
@@ -14,17 +13,17 @@ pub use import::history_of_list;
 use outlast_workload::BlkLineReader;
 use std::path::{Path, PathBuf};
 
-/// How a message begins that is a mark.
+/// Prefix of messages that are marks.
 const MARK: &str = "mark ";
 
-/// The file with the bytes of a list's writes.
-pub fn data_of(list: &Path) -> PathBuf {
+/// Path of the file with the bytes of a list's writes.
+pub fn payload_path(list: &Path) -> PathBuf {
     let mut name = list.as_os_str().to_owned();
     name.push(".data");
     name.into()
 }
 
-/// Whether a file that begins so may be a list: whether its first line is one of blkparse.
+/// True if a file with this beginning may be a list: its first line is one of blkparse.
 pub fn is_list(beginning: &[u8]) -> bool {
     let first = beginning.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     first.is_some_and(|line| BlkLineReader::default().line(line).is_ok())

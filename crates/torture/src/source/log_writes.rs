@@ -13,22 +13,23 @@ mod writer;
 
 pub use export::export;
 pub use import::history_of_log_writes;
-pub use reader::Reader;
-pub use recorder::Recorder;
-pub use writer::Writer;
+pub use reader::LogWritesReader;
+pub use recorder::LogWritesRecorder;
+pub use writer::LogWritesWriter;
 
 use outlast_units::SECTOR_BYTES;
 use std::io;
 use thiserror::Error;
 
-/// The first eight bytes.
+/// Magic number: the first eight bytes of a log.
 pub const MAGIC: u64 = 0x006a_7366_7773_6872;
-/// The only version there is.
+/// Version of the format; there is no other.
 const VERSION: u64 = 1;
-/// Bytes of the head, and of an entry before its mark.
+/// Bytes of the head of a log.
 const HEAD: usize = 28;
+/// Bytes of an entry before its mark.
 const ENTRY: usize = 32;
-/// Bytes of a sector: Linux has up to 4096, QEMU less than 16 MiB.
+/// Range of the bytes of a sector: Linux writes up to 4096, QEMU reads less than 16 MiB.
 const SECTOR_MIN: u64 = SECTOR_BYTES;
 const SECTOR_MAX: u64 = 8 << 20;
 
@@ -38,64 +39,64 @@ mod flag {
     pub(super) const FUA: u64 = 2;
     pub(super) const DISCARD: u64 = 4;
     pub(super) const MARK: u64 = 8;
-    /// What a file system said of a write; it has no bearing on what a device may lose.
+    /// Set by file systems on writes of metadata; of no consequence for a device.
     pub(super) const METADATA: u64 = 16;
     pub(super) const ALL: u64 = FLUSH | FUA | DISCARD | MARK | METADATA;
 }
 
 /// An entry of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// All entries before it were completed before a flush that has completed.
+pub struct LogWritesEntry {
+    /// True if a completed flush covers all entries before this one.
     pub flush: bool,
-    /// It is durable by itself.
+    /// Forced unit access: the write itself is durable.
     pub fua: bool,
-    /// What it brings, after the flush.
-    pub what: Logged,
+    /// Operation of the entry, which comes after its flush.
+    pub content: EntryContent,
 }
 
-/// What an entry brings. Sectors have 512 bytes, whatever those of the log have.
+/// Operation of an entry. Sectors here have 512 bytes, whatever the sector size of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Logged {
-    /// Nothing: a flush alone.
+pub enum EntryContent {
+    /// No operation: a flush alone.
     Nothing,
     /// A write.
     Write {
-        /// Its first sector.
+        /// First sector.
         lba: u64,
-        /// How many it has.
+        /// Number of sectors.
         sectors: u64,
-        /// The byte of the log at which its data begins.
+        /// Byte of the log at which the data begin.
         payload: u64,
     },
     /// A discard: its sectors read as zeroes.
     Discard {
-        /// Its first sector.
+        /// First sector.
         lba: u64,
-        /// How many it has.
+        /// Number of sectors.
         sectors: u64,
     },
     /// A mark.
     Mark(String),
 }
 
-/// Why a log cannot be read.
+/// Reason why a log cannot be read.
 #[derive(Debug, Error)]
-pub enum Damage {
-    /// It is not what it should be.
+pub enum LogWritesDamage {
+    /// The log is malformed.
     #[error("byte {at}: {what}")]
     At {
-        /// Where.
+        /// Byte at which it is malformed.
         at: u64,
-        /// What is wrong there.
+        /// Description of the error.
         what: String,
     },
-    /// The system cannot read it.
+    /// The system cannot read the file.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Whether a log may have sectors of so many bytes.
+/// True if a log may have sectors of `bytes` bytes.
 fn is_sector_size(bytes: u64) -> bool {
     bytes.is_power_of_two() && (SECTOR_MIN..=SECTOR_MAX).contains(&bytes)
 }

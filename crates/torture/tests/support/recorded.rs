@@ -1,10 +1,10 @@
-//! Recordings of small machines, with a list of all that they were given beside, and what a copy of the machine really holds after a cut.
+//! Recordings of small devices, with all inputs, and the content of a copy of the device after a cut.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_engine::{Scenario, ScenarioLayer, load};
 use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, PowerChange, ServedDevice};
-use outlast_torture::Recording;
+use outlast_torture::OpenRecording;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::ops::Range;
@@ -48,31 +48,31 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     load(&[layer], &[], &|_| Err(std::io::Error::other("no files"))).unwrap().0
 }
 
-/// An input with its time.
+/// An input of a recorded device.
 #[derive(Clone, Debug)]
-pub(crate) enum Given {
+pub(crate) enum GivenInput {
     Command(Tag, Command, Vec<u8>),
     Mark(String),
 }
 
-/// A host whose machine is recorded.
+/// A host of a device that is recorded.
 pub(crate) struct Host {
     pub(crate) folder: TempDir,
     image: DeviceImage,
     machine: ServedDevice,
     pub(crate) now: Nanos,
-    pub(crate) given: Vec<(Nanos, Given)>,
+    pub(crate) given: Vec<(Nanos, GivenInput)>,
     /// The commands under way, with the sectors that each changes.
     in_flight: Vec<(Tag, Range<u64>)>,
     version: u64,
 }
 
-/// What was recorded.
+/// A finished recording with its scenario and inputs.
 pub(crate) struct Recorded {
     pub(crate) folder: TempDir,
     pub(crate) scenario: Scenario,
-    pub(crate) recording: Recording,
-    pub(crate) given: Vec<(Nanos, Given)>,
+    pub(crate) recording: OpenRecording,
+    pub(crate) given: Vec<(Nanos, GivenInput)>,
     pub(crate) end: Nanos,
 }
 
@@ -109,12 +109,12 @@ impl Host {
         self.give(&DeviceInput::Command { tag, command, data: &data });
         let changed = if matches!(op, Op::Write | Op::Trim) { lba..lba + u64::from(sectors) } else { 0..0 };
         self.in_flight.push((tag, changed));
-        self.given.push((self.now, Given::Command(tag, command, data)));
+        self.given.push((self.now, GivenInput::Command(tag, command, data)));
     }
 
     pub(crate) fn mark(&mut self, text: &str) {
         self.give(&DeviceInput::Mark(text));
-        self.given.push((self.now, Given::Mark(text.to_owned())));
+        self.given.push((self.now, GivenInput::Mark(text.to_owned())));
     }
 
     /// Waits until at most `left` commands are under way.
@@ -183,7 +183,7 @@ impl Host {
         drop(self.image);
         let path = self.folder.path().join("run");
         let recording =
-            Recording::open(&path, &mut |_| outlast_engine::RunControl::Continue).unwrap().unwrap();
+            OpenRecording::open(&path, &mut |_| outlast_engine::RunControl::Continue).unwrap().unwrap();
         Recorded { folder: self.folder, scenario, recording, given: self.given, end: self.now }
     }
 }
@@ -195,11 +195,11 @@ impl Recorded {
         let come = self.given.iter().take_while(|(when, _)| *when <= at);
         for ((when, given), number) in come.zip(0..) {
             match given {
-                Given::Command(_, command, data) => {
+                GivenInput::Command(_, command, data) => {
                     let input = DeviceInput::Command { tag: Tag(number), command: *command, data };
                     machine.apply(*when, &input).unwrap();
                 }
-                Given::Mark(text) => machine.apply(*when, &DeviceInput::Mark(text)).unwrap(),
+                GivenInput::Mark(text) => machine.apply(*when, &DeviceInput::Mark(text)).unwrap(),
             }
         }
         machine.apply(at, &DeviceInput::Advance).unwrap();
@@ -207,7 +207,7 @@ impl Recorded {
     }
 }
 
-/// What every sector of `machine` gives, read by commands; none where it cannot be read.
+/// Bytes of every sector of `machine`, read by commands; `None` if it is unreadable.
 pub(crate) fn read_all(machine: &mut ServedDevice) -> Vec<Option<Vec<u8>>> {
     let sectors = machine.identify().capacity.0 / SECTOR_BYTES;
     let mut found = Vec::new();
@@ -239,7 +239,7 @@ fn read(machine: &mut ServedDevice, lba: u64, sectors: u32) -> Option<Vec<u8>> {
     }
 }
 
-/// Its power fails and is back; whether it starts then.
+/// Cuts the power and restores it; true if the device starts.
 pub(crate) fn cut(machine: &mut ServedDevice) -> bool {
     machine.apply(machine.now(), &DeviceInput::Power(PowerChange::Cut { force: false })).is_ok()
 }

@@ -24,7 +24,7 @@ def spread(blocks: Sequence[Mapping[str, Any]], keys: Sequence[str], place: str)
         for name in SEVERAL:
             own = [_joined(each, more) for each in own for more in block.get(name, ({},))]
         for each in own:
-            known(each, keys, f"{place}[{at}]")
+            check_keys(each, keys, f"{place}[{at}]")
         found += own
     return found
 
@@ -38,7 +38,7 @@ def _joined(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return joined
 
 
-def known(said: Mapping[str, Any], names: Sequence[str], place: str) -> None:
+def check_keys(said: Mapping[str, Any], names: Sequence[str], place: str) -> None:
     """Refuses a key that is not known."""
     for name in said:
         if name not in names:

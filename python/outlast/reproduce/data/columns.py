@@ -7,7 +7,7 @@ from typing import Any
 
 from outlast.errors import ScenarioError
 from outlast.reproduce.data import checks
-from outlast.reproduce.data.blocks import known
+from outlast.reproduce.data.blocks import check_keys
 from outlast.reproduce.data.expression import Expression, parse
 from outlast.reproduce.model import Row, Setting, Table
 from outlast.sweeps import figures
@@ -20,7 +20,7 @@ class Column:
     """A column: a figure by its dotted name, an expression, its own or that of each row, or a function."""
 
     def __init__(self, said: Mapping[str, Any], place: str) -> None:
-        known(said, KEYS, place)
+        check_keys(said, KEYS, place)
         self.name, self.title = said["name"], said.get("title", said["name"])
         self.shown = said.get("shown", True)
         self.figure: str | None = said.get("figure")
@@ -32,7 +32,7 @@ class Column:
             raise ScenarioError(
                 f"{place}: needs {', '.join(SOURCES[:-1])} or {SOURCES[-1]}, or is given by a function of rows"
             )
-        if self.figure is not None and not figures.known(self.figure):
+        if self.figure is not None and not figures.is_figure(self.figure):
             raise ScenarioError(f"{place}.figure = {self.figure}: no such figure; {figures.hint(self.figure)}")
 
     def of(self, row: Row, table: Table, summary: Mapping[str, Any], setting: Setting) -> Any:

@@ -12,7 +12,7 @@ from outlast import foreign
 from outlast.errors import ScenarioError
 from outlast.printable import printable
 from outlast.reproduce.data import charts, checks
-from outlast.reproduce.data.blocks import known, spread
+from outlast.reproduce.data.blocks import check_keys, spread
 from outlast.reproduce.data.columns import Column
 from outlast.reproduce.data.expression import Words
 from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement
@@ -32,7 +32,7 @@ STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each
 
 
 @contextmanager
-def _told_of(file: Path) -> Iterator[None]:
+def _errors_of_file(file: Path) -> Iterator[None]:
     """What no check of keys has found, such as a value of another kind, is told as a matter of the file."""
     try:
         yield
@@ -52,17 +52,17 @@ def load(folder: Path) -> Paper:
         ScenarioError: a file says what cannot be; the message names file, key, value and limit.
 
     """
-    with _told_of(folder / "paper.toml"):
+    with _errors_of_file(folder / "paper.toml"):
         return _paper(folder)
 
 
 def _paper(folder: Path) -> Paper:
     file = folder / "paper.toml"
     said = _read(file)
-    known(said, PAPER, str(file))
+    check_keys(said, PAPER, str(file))
     modes = {}
     for name, own in said["modes"].items():
-        known(own, MODE, f"{file}: modes.{name}")
+        check_keys(own, MODE, f"{file}: modes.{name}")
         modes[name] = Mode(name, own["scale"], own["about"])
     # What has a colon is a figure in Python.
     found = [
@@ -71,7 +71,7 @@ def _paper(folder: Path) -> Paper:
     ]
     traces = said.get("traces", ())
     for at, own in enumerate(traces):
-        known(own, TRACE, f"{file}: traces[{at}]")
+        check_keys(own, TRACE, f"{file}: traces[{at}]")
     more = {name: said[name] for name in ("folder", "elsewhere", "against") if name in said}
     return Paper(
         said["name"],
@@ -97,13 +97,13 @@ def _without(said: Mapping[str, Any], setting: Setting) -> str:
 
 def figure(file: Path) -> Figure:
     """The figure of a file, called like it."""
-    with _told_of(file):
+    with _errors_of_file(file):
         return _figure(file)
 
 
 def _figure(file: Path) -> Figure:
     said = _read(file)
-    known(said, FIGURE, str(file))
+    check_keys(said, FIGURE, str(file))
     columns = [Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
     blocks = spread(said.get("points", ()), POINTS, f"{file}: points")
     for at, own in enumerate(blocks):
@@ -111,7 +111,7 @@ def _figure(file: Path) -> Figure:
             checks.function_of(own["function"], f"{file}: points[{at}].function")
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
-        known(own, ROWS, f"{file}: rows[{at}]")
+        check_keys(own, ROWS, f"{file}: rows[{at}]")
         if "function" in own:
             checks.function_of(own["function"], f"{file}: rows[{at}].function")
     drawn = spread(said.get("charts", ()), charts.KEYS, f"{file}: charts")
@@ -163,7 +163,7 @@ def _cells(said: Mapping[str, Any], setting: Setting, folder: Path, place: str) 
     for values in drawn:
         labels = dict(said.get("labels", {}))
         axes = zip(spec.axes, values, strict=True)
-        labels |= {axis.name: str(plan.shown(axis, value)) for axis, value in axes if axis.name != NOTHING}
+        labels |= {axis.name: str(plan.axis_label(axis, value)) for axis, value in axes if axis.name != NOTHING}
         if only is not None and not any(own.items() <= labels.items() for own in only):
             continue
         scale = said.get("least_scale", {}).get(setting.mode.name, 1)
@@ -241,7 +241,7 @@ def _rows(
 
 def _statement(said: Mapping[str, Any], names: Mapping[str, Any], place: str) -> Statement:
     """A statement; `names` are those of its `each`, which stand for values in its texts and expressions."""
-    known(said, STATEMENT, place)
+    check_keys(said, STATEMENT, place)
     own = dict(said) | {part: _filled(said[part], names) for part in ("text", "name", "because") if part in said}
     check = checks.check_of(own, place, names)
     because = Words(own.get("because", ""), f"{place}.because")

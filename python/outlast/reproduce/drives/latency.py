@@ -73,7 +73,7 @@ def rows_of(drive: Drive, summary: Mapping[str, Any]) -> list[Row]:
         others = [job for job in jobs if job["name"] == f"{load.OTHERS}-{own['rate']}"]
         row: Row = {
             "load": name(own),
-            "asked": asked(own["rate"]),
+            "asked": requested_rate(own["rate"]),
             "writes measured": own["writes"],
             "writes simulated": sum(job["write"]["iops"] for job in (mine, *others)),
         }
@@ -101,7 +101,7 @@ def slowest(causes: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def asked(rate: int) -> float:
+def requested_rate(rate: int) -> float:
     """Writes a second that a load asks for."""
     return load.OWN_RATE + load.THREADS * load.rates(rate)[1]
 

@@ -9,12 +9,12 @@ use std::arch::x86_64::{
     _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
 };
 
-/// A vector of [`Lane::BYTES`] field elements.
+/// A vector of [`FieldVector::BYTES`] field elements.
 ///
 /// # Safety
 /// Every method may be called only where the processor has the instructions of the type, and should be inlined into a
-/// function that enables them. Pointers are to [`Lane::BYTES`] readable (`load`) or writable (`store`) bytes of any alignment.
-pub(super) trait Lane: Copy {
+/// function that enables them. Pointers are to [`FieldVector::BYTES`] readable (`load`) or writable (`store`) bytes of any alignment.
+pub(super) trait FieldVector: Copy {
     /// A constant factor in memory.
     type Table: Copy;
     /// A constant factor in registers.
@@ -33,13 +33,13 @@ pub(super) trait Lane: Copy {
 
 /// AVX2.
 #[derive(Clone, Copy)]
-pub(super) struct Avx2(__m256i);
+pub(super) struct Avx2Vector(__m256i);
 
-impl Avx2 {
+impl Avx2Vector {
     /// Twice every element: shift by adding, and reduce where the top bit, which makes a signed byte negative, was set.
     ///
     /// # Safety
-    /// As for [`Lane`].
+    /// The same as for [`FieldVector`].
     #[inline(always)]
     pub(super) unsafe fn double(self) -> Self {
         // SAFETY: the caller has AVX2.
@@ -51,7 +51,7 @@ impl Avx2 {
     }
 }
 
-impl Lane for Avx2 {
+impl FieldVector for Avx2Vector {
     type Table = [u8; 32];
     type Factor = (__m256i, __m256i);
     const BYTES: usize = 32;
@@ -111,9 +111,9 @@ impl Lane for Avx2 {
 
 /// GFNI and AVX2.
 #[derive(Clone, Copy)]
-pub(super) struct Gfni256(__m256i);
+pub(super) struct Gfni256Vector(__m256i);
 
-impl Lane for Gfni256 {
+impl FieldVector for Gfni256Vector {
     type Table = u64;
     type Factor = __m256i;
     const BYTES: usize = 32;
@@ -162,9 +162,9 @@ impl Lane for Gfni256 {
 
 /// GFNI and AVX-512 (F, BW).
 #[derive(Clone, Copy)]
-pub(super) struct Gfni512(__m512i);
+pub(super) struct Gfni512Vector(__m512i);
 
-impl Lane for Gfni512 {
+impl FieldVector for Gfni512Vector {
     type Table = u64;
     type Factor = __m512i;
     const BYTES: usize = 64;

@@ -1,9 +1,9 @@
 //! The loops over shards, written once and compiled for each set of instructions.
 //!
-//! Each goes over the shards in strides of a few vectors, then vector by vector, then over what is left of the last one, which
-//! goes through a buffer.
+//! Each loop covers the shards in strides of a few vectors, then vector by vector, then the bytes after the last whole vector, which go
+//! through a buffer.
 
-use super::lanes::{Avx2, Gfni256, Gfni512, Lane};
+use super::lanes::{Avx2Vector, FieldVector, Gfni256Vector, Gfni512Vector};
 
 /// Bytes of the widest vector.
 const WIDEST: usize = 64;
@@ -18,7 +18,7 @@ macro_rules! instructions {
 
             #[target_feature(enable = $features)]
             pub(in super::super) unsafe fn dot<const ROWS: usize, const ONES: bool>(
-                tables: &[<$lane as Lane>::Table],
+                tables: &[<$lane as FieldVector>::Table],
                 sources: &[&[u8]],
                 targets: &mut [&mut [u8]],
             ) {
@@ -46,9 +46,9 @@ macro_rules! instructions {
     };
 }
 
-instructions!(avx2, Avx2, "avx2");
-instructions!(gfni256, Gfni256, "avx2,gfni");
-instructions!(gfni512, Gfni512, "avx512f,avx512bw,gfni");
+instructions!(avx2, Avx2Vector, "avx2");
+instructions!(gfni256, Gfni256Vector, "avx2,gfni");
+instructions!(gfni512, Gfni512Vector, "avx512f,avx512bw,gfni");
 
 /// `targets[i]` = Σ `tables[j]`\[i\] · `sources[j]` for ROWS targets; where ONES, the first row is XOR and its tables are not
 /// read.
@@ -57,7 +57,7 @@ instructions!(gfni512, Gfni512, "avx512f,avx512bw,gfni");
 /// The processor has the instructions of `L`. All sources and targets have one length, there are ROWS targets, and ROWS tables
 /// for each source, except for a single row of ones.
 #[inline(always)]
-unsafe fn dot<L: Lane, const ROWS: usize, const ONES: bool>(
+unsafe fn dot<L: FieldVector, const ROWS: usize, const ONES: bool>(
     tables: &[L::Table],
     sources: &[&[u8]],
     targets: &mut [&mut [u8]],
@@ -83,12 +83,12 @@ unsafe fn dot<L: Lane, const ROWS: usize, const ONES: bool>(
     }
 }
 
-/// As many strides of VECTORS vectors as fit between `at` and `length`; where they end.
+/// Computes as many strides of VECTORS vectors as fit between `at` and `length`; returns the end of the last one.
 ///
 /// # Safety
-/// As for [`dot`]; `length` is at most that of the shards.
+/// The same as for [`dot`]; `length` is at most that of the shards.
 #[inline(always)]
-unsafe fn strides<L: Lane, const ROWS: usize, const ONES: bool, const VECTORS: usize>(
+unsafe fn strides<L: FieldVector, const ROWS: usize, const ONES: bool, const VECTORS: usize>(
     tables: &[L::Table],
     sources: &[&[u8]],
     targets: &mut [&mut [u8]],
@@ -114,9 +114,15 @@ unsafe fn strides<L: Lane, const ROWS: usize, const ONES: bool, const VECTORS: u
 /// The sums of ROWS rows over VECTORS vectors from `at`; where PARTLY, of the first `bytes` bytes of one vector, and zeros.
 ///
 /// # Safety
-/// As for [`dot`]; what is read lies within the sources.
+/// The same as for [`dot`]; what is read lies within the sources.
 #[inline(always)]
-unsafe fn sums<L: Lane, const ROWS: usize, const ONES: bool, const VECTORS: usize, const PARTLY: bool>(
+unsafe fn sums<
+    L: FieldVector,
+    const ROWS: usize,
+    const ONES: bool,
+    const VECTORS: usize,
+    const PARTLY: bool,
+>(
     tables: &[L::Table],
     sources: &[&[u8]],
     at: usize,
@@ -155,7 +161,7 @@ unsafe fn sums<L: Lane, const ROWS: usize, const ONES: bool, const VECTORS: usiz
 /// The processor has the instructions of `L`. There are ROWS factors and targets; `new`, all targets and, where CHANGE, `old`
 /// have one length.
 #[inline(always)]
-unsafe fn multiply_add<L: Lane, const ROWS: usize, const ONES: bool, const CHANGE: bool>(
+unsafe fn multiply_add<L: FieldVector, const ROWS: usize, const ONES: bool, const CHANGE: bool>(
     factors: &[u8],
     new: &[u8],
     old: &[u8],
@@ -211,17 +217,17 @@ pub(super) unsafe fn plus_q(sources: &[&[u8]], targets: &mut [&mut [u8]]) {
     unsafe {
         let length = targets[0].len();
         let mut at = 0;
-        while at + VECTORS * Avx2::BYTES <= length {
+        while at + VECTORS * Avx2Vector::BYTES <= length {
             plus_q_vectors::<VECTORS>(sources, targets, at);
-            at += VECTORS * Avx2::BYTES;
+            at += VECTORS * Avx2Vector::BYTES;
         }
-        while at + Avx2::BYTES <= length {
+        while at + Avx2Vector::BYTES <= length {
             plus_q_vectors::<1>(sources, targets, at);
-            at += Avx2::BYTES;
+            at += Avx2Vector::BYTES;
         }
         if at < length {
             let bytes = length - at;
-            let (mut p, mut q) = (Avx2::zero(), Avx2::zero());
+            let (mut p, mut q) = (Avx2Vector::zero(), Avx2Vector::zero());
             for source in sources.iter().rev() {
                 let data = load_partly(source.as_ptr().add(at), bytes);
                 (p, q) = (p.add(data), q.double().add(data));
@@ -235,23 +241,23 @@ pub(super) unsafe fn plus_q(sources: &[&[u8]], targets: &mut [&mut [u8]]) {
 /// VECTORS vectors of P and Q from `at`.
 ///
 /// # Safety
-/// As for [`plus_q`]; the vectors lie within the shards.
+/// The same as for [`plus_q`]; the vectors lie within the shards.
 #[inline(always)]
 unsafe fn plus_q_vectors<const VECTORS: usize>(sources: &[&[u8]], targets: &mut [&mut [u8]], at: usize) {
     // SAFETY: as the caller promised.
     unsafe {
-        let (mut p, mut q) = ([Avx2::zero(); VECTORS], [Avx2::zero(); VECTORS]);
+        let (mut p, mut q) = ([Avx2Vector::zero(); VECTORS], [Avx2Vector::zero(); VECTORS]);
         for source in sources.iter().rev() {
             let from = source.as_ptr().add(at);
             for vector in 0..VECTORS {
-                let data = Avx2::load(from.add(vector * Avx2::BYTES));
+                let data = Avx2Vector::load(from.add(vector * Avx2Vector::BYTES));
                 p[vector] = p[vector].add(data);
                 q[vector] = q[vector].double().add(data);
             }
         }
         for (sums, target) in [p, q].iter().zip(targets.iter_mut()) {
             for (vector, sum) in sums.iter().enumerate() {
-                sum.store(target.as_mut_ptr().add(at + vector * Avx2::BYTES));
+                sum.store(target.as_mut_ptr().add(at + vector * Avx2Vector::BYTES));
             }
         }
     }
@@ -260,9 +266,9 @@ unsafe fn plus_q_vectors<const VECTORS: usize>(sources: &[&[u8]], targets: &mut 
 /// The first `bytes` bytes of a vector, then zeros.
 ///
 /// # Safety
-/// The processor has the instructions of `L`; `bytes` is at most [`Lane::BYTES`], and so many are readable.
+/// The processor has the instructions of `L`; `bytes` is at most [`FieldVector::BYTES`], and so many are readable.
 #[inline(always)]
-unsafe fn load_partly<L: Lane>(from: *const u8, bytes: usize) -> L {
+unsafe fn load_partly<L: FieldVector>(from: *const u8, bytes: usize) -> L {
     let mut buffer = [0; WIDEST];
     // SAFETY: `bytes` is at most the length of the buffer, which no vector exceeds.
     unsafe {
@@ -274,9 +280,9 @@ unsafe fn load_partly<L: Lane>(from: *const u8, bytes: usize) -> L {
 /// Writes the first `bytes` bytes of `vector`.
 ///
 /// # Safety
-/// The processor has the instructions of `L`; `bytes` is at most [`Lane::BYTES`], and so many are writable.
+/// The processor has the instructions of `L`; `bytes` is at most [`FieldVector::BYTES`], and so many are writable.
 #[inline(always)]
-unsafe fn store_partly<L: Lane>(vector: L, to: *mut u8, bytes: usize) {
+unsafe fn store_partly<L: FieldVector>(vector: L, to: *mut u8, bytes: usize) {
     let mut buffer = [0; WIDEST];
     // SAFETY: `bytes` is at most the length of the buffer, which no vector exceeds.
     unsafe {

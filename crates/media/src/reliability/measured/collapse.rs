@@ -1,29 +1,30 @@
-//! Rows of the same condition as one.
+//! Merging of rows that were measured under the same condition.
 
-use super::Row;
+use super::MeasuredRow;
 
-/// All that was measured under one condition.
+/// A condition, with the mean of all rows measured under it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Condition {
+pub(super) struct MeasuredCondition {
     pub(super) cycles: f64,
-    /// At the reference temperature.
+    /// Days since writing, at the reference temperature.
     pub(super) days: f64,
     pub(super) reads: f64,
     pub(super) page_type: usize,
-    /// Mean ln of the rate, and one over its variance.
+    /// Mean ln of the rate.
     pub(super) ln: f64,
+    /// Reciprocal of its variance.
     pub(super) weight: f64,
 }
 
-impl Condition {
+impl MeasuredCondition {
     fn key(&self) -> [u64; 4] {
         [self.cycles.to_bits(), self.days.to_bits(), self.reads.to_bits(), self.page_type as u64]
     }
 }
 
 /// The conditions of the rows, in rising order; `days` gives the age of a row at the reference temperature.
-pub(super) fn collapse(rows: &[Row], days: impl Fn(&Row) -> f64) -> Vec<Condition> {
-    let of_row = |row: &Row| Condition {
+pub(super) fn collapse(rows: &[MeasuredRow], days: impl Fn(&MeasuredRow) -> f64) -> Vec<MeasuredCondition> {
+    let of_row = |row: &MeasuredRow| MeasuredCondition {
         cycles: row.cycles,
         days: days(row),
         reads: row.reads,
@@ -34,23 +35,23 @@ pub(super) fn collapse(rows: &[Row], days: impl Fn(&Row) -> f64) -> Vec<Conditio
     merge(rows.iter().map(of_row).collect())
 }
 
-/// Those of one condition become their weighted mean. Numbers of at least 0 are in the order of their bits.
-pub(super) fn merge(mut all: Vec<Condition>) -> Vec<Condition> {
-    all.sort_by_key(Condition::key);
+/// Merges equal conditions into their weighted mean, in rising order. Keys are bits of numbers of at least 0, which sort like the numbers.
+pub(super) fn merge(mut all: Vec<MeasuredCondition>) -> Vec<MeasuredCondition> {
+    all.sort_by_key(MeasuredCondition::key);
     all.chunk_by(|a, b| a.key() == b.key())
         .map(|same| {
             let weight: f64 = same.iter().map(|one| one.weight).sum();
-            // Of one, its own bits.
+            // A single row keeps its bits: the mean would round.
             let ln = match same {
                 [one] => one.ln,
                 _ => same.iter().map(|one| one.weight * one.ln).sum::<f64>() / weight,
             };
-            Condition { ln, weight, ..same[0] }
+            MeasuredCondition { ln, weight, ..same[0] }
         })
         .collect()
 }
 
-/// Different values above 0.
+/// Number of different values above 0.
 pub(super) fn distinct(values: impl Iterator<Item = f64>) -> usize {
     let mut values: Vec<f64> = values.filter(|&value| value > 0.0).collect();
     values.sort_by(f64::total_cmp);
@@ -58,7 +59,7 @@ pub(super) fn distinct(values: impl Iterator<Item = f64>) -> usize {
     values.len()
 }
 
-/// Geometric mean of those above 0; 1 if there are none.
+/// Geometric mean of the values above 0; 1 if there are none.
 pub(super) fn typical(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values
         .filter(|&value| value > 0.0)

@@ -1,19 +1,20 @@
-//! A grid through what was measured.
+//! A grid through the measured rates.
 
-use super::collapse::{Condition, merge};
+use super::collapse::{MeasuredCondition, merge};
 use super::isotonic::isotonic;
-use super::settle::Solution;
-use super::{Fit, RowError};
+use super::settle::FormSolution;
+use super::{FitForm, RowError};
 use crate::reliability::rber::MOST_NODES;
-use crate::reliability::{Grid, RberModel, SATURATED_RBER};
+use crate::reliability::{RberGrid, RberModel, SATURATED_RBER};
 
 const MOST_CONDITIONS: usize = 500;
-/// Rounds in which page types and conditions are told apart.
+/// Rounds of the two-way means that separate page types from conditions.
 const ROUNDS: usize = 50;
 
-pub(super) fn fit(conditions: &[Condition], types: usize) -> Result<Solution, RowError> {
-    let ln_types = types_apart(conditions, types);
-    let without = |c: &Condition| Condition { page_type: 0, ln: c.ln - ln_types[c.page_type], ..*c };
+pub(super) fn fit(conditions: &[MeasuredCondition], types: usize) -> Result<FormSolution, RowError> {
+    let ln_types = ln_factors_of_types(conditions, types);
+    let without =
+        |c: &MeasuredCondition| MeasuredCondition { page_type: 0, ln: c.ln - ln_types[c.page_type], ..*c };
     let mut points = merge(conditions.iter().map(without).collect());
     if points.len() > MOST_CONDITIONS {
         let limit = format!("must be at most {MOST_CONDITIONS} for fit = \"interpolate\"");
@@ -40,28 +41,30 @@ pub(super) fn fit(conditions: &[Condition], types: usize) -> Result<Solution, Ro
     }
     let rber = filled(&points, &axes).into_iter().map(rounded).collect();
     let [cycles, days, reads] = axes;
-    let model = RberModel::Grid(Grid { cycles, days, reads, rber });
-    Ok(Solution { model, ln_types, cost: 0.0, estimates: Vec::new(), fit: Fit::Interpolate })
+    let model = RberModel::Grid(RberGrid { cycles, days, reads, rber });
+    Ok(FormSolution { model, ln_types, cost: 0.0, estimates: Vec::new(), fit: FitForm::Interpolate })
 }
 
-fn place(point: &Condition) -> [f64; 3] {
+fn place(point: &MeasuredCondition) -> [f64; 3] {
     [point.cycles, point.days, point.reads]
 }
 
-/// Whether `a` has no more wear, age and reads than `b`.
+/// True if `a` has no more wear, age and reads than `b`.
 fn is_below(a: [f64; 3], b: [f64; 3]) -> bool {
     a.iter().zip(&b).all(|(a, b)| a <= b)
 }
 
-/// Twelve digits: what is written and read again is the same, and in the same order.
+/// Rounds to twelve digits, so that a rate is equal, and in the same order, after it was written and read again.
 fn rounded(rate: f64) -> f64 {
     format!("{:.11e}", rate.min(SATURATED_RBER)).parse().unwrap_or(rate)
 }
 
-/// How far each page type lies above the first, given that each condition has its own rate: two-way means.
-fn types_apart(conditions: &[Condition], types: usize) -> Vec<f64> {
+/// ln of the factor of each page type over the first, by two-way means: each condition has its own rate.
+fn ln_factors_of_types(conditions: &[MeasuredCondition], types: usize) -> Vec<f64> {
     let mut apart = vec![0.0; types];
-    let same = |a: &Condition, b: &Condition| is_below(place(a), place(b)) && is_below(place(b), place(a));
+    let same = |a: &MeasuredCondition, b: &MeasuredCondition| {
+        is_below(place(a), place(b)) && is_below(place(b), place(a))
+    };
     for _ in 0..if types > 1 { ROUNDS } else { 0 } {
         let mut sums = vec![(0.0, 0.0); types];
         for group in conditions.chunk_by(same) {
@@ -81,7 +84,7 @@ fn types_apart(conditions: &[Condition], types: usize) -> Vec<f64> {
 }
 
 /// Pairs of points of which the first is below the second and none lies between.
-fn neighbours(points: &[Condition]) -> Vec<(usize, usize)> {
+fn neighbours(points: &[MeasuredCondition]) -> Vec<(usize, usize)> {
     let at: Vec<[f64; 3]> = points.iter().map(place).collect();
     let below = |a: usize, b: usize| a != b && is_below(at[a], at[b]);
     let mut pairs = Vec::new();
@@ -100,7 +103,7 @@ fn neighbours(points: &[Condition]) -> Vec<(usize, usize)> {
 /// The rate at every node. One that was not measured lies between the greatest measured below it and the least above: at the geometric mean
 /// of the two, and at the one where there is but one. Where both age and reads count, what each adds by itself is added, as the mechanisms
 /// are elsewhere, within those bounds. Last, no node is left below what is below it.
-fn filled(points: &[Condition], axes: &[Vec<f64>; 3]) -> Vec<f64> {
+fn filled(points: &[MeasuredCondition], axes: &[Vec<f64>; 3]) -> Vec<f64> {
     let [cycles, days, reads] = axes;
     let index = |i: usize, j: usize, k: usize| (i * days.len() + j) * reads.len() + k;
     let mut rates = vec![0.0; cycles.len() * days.len() * reads.len()];

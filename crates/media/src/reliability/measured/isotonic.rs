@@ -1,4 +1,4 @@
-//! The nearest values that never fall.
+//! Isotonic regression: the nearest values that never fall.
 
 /// The values nearest to `values` (least squares with `weights`) of which none is above one that `pairs` says is not below it: pairs of what
 /// is below and what is above. By Hildreth's method: each pair that is broken is moved together, and what was moved too far is given back,
@@ -49,7 +49,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn of_a_chain_it_is_what_pooling_gives(
+        fn a_chain_gives_the_same_as_pooling_adjacent_violators(
             each in prop::collection::vec((-5.0..5.0f64, 0.2..5.0f64), 1..12),
         ) {
             let (values, weights): (Vec<f64>, Vec<f64>) = each.into_iter().unzip();
@@ -61,7 +61,7 @@ mod tests {
         }
 
         #[test]
-        fn what_never_falls_stays(mut values in prop::collection::vec(-5.0..5.0f64, 1..12)) {
+        fn values_that_never_fall_stay(mut values in prop::collection::vec(-5.0..5.0f64, 1..12)) {
             values.sort_by(f64::total_cmp);
             let pairs: Vec<(usize, usize)> = (1..values.len()).map(|i| (i - 1, i)).collect();
             prop_assert_eq!(isotonic(&values, &vec![2.0; values.len()], &pairs), values);

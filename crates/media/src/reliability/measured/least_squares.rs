@@ -1,8 +1,8 @@
 //! Least squares by damped Gauss-Newton steps (Levenberg and Marquardt) within bounds, for a handful of parameters.
 
-/// Where the sum of squares is least, as near as it was found.
+/// A local minimum of a sum of squares.
 #[derive(Clone, Debug)]
-pub(super) struct Minimum {
+pub(super) struct LocalMinimum {
     pub(super) at: Vec<f64>,
     /// The sum of squares there.
     pub(super) cost: f64,
@@ -13,12 +13,12 @@ pub(super) struct Minimum {
 
 const MOST_STEPS: usize = 200;
 
-/// From `start`, within `bounds`; `residuals` gives those at a point.
+/// Minimises the sum of squares of `residuals` from `start`, within `bounds`.
 pub(super) fn minimise(
     residuals: impl Fn(&[f64]) -> Vec<f64>,
     start: &[f64],
     bounds: &[(f64, f64)],
-) -> Minimum {
+) -> LocalMinimum {
     let mut at: Vec<f64> = start.iter().zip(bounds).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
     let mut found = residuals(&at);
     let mut cost = squares(&found);
@@ -57,7 +57,7 @@ pub(super) fn minimise(
     let covariance = (0..at.len())
         .map(|index| if free[index] { solve(&normal, &unit(index), &free) } else { vec![0.0; at.len()] })
         .collect();
-    Minimum { at, cost, covariance }
+    LocalMinimum { at, cost, covariance }
 }
 
 fn squares(residuals: &[f64]) -> f64 {
@@ -75,7 +75,7 @@ fn normal_equations(
     let columns: Vec<Vec<f64>> = (0..at.len())
         .map(|index| {
             let size = 1e-6 * at[index].abs().max(1.0);
-            // Away from the bound that is near.
+            // Differences point away from a bound that is near.
             let size = if at[index] + size > bounds[index].1 { -size } else { size };
             let mut beside = at.to_vec();
             beside[index] += size;
@@ -87,7 +87,7 @@ fn normal_equations(
     (normal, columns.iter().map(|column| dot(column, found)).collect())
 }
 
-/// Which parameters may move: not those that a step downhill would push out of bounds.
+/// For each parameter, true if it may move: false at a bound that a step downhill would cross.
 fn free(at: &[f64], gradient: &[f64], bounds: &[(f64, f64)]) -> Vec<bool> {
     let stuck = |((x, g), (low, high)): ((&f64, &f64), &(f64, f64))| {
         (x <= low && *g > 0.0) || (x >= high && *g < 0.0)
@@ -106,13 +106,13 @@ fn damped(normal: &[Vec<f64>], damping: f64) -> Vec<Vec<f64>> {
 /// The solution of a symmetric system in the parameters that are `free`, the others being 0. Scaled by its diagonal, and solved by elimination
 /// with pivots; what does not determine anything gets 0.
 pub(super) fn solve(matrix: &[Vec<f64>], right: &[f64], free: &[bool]) -> Vec<f64> {
-    let own: Vec<usize> = (0..right.len()).filter(|&i| free[i] && matrix[i][i] > 0.0).collect();
-    let scale: Vec<f64> = own.iter().map(|&i| matrix[i][i].sqrt()).collect();
-    let n = own.len();
+    let solved: Vec<usize> = (0..right.len()).filter(|&i| free[i] && matrix[i][i] > 0.0).collect();
+    let scale: Vec<f64> = solved.iter().map(|&i| matrix[i][i].sqrt()).collect();
+    let n = solved.len();
     let mut rows: Vec<Vec<f64>> = (0..n)
         .map(|i| {
-            let scaled = (0..n).map(|j| matrix[own[i]][own[j]] / (scale[i] * scale[j]));
-            scaled.chain([right[own[i]] / scale[i]]).collect()
+            let scaled = (0..n).map(|j| matrix[solved[i]][solved[j]] / (scale[i] * scale[j]));
+            scaled.chain([right[solved[i]] / scale[i]]).collect()
         })
         .collect();
     for column in 0..n {
@@ -134,7 +134,7 @@ pub(super) fn solve(matrix: &[Vec<f64>], right: &[f64], free: &[bool]) -> Vec<f6
     let mut solution = vec![0.0; right.len()];
     for i in 0..n {
         if rows[i][i].abs() >= 1e-14 {
-            solution[own[i]] = rows[i][n] / rows[i][i] / scale[i];
+            solution[solved[i]] = rows[i][n] / rows[i][i] / scale[i];
         }
     }
     solution
@@ -146,7 +146,7 @@ mod tests {
 
     /// A straight line has a solution in closed form.
     #[test]
-    fn a_line_through_points() {
+    fn a_line_through_points_is_that_of_the_closed_form() {
         let points = [(0.0, 1.1), (1.0, 2.9), (2.0, 5.2), (3.0, 6.8)];
         let residuals = |p: &[f64]| points.iter().map(|(x, y)| p[0] + p[1] * x - y).collect();
         let found = minimise(residuals, &[0.0, 0.0], &[(-10.0, 10.0), (-10.0, 10.0)]);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_kept_and_the_rest_goes_on() {
+    fn a_parameter_at_its_bound_stays_and_the_others_converge() {
         let residuals = |p: &[f64]| vec![p[0] + 3.0, (p[1] - 2.0) * (1.0 + p[1] * p[1])];
         let found = minimise(residuals, &[1.0, 0.5], &[(0.0, 9.0), (0.0, 9.0)]);
         assert!(found.at[0] == 0.0 && (found.at[1] - 2.0).abs() < 1e-6, "{found:?}");

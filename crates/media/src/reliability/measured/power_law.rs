@@ -1,13 +1,13 @@
-//! The power law that comes nearest to what was measured.
+//! Fit of a power law to the measured rates.
 
-use super::collapse::{Condition, distinct, typical};
-use super::least_squares::{Minimum, minimise};
-use super::settle::{Estimate, Solution};
-use super::{Fit, RowError};
+use super::collapse::{MeasuredCondition, distinct, typical};
+use super::least_squares::{LocalMinimum, minimise};
+use super::settle::{FormSolution, ParameterEstimate};
+use super::{FitForm, RowError};
 use crate::reliability::{PowerLaw, RberModel};
 
-/// Places of the parameters; those of the page types follow. Amplitudes are logarithms of what the term is at the typical cycles, days and
-/// reads, so that they do not hang together with the exponents.
+/// Indices of the parameters; those of the page types follow. An amplitude is the logarithm of its term at typical cycles, days and reads, so that
+/// it is nearly independent of the exponents.
 const FLOOR: usize = 0;
 const WEAR: usize = 1;
 const K: usize = 2;
@@ -19,48 +19,48 @@ const P: usize = 7;
 const Q: usize = 8;
 const TYPES: usize = 9;
 const NAMES: [&str; TYPES] = ["epsilon", "alpha", "k", "beta", "m", "n", "gamma", "p", "q"];
-/// ln of an amplitude of nothing.
+/// ln of an amplitude of zero.
 const NONE: f64 = -600.0;
-/// A fit takes seconds then.
+/// Limit of conditions: a fit of so many takes seconds.
 const MOST_CONDITIONS: usize = 10_000;
 const MOST_EXPONENT: f64 = 8.0;
-/// Powers of time and reads from which a fit sets out, and of cycles.
+/// Initial exponents of time, of reads and of cycles, which the fit starts from in all combinations.
 const TIMES: [f64; 3] = [0.3, 0.6, 1.5];
 const READS: [f64; 3] = [0.5, 1.0, 1.7];
 const CYCLES: [f64; 3] = [0.1, 0.7, 2.0];
-/// Of so many places to set out from, the nearest so many are followed.
+/// Number of starts that are followed to their minimum: those of the least cost.
 const FOLLOWED: usize = 4;
 
-/// What the conditions can tell, and the scale of each quantity.
-struct Frame<'a> {
-    conditions: &'a [Condition],
+/// A fit in progress: conditions, scales of the quantities, and bounds of the parameters that the conditions determine.
+struct PowerLawFit<'a> {
+    conditions: &'a [MeasuredCondition],
     types: usize,
     scale: [f64; 3],
     bounds: Vec<(f64, f64)>,
 }
 
-pub(super) fn fit(conditions: &[Condition], types: usize) -> Result<Solution, RowError> {
-    let frame = Frame::new(conditions, types)?;
+pub(super) fn fit(conditions: &[MeasuredCondition], types: usize) -> Result<FormSolution, RowError> {
+    let frame = PowerLawFit::new(conditions, types)?;
     let mut starts: Vec<(f64, Vec<f64>)> =
         frame.starts().into_iter().map(|at| (frame.cost(&at), at)).collect();
     starts.sort_by(|a, b| a.0.total_cmp(&b.0));
     let followed = starts.iter().take(FOLLOWED);
-    let found = followed.map(|(_, at)| minimise(|at| frame.residuals(at), at, &frame.bounds));
-    let best = found.min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there are places to set out from");
+    let minima = followed.map(|(_, at)| minimise(|at| frame.residuals(at), at, &frame.bounds));
+    let best = minima.min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there is at least one start");
     Ok(frame.solution(&best))
 }
 
-impl<'a> Frame<'a> {
-    fn new(conditions: &'a [Condition], types: usize) -> Result<Self, RowError> {
+impl<'a> PowerLawFit<'a> {
+    fn new(conditions: &'a [MeasuredCondition], types: usize) -> Result<Self, RowError> {
         if conditions.len() > MOST_CONDITIONS {
             let limit = format!(
                 "must be at most {MOST_CONDITIONS}: different P/E cycles, times, reads and page types"
             );
             return Err(RowError::whole("conditions", conditions.len(), limit));
         }
-        let cycles = |c: &Condition| c.cycles;
-        let aged: Vec<&Condition> = conditions.iter().filter(|c| c.days > 0.0).collect();
-        let read: Vec<&Condition> = conditions.iter().filter(|c| c.reads > 0.0).collect();
+        let cycles = |c: &MeasuredCondition| c.cycles;
+        let aged: Vec<&MeasuredCondition> = conditions.iter().filter(|c| c.days > 0.0).collect();
+        let read: Vec<&MeasuredCondition> = conditions.iter().filter(|c| c.reads > 0.0).collect();
         let worn = distinct(conditions.iter().map(cycles));
         let fresh = conditions.iter().any(|c| c.cycles == 0.0);
         if fresh && worn == 1 {
@@ -78,9 +78,9 @@ impl<'a> Frame<'a> {
             }
         }
         let least = conditions.iter().map(|c| c.ln).fold(0.0, f64::min);
-        let amplitude = |told: bool| if told { (least - 14.0, 1.0) } else { (NONE, NONE) };
-        let power = |told: bool| if told { (0.0, MOST_EXPONENT) } else { (0.0, 0.0) };
-        let several = |of: &[&Condition]| distinct(of.iter().map(|c| c.cycles)) > 1;
+        let amplitude = |is_determined: bool| if is_determined { (least - 14.0, 1.0) } else { (NONE, NONE) };
+        let power = |is_determined: bool| if is_determined { (0.0, MOST_EXPONENT) } else { (0.0, 0.0) };
+        let several = |of: &[&MeasuredCondition]| distinct(of.iter().map(|c| c.cycles)) > 1;
         let mut bounds = vec![
             amplitude(worn != 2 || fresh),
             amplitude(worn >= 2),
@@ -93,10 +93,10 @@ impl<'a> Frame<'a> {
             power(reads > 0),
         ];
         bounds.extend(vec![(-5.0, 5.0); types - 1]);
-        let told = bounds.iter().filter(|(low, high)| low < high).count();
-        if conditions.len() < told {
+        let parameters = bounds.iter().filter(|(low, high)| low < high).count();
+        if conditions.len() < parameters {
             let limit = format!(
-                "must be at least {told}, as many as the power law has parameters for such rows; fit = \"interpolate\" takes what there is"
+                "must be at least {parameters}, as many as the power law has parameters for such rows; fit = \"interpolate\" takes what there is"
             );
             return Err(RowError::whole("conditions", conditions.len(), limit));
         }
@@ -108,8 +108,8 @@ impl<'a> Frame<'a> {
         Ok(Self { conditions, types, scale, bounds })
     }
 
-    /// What each term is under a condition, of amplitude 1.
-    fn terms(&self, at: &[f64], condition: &Condition) -> [f64; 4] {
+    /// Terms of the power law under a condition, with amplitude 1.
+    fn terms(&self, at: &[f64], condition: &MeasuredCondition) -> [f64; 4] {
         let [c, t, r] = [
             condition.cycles / self.scale[0],
             condition.days / self.scale[1],
@@ -127,7 +127,7 @@ impl<'a> Frame<'a> {
 
     fn residuals(&self, at: &[f64]) -> Vec<f64> {
         let amplitudes = [FLOOR, WEAR, RETENTION, DISTURBANCE].map(|index| at[index].exp());
-        let of = |condition: &Condition| {
+        let of = |condition: &MeasuredCondition| {
             let terms = self.terms(at, condition);
             let rate: f64 = terms.iter().zip(&amplitudes).map(|(term, amplitude)| term * amplitude).sum();
             condition.weight.sqrt()
@@ -140,7 +140,7 @@ impl<'a> Frame<'a> {
         self.residuals(at).iter().map(|r| r * r).sum()
     }
 
-    /// Places to set out from: exponents of all kinds, each with the amplitudes that come nearest.
+    /// Starts of the fit: combinations of exponents, each with its best amplitudes.
     fn starts(&self) -> Vec<Vec<f64>> {
         let mut starts = Vec::new();
         let choose =
@@ -163,7 +163,7 @@ impl<'a> Frame<'a> {
         starts
     }
 
-    /// How far the mean of each page type lies above that of the first.
+    /// Mean ln of the rate of each page type, relative to the first.
     fn mean_by_type(&self) -> Vec<f64> {
         let mean = |page_type: usize| {
             let of = self.conditions.iter().filter(|c| c.page_type == page_type);
@@ -203,7 +203,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn solution(&self, found: &Minimum) -> Solution {
+    fn solution(&self, found: &LocalMinimum) -> FormSolution {
         let at = &found.at;
         let [c, t, r] = self.scale.map(f64::ln);
         // ln of a coefficient is that of its amplitude less what the scales make of the powers.
@@ -241,7 +241,7 @@ impl<'a> Frame<'a> {
             q: at[Q],
         };
         let is_ln = |index: usize| [FLOOR, WEAR, RETENTION, DISTURBANCE].contains(&index);
-        let estimates = (0..TYPES).filter(|&index| told(index)).map(|index| Estimate {
+        let estimates = (0..TYPES).filter(|&index| told(index)).map(|index| ParameterEstimate {
             name: NAMES[index],
             value: each[index].0,
             // An error of 0 is that of a parameter at its bound: nothing is known of it.
@@ -249,12 +249,12 @@ impl<'a> Frame<'a> {
             is_relative: is_ln(index),
         });
         let ln_types = (0..self.types).map(|page_type| Self::ln_type(at, page_type)).collect();
-        Solution {
+        FormSolution {
             model: RberModel::PowerLaw(law),
             ln_types,
             cost: found.cost,
             estimates: estimates.collect(),
-            fit: Fit::PowerLaw,
+            fit: FitForm::PowerLaw,
         }
     }
 }

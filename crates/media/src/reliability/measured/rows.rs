@@ -1,12 +1,12 @@
-//! The text of a chip's file: a row for each measurement.
+//! Parsing of a chip's file: a row for each measurement.
 
 use super::RowError;
 use crate::reliability::SATURATED_RBER;
 use outlast_units::Nanos;
 
-/// A measurement.
+/// One measurement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct MeasuredRow {
     /// Line of the file, counted from 1.
     pub line: u32,
     /// P/E cycles.
@@ -15,25 +15,25 @@ pub struct Row {
     pub days: f64,
     /// Reads since the erasure.
     pub reads: f64,
-    /// Index into [`Rows::types`].
+    /// Index into [`MeasuredRows::types`].
     pub page_type: usize,
     /// °C at which the data was kept; absent where the file does not say.
     pub temperature: Option<f64>,
     /// Errors per bit; 0 where none were counted.
     pub rber: f64,
-    /// ln of the rate as it is fitted: of counts, with half an error and a bit more, which takes most of the bias from the logarithm of a count.
+    /// ln of the rate as it is fitted: ln((errors + 1/2) / (bits + 1)) of counts, which removes most of the bias of the logarithm of a count.
     pub ln: f64,
-    /// Variance of that: of counts, one over them; else 1, and all rows weigh alike.
+    /// Variance of that ln: the reciprocal of the count; 1 of a rate, so that all rates weigh alike.
     pub variance: f64,
 }
 
-/// All of them.
+/// All rows of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Rows {
-    pub(super) all: Vec<Row>,
+pub(super) struct MeasuredRows {
+    pub(super) all: Vec<MeasuredRow>,
     /// Names of the page types in the order of pages; one without a name where the file has none.
     pub(super) types: Vec<String>,
-    /// Whether errors were counted.
+    /// True if the file has counts of errors, not rates.
     pub(super) counted: bool,
 }
 
@@ -62,8 +62,8 @@ const TYPE_ORDER: [&[&str]; 4] = [
     &["tsb", "top", "extra", "xp"],
 ];
 
-/// Reads the text.
-pub(super) fn parse(text: &str) -> Result<Rows, RowError> {
+/// Parses the text of a file.
+pub(super) fn parse(text: &str) -> Result<MeasuredRows, RowError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1u32..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim();
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Rows, RowError> {
     let Some((line, head)) = lines.next() else {
         return Err(RowError::whole("pe_cycles", "absent", "must be a column: the file is empty"));
     };
-    let header = Header::read(line, head)?;
+    let header = ColumnHeader::read(line, head)?;
     let (mut rows, mut types) = (Vec::new(), Vec::new());
     for (line, text) in lines {
         if rows.len() == MOST_ROWS {
@@ -84,31 +84,31 @@ pub(super) fn parse(text: &str) -> Result<Rows, RowError> {
         return Err(RowError::at(line, "rows", 0, "must be at least 1: there is nothing below the header"));
     }
     sort_types(&mut rows, &mut types);
-    Ok(Rows { all: rows, types, counted: header.has("errors") })
+    Ok(MeasuredRows { all: rows, types, counted: header.has("errors") })
 }
 
-/// Which column is where.
-struct Header {
+/// The header: name of each column.
+struct ColumnHeader {
     columns: Vec<Option<&'static str>>,
 }
 
-impl Header {
+impl ColumnHeader {
     fn read(line: u32, text: &str) -> Result<Self, RowError> {
         let mut columns = Vec::new();
         for name in cells(text) {
             let folded = name.to_ascii_lowercase().replace([' ', '-'], "_");
-            let known = COLUMNS.into_iter().find(|&known| known == folded);
-            if known.is_none() && !folded.starts_with('_') {
+            let column = COLUMNS.into_iter().find(|&column| column == folded);
+            if column.is_none() && !folded.starts_with('_') {
                 let limit = format!(
                     "unknown column; known are {}; one that begins with _ is passed over",
                     COLUMNS.join(", ")
                 );
-                return Err(RowError::at(line, "column", shown(name), limit));
+                return Err(RowError::at(line, "column", shortened(name), limit));
             }
-            if known.is_some() && columns.contains(&known) {
+            if column.is_some() && columns.contains(&column) {
                 return Err(RowError::at(line, "column", folded, "stands twice in the header"));
             }
-            columns.push(known);
+            columns.push(column);
         }
         let header = Self { columns };
         let times: Vec<&str> = ["retention", "retention_hours", "retention_days"]
@@ -137,7 +137,7 @@ impl Header {
         self.columns.iter().flatten().any(|column| *column == name)
     }
 
-    fn row(&self, line: u32, text: &str, types: &mut Vec<String>) -> Result<Row, RowError> {
+    fn row(&self, line: u32, text: &str, types: &mut Vec<String>) -> Result<MeasuredRow, RowError> {
         let values: Vec<&str> = cells(text).collect();
         if values.len() != self.columns.len() {
             let limit = format!("must be {}, as the header has", self.columns.len());
@@ -171,7 +171,7 @@ impl Header {
             }
             None => counts(line, number("errors", 0.0, 1e18)?, number("bits", 1.0, 1e18)?)?,
         };
-        Ok(Row { line, cycles, days, reads, page_type, temperature, rber, ln, variance })
+        Ok(MeasuredRow { line, cycles, days, reads, page_type, temperature, rber, ln, variance })
     }
 }
 
@@ -201,9 +201,12 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 fn number(line: u32, column: &str, text: &str, low: f64, high: f64) -> Result<f64, RowError> {
     match text.parse::<f64>() {
         Ok(value) if (low..=high).contains(&value) => Ok(value),
-        _ => {
-            Err(RowError::at(line, column, shown(text), format!("must be a number between {low} and {high}")))
-        }
+        _ => Err(RowError::at(
+            line,
+            column,
+            shortened(text),
+            format!("must be a number between {low} and {high}"),
+        )),
     }
 }
 
@@ -212,10 +215,10 @@ fn time(line: u32, text: &str) -> Result<f64, RowError> {
         return Ok(0.0);
     }
     let limit = || format!("must be a time such as \"500h\" or \"90d\", at most {MOST_DAYS}d");
-    let nanos: Nanos = text.parse().map_err(|_| RowError::at(line, "retention", shown(text), limit()))?;
+    let nanos: Nanos = text.parse().map_err(|_| RowError::at(line, "retention", shortened(text), limit()))?;
     let days = nanos.as_secs_f64() / 86_400.0;
     if days > MOST_DAYS {
-        return Err(RowError::at(line, "retention", shown(text), limit()));
+        return Err(RowError::at(line, "retention", shortened(text), limit()));
     }
     Ok(days)
 }
@@ -225,20 +228,20 @@ fn type_of(line: u32, name: &str, types: &mut Vec<String>) -> Result<usize, RowE
     if name.is_empty() {
         return Err(RowError::at(line, "page_type", "\"\"", "must be a name such as lsb, or a number"));
     }
-    if let Some(known) = types.iter().position(|known| *known == name) {
-        return Ok(known);
+    if let Some(index) = types.iter().position(|other| *other == name) {
+        return Ok(index);
     }
     if types.len() == MOST_TYPES {
         let limit =
             format!("must be one of at most {MOST_TYPES} page types: there are {} already", types.join(", "));
-        return Err(RowError::at(line, "page_type", shown(&name), limit));
+        return Err(RowError::at(line, "page_type", shortened(&name), limit));
     }
     types.push(name);
     Ok(types.len() - 1)
 }
 
 /// Puts page types into the order of their pages: numbers and usual names by themselves, others as they came.
-fn sort_types(rows: &mut [Row], types: &mut Vec<String>) {
+fn sort_types(rows: &mut [MeasuredRow], types: &mut Vec<String>) {
     let rank = |name: &String| {
         let usual = TYPE_ORDER.iter().position(|names| names.contains(&name.as_str()));
         usual.or_else(|| name.parse().ok()).unwrap_or(usize::MAX)
@@ -251,8 +254,8 @@ fn sort_types(rows: &mut [Row], types: &mut Vec<String>) {
     *types = order.into_iter().map(|index| types[index].clone()).collect();
 }
 
-/// Of a text no more than a line needs.
-fn shown(text: &str) -> String {
+/// Shortens a text for an error message.
+fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     let short: String = text.chars().take(MOST).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }

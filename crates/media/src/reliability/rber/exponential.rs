@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 /// At 0 cycles all is `floor`; growth above it is `wear`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Exponential {
+pub struct ExponentialRber {
     /// A: errors per bit of an unworn block; above 0, at most 0.5.
     pub a: f64,
     /// B: growth per P/E cycle; at least 0.
     pub b: f64,
 }
 
-impl Exponential {
+impl ExponentialRber {
     pub(super) fn validate(&self, field: &str) -> Result<(), ConfigError> {
         positive_rate(field, "a", self.a)?;
         not_negative(field, "b", self.b)

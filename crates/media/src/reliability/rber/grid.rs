@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// assumed. Outside the grid the rate is that of its edge. As the nodes never fall along an axis, neither does what lies between.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Grid {
+pub struct RberGrid {
     /// P/E cycles of the nodes, rising.
     pub cycles: Vec<f64>,
     /// Days since writing of the nodes, rising.
@@ -26,7 +26,7 @@ const HOURS: f64 = 24.0;
 /// Nodes of a grid: half a megabyte.
 pub(crate) const MOST_NODES: usize = 65_536;
 
-impl Grid {
+impl RberGrid {
     pub(super) fn validate(&self, field: &str) -> Result<(), ConfigError> {
         let refuse = |name: &str, value: String, limit: &str| {
             Err(ConfigError::new(&format!("{field}.{name}"), value, limit))
@@ -88,13 +88,13 @@ impl Grid {
     }
 }
 
-/// Where an age lies on the axis of ages.
+/// Position of an age on the axis of ages.
 #[inline]
 pub(crate) fn age(days: f64, ln: impl Fn(f64) -> f64) -> f64 {
     ln(1.0 + HOURS * days)
 }
 
-/// A [`Grid`] ready to be read.
+/// A [`RberGrid`] ready to be read.
 #[derive(Clone, Debug)]
 pub(crate) struct GridTable {
     cycles: Vec<f64>,

@@ -1,6 +1,6 @@
 //! Two measured points.
 
-use super::{Exponential, RberParts, not_negative, positive_rate};
+use super::{ExponentialRber, RberParts, not_negative, positive_rate};
 use crate::ConfigError;
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,9 +38,9 @@ impl TwoPoint {
     }
 
     /// The curve through both points: `b = ln(high/low) / Δcycles`, `a = low·e^(−b·low_cycles)`.
-    pub fn curve(&self) -> Exponential {
+    pub fn curve(&self) -> ExponentialRber {
         let b = self.growth();
-        Exponential { a: self.low_rber * (-b * self.low_cycles).exp(), b }
+        ExponentialRber { a: self.low_rber * (-b * self.low_cycles).exp(), b }
     }
 
     /// B, per P/E cycle.

@@ -104,7 +104,7 @@ impl Detector {
         self.layout.dies_of_cores[core][(block.0 / self.layout.blocks_per_die) as usize]
     }
 
-    /// Whether firmware knows that a die has failed.
+    /// True if firmware knows that a die has failed.
     pub(crate) fn has_failed(&self, die: DieId) -> bool {
         self.dies[die].has_failed
     }
@@ -119,7 +119,7 @@ impl Detector {
         self.dies[die].bad.len() as u32
     }
 
-    /// Whether a block, just erased, is to be replaced; `failed`: its operations said so. Not while its die is under suspicion:
+    /// True if a block, just erased, is to be replaced; `failed`: its operations said so. Not while its die is under suspicion:
     /// replacing all blocks of a failed die one by one would give up superblocks that can go on without it.
     pub(crate) fn must_retire(&self, core: CoreId, block: BlockIndex, failed: bool) -> bool {
         let die = self.die_of(core, block);

@@ -34,7 +34,7 @@ impl Probe {
         Self { around, passed: 0, reading: None, is_bad: None }
     }
 
-    /// Whether a read has been asked for that has not ended.
+    /// True if a read has been asked for that has not ended.
     pub(super) fn is_reading(&self) -> bool {
         self.reading.is_some() && self.is_bad.is_none()
     }

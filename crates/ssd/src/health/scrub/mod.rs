@@ -24,7 +24,7 @@ use policies::Policies;
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Scrub {
     policies: Policies,
-    /// Whether data is moved to get the protection that new data gets.
+    /// True if data is moved to get the protection that new data gets.
     #[persist(fixed)]
     reprotect: bool,
     /// Bytes that this core may move in a second; and of what has lost redundancy.
@@ -37,7 +37,7 @@ pub(crate) struct Scrub {
     is_flagged: IndexVec<SuperblockId, bool>,
     /// Until when the bandwidth is used up.
     ready_at: Nanos,
-    /// Whether housekeeping is to come at once: a superblock has been flagged.
+    /// True if housekeeping is to come at once: a superblock has been flagged.
     is_called: bool,
     /// Superblocks that scrubbing itself had written and then moved again.
     again: u64,
@@ -92,7 +92,7 @@ impl Scrub {
         self.policies.next().min(budget)
     }
 
-    /// Whether housekeeping is to come at once; asked for once.
+    /// True if housekeeping is to come at once; asked for once.
     pub(crate) fn take_call(&mut self) -> bool {
         std::mem::take(&mut self.is_called)
     }
@@ -120,12 +120,12 @@ impl Scrub {
         patrol
     }
 
-    /// Whether code of the user's is to be asked now which superblocks to move; asked for once.
+    /// True if code of the user's is to be asked now which superblocks to move; asked for once.
     pub(crate) fn take_question(&mut self) -> bool {
         self.policies.take_question()
     }
 
-    /// Whether `superblock` is to be moved.
+    /// True if `superblock` is to be moved.
     pub(crate) fn is_flagged(&self, superblock: SuperblockId) -> bool {
         self.is_flagged[superblock]
     }
@@ -191,7 +191,7 @@ impl Scrub {
         self.reprotect(view, superblock);
     }
 
-    /// Whether superblocks wait to be moved.
+    /// True if superblocks wait to be moved.
     pub(crate) fn waits(&self) -> bool {
         !self.flagged.is_empty()
     }
@@ -227,7 +227,7 @@ impl Scrub {
         self.policies.erased(superblock);
     }
 
-    /// Whether a patrol read is under way.
+    /// True if a patrol read is under way.
     pub(crate) fn is_patrolling(&self) -> bool {
         self.policies.is_patrolling()
     }

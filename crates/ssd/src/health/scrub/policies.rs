@@ -27,17 +27,17 @@ pub(super) trait Policy: Sized {
     /// Does what it has to do by `view.now()`: says which superblocks to move, and which program unit to read for the sake of looking.
     fn tick(&mut self, _view: &impl View, _move_it: impl FnMut(SuperblockId), _patrol: &mut Option<Pu>) {}
 
-    /// Whether code of the user's is to be asked now; asked for once.
+    /// True if code of the user's is to be asked now; asked for once.
     fn take_question(&mut self) -> bool {
         false
     }
 
-    /// Whether it waits for reads of sealed superblocks.
+    /// True if it waits for reads of sealed superblocks.
     fn watches_reads(&self) -> bool {
         false
     }
 
-    /// Whether it forecasts when a superblock will be bad, and has to look again.
+    /// True if it forecasts when a superblock will be bad, and has to look again.
     fn forecasts(&self) -> bool {
         false
     }
@@ -47,7 +47,7 @@ pub(super) trait Policy: Sized {
         None
     }
 
-    /// Whether sealed `superblock` is to be moved as it is.
+    /// True if sealed `superblock` is to be moved as it is.
     fn is_bad(&self, _view: &impl View, _superblock: SuperblockId) -> bool {
         false
     }
@@ -76,7 +76,7 @@ pub(super) trait Policy: Sized {
         false
     }
 
-    /// Whether the read that [`Policy::tick`] asked for is under way.
+    /// True if the read that [`Policy::tick`] asked for is under way.
     fn is_patrolling(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What scrubbing sees of a flash core.
+//! A flash core as scrubbing sees it.
 
 use crate::health::Reason;
 use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
@@ -16,11 +16,11 @@ pub(crate) trait View {
     /// Bits of a codeword, parity included.
     fn codeword_bits(&self) -> u32;
 
-    /// Whether a superblock is full, and nothing relocates it.
+    /// True if a superblock is full, and nothing relocates it.
     fn is_sealed(&self, superblock: SuperblockId) -> bool;
-    /// Whether a superblock has been erased, or soon will be, without having to be moved.
+    /// True if a superblock has been erased, or soon will be, without having to be moved.
     fn is_gone(&self, superblock: SuperblockId) -> bool;
-    /// Whether there is room for what would be moved.
+    /// True if there is room for what would be moved.
     fn can_move(&self, superblock: SuperblockId) -> bool;
     /// Valid units.
     fn valid(&self, superblock: SuperblockId) -> u32;
@@ -32,20 +32,20 @@ pub(crate) trait View {
     fn expected_errors(&self, superblock: SuperblockId) -> f64;
     /// When the worst block of a superblock reaches error rate `rber` if nobody reads it, in the time of the data; [`Nanos::MAX`]: never.
     fn time_until(&self, superblock: SuperblockId, rber: f64) -> Nanos;
-    /// Whether scrubbing wrote what a superblock holds.
+    /// True if scrubbing wrote what a superblock holds.
     fn is_scrubbed(&self, superblock: SuperblockId) -> bool;
 
     /// Members that the stripes of a superblock have lost, against those that they may lose; `i64::MIN` where none is lost.
     fn exposure(&self, superblock: SuperblockId) -> i64;
     /// Members that stripes of a sealed superblock have lost: with lanes that were there when it was opened, or when power failed.
     fn members_lost(&self, superblock: SuperblockId) -> u32;
-    /// Whether the drive itself rebuilds what the lost lanes of a superblock held.
+    /// True if the drive itself rebuilds what the lost lanes of a superblock held.
     fn rebuilds(&self, superblock: SuperblockId) -> bool;
-    /// Whether a superblock's class has another code now.
+    /// True if a superblock's class has another code now.
     fn is_outdated(&self, superblock: SuperblockId) -> bool;
-    /// Whether dies have been added that a superblock does not lie on.
+    /// True if dies have been added that a superblock does not lie on.
     fn is_narrow(&self, superblock: SuperblockId) -> bool;
-    /// Whether a superblock holds data on a die that is expected to fail.
+    /// True if a superblock holds data on a die that is expected to fail.
     fn is_to_leave(&self, superblock: SuperblockId) -> bool;
 
     /// What of a superblock is moved for `reason`: one block of it, or all of it where none is given; and its valid units. `None`: the block
@@ -53,12 +53,12 @@ pub(crate) trait View {
     fn part(&self, superblock: SuperblockId, _reason: Reason) -> Option<(Option<BlockIndex>, u32)> {
         Some((None, self.valid(superblock)))
     }
-    /// Whether a block of a superblock holds no data.
+    /// True if a block of a superblock holds no data.
     fn block_is_empty(&self, _superblock: SuperblockId, _block: BlockIndex) -> bool {
         false
     }
 
-    /// Whether the lane of a program unit is dead.
+    /// True if the lane of a program unit is dead.
     fn is_dead(&self, pu: Pu) -> bool;
     /// The superblock that a block belongs to; `None` of a spare or bad one.
     fn superblock_of(&self, block: BlockIndex) -> Option<SuperblockId>;

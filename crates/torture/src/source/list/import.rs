@@ -1,9 +1,9 @@
-//! A list as a history.
+//! Reading a list of blkparse as a history.
 
-use super::{MARK, data_of};
+use super::{MARK, payload_path};
 use crate::error::TortureError;
-use crate::history::{Builder, Data, FlushId, History, WriteId};
-use crate::source::{Files, capacity_in};
+use crate::history::{CommandHistory, FlushId, HistoryBuilder, WriteData, WriteId};
+use crate::source::{PayloadFiles, parse_capacity_mark};
 use outlast_device::Op;
 use outlast_units::{Nanos, SECTOR_BYTES};
 use outlast_workload::{BlkLine, BlkLineReader, WorkloadRequest};
@@ -12,34 +12,34 @@ use std::io::{BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
-/// What a device was asked, of which the file at `path` is a list.
+/// Reads the history of the list at `path`.
 ///
 /// # Errors
-/// A file cannot be read, a line is none of blkparse, times go back, or the bytes are not as many as the writes have.
-pub fn history_of_list(path: &Path) -> Result<History, TortureError> {
+/// A file cannot be read, a line is not one of blkparse, times go back, or the payload file has not as many bytes as the writes.
+pub fn history_of_list(path: &Path) -> Result<CommandHistory, TortureError> {
     let lines = lines_of(path)?;
-    let completes = lines.iter().any(|line| matches!(line, BlkLine::Completed { .. }));
-    let mut device = Device { completes, ..Device::default() };
+    let has_completions = lines.iter().any(|line| matches!(line, BlkLine::Completed { .. }));
+    let mut import = ListImport { has_completions, ..ListImport::default() };
     for line in lines {
-        device.take(line);
+        import.apply_line(line);
     }
-    let path = data_of(path);
-    let io = |source| TortureError::Io { path: path.clone(), source };
-    let data = File::options().read(true).open(&path).map_err(io)?;
-    let found = data.metadata().map_err(io)?.len();
-    if found != device.bytes {
-        let why = format!("has {found} bytes; the writes of the list have {}", device.bytes);
-        return Err(TortureError::Foreign { path, why });
+    let payload = payload_path(path);
+    let io = |source| TortureError::Io { path: payload.clone(), source };
+    let data = File::options().read(true).open(&payload).map_err(io)?;
+    let length = data.metadata().map_err(io)?.len();
+    if length != import.bytes {
+        let why = format!("has {length} bytes; the writes of the list have {}", import.bytes);
+        return Err(TortureError::Foreign { path: payload, why });
     }
-    let capacity = device.capacity.unwrap_or(device.end);
-    if device.end > capacity {
-        let why = format!("the list goes to sector {}; it says that there are {capacity}", device.end);
-        return Err(TortureError::Foreign { path, why });
+    let capacity = import.capacity.unwrap_or(import.end);
+    if import.end > capacity {
+        let why = format!("the list goes to sector {}; it says that there are {capacity}", import.end);
+        return Err(TortureError::Foreign { path: payload, why });
     }
-    device.builder.finish(capacity, true, Box::new(Files(vec![data]))).map_err(io)
+    import.builder.finish(capacity, true, Box::new(PayloadFiles(vec![data]))).map_err(io)
 }
 
-/// What the lines of the file tell.
+/// Parses all lines of the file.
 fn lines_of(path: &Path) -> Result<Vec<BlkLine>, TortureError> {
     let io = |source| TortureError::Io { path: path.to_owned(), source };
     let file = BufReader::new(File::options().read(true).open(path).map_err(io)?);
@@ -68,55 +68,57 @@ fn lines_of(path: &Path) -> Result<Vec<BlkLine>, TortureError> {
 }
 
 /// A write under way.
-struct Pending {
+struct PendingWrite {
     id: WriteId,
     op: Op,
     fua: bool,
     range: Range<u64>,
-    /// Sectors that have not completed.
+    /// Number of sectors that have not completed.
     left: u64,
 }
 
+/// State of the import of a list, line by line.
 #[derive(Default)]
-struct Device {
-    builder: Builder,
-    /// Whether the list has completions.
-    completes: bool,
-    /// Sectors, where the list says so; and the one behind the furthest.
+struct ListImport {
+    builder: HistoryBuilder,
+    /// True if the list has completions.
+    has_completions: bool,
+    /// Sectors of the device, if the list has a capacity mark.
     capacity: Option<u64>,
+    /// End of the furthest request, in sectors.
     end: u64,
     /// Bytes of the writes so far.
     bytes: u64,
-    writes: Vec<Pending>,
+    writes: Vec<PendingWrite>,
     flushes: Vec<FlushId>,
 }
 
-impl Device {
-    fn take(&mut self, line: BlkLine) {
+impl ListImport {
+    fn apply_line(&mut self, line: BlkLine) {
         match line {
-            BlkLine::Message { at, text } => match (text.strip_prefix(MARK), capacity_in(&text)) {
+            BlkLine::Message { at, text } => match (text.strip_prefix(MARK), parse_capacity_mark(&text)) {
                 (_, Some(capacity)) => self.capacity = Some(capacity),
                 (Some(mark), None) => self.builder.mark(at, mark.to_owned()),
                 (None, None) => {}
             },
             BlkLine::Queued { request, flush } => {
-                self.asked(request, flush);
-                if !self.completes {
-                    self.done(request, flush);
+                self.queue(request, flush);
+                if !self.has_completions {
+                    self.complete(request, flush);
                 }
             }
-            BlkLine::Completed { request, flush } => self.done(request, flush),
+            BlkLine::Completed { request, flush } => self.complete(request, flush),
         }
     }
 
-    fn asked(&mut self, WorkloadRequest { at, command }: WorkloadRequest, flush: bool) {
+    fn queue(&mut self, WorkloadRequest { at, command }: WorkloadRequest, flush: bool) {
         if flush || command.op == Op::Flush {
             let id = self.builder.flush(at);
             self.flushes.push(id);
         }
         let data = match command.op {
-            Op::Write => Data::At { file: 0, offset: self.bytes },
-            Op::Trim => Data::Zeroes,
+            Op::Write => WriteData::At { file: 0, offset: self.bytes },
+            Op::Trim => WriteData::Zeroes,
             Op::Read | Op::Flush | Op::LbaStatus => return,
         };
         let sectors = u64::from(command.sectors);
@@ -127,37 +129,36 @@ impl Device {
         let id = self.builder.write(at, command.lba, command.sectors, data, flags);
         let range = command.lba.0..command.lba.0 + sectors;
         self.end = self.end.max(range.end);
-        self.writes.push(Pending { id, op: command.op, fua: command.fua, range, left: sectors });
+        self.writes.push(PendingWrite { id, op: command.op, fua: command.fua, range, left: sectors });
     }
 
-    fn done(&mut self, WorkloadRequest { at, command }: WorkloadRequest, flush: bool) {
-        // Of several flushes under way the last may be the one: it covers most.
+    fn complete(&mut self, WorkloadRequest { at, command }: WorkloadRequest, flush: bool) {
+        // With several flushes under way the completion is taken to be that of the last, which covers most.
         if (flush || command.op == Op::Flush)
             && let Some(id) = self.flushes.pop()
         {
             self.builder.flush_done(at, id);
         }
-        // Where forced unit access was the driver's own doing, the completion does not tell of it.
+        // The block layer may add or remove FUA below the queue, so the flag of the completion is only preferred.
         if !self.end_writes(WorkloadRequest { at, command }, Some(command.fua)) {
             self.end_writes(WorkloadRequest { at, command }, None);
         }
         self.writes.retain(|pending| pending.left > 0);
     }
 
-    /// Ends writes under way that a completion lies upon, of those with forced unit access or without if that is to be regarded; whether there are
-    /// any.
+    /// Ends writes under way that a completion overlaps, with `fua` only those of this flag; true if there are any.
     fn end_writes(&mut self, WorkloadRequest { at, command }: WorkloadRequest, fua: Option<bool>) -> bool {
         let range = command.lba.0..command.lba.0 + u64::from(command.sectors);
         let overlap =
             |other: &Range<u64>| range.end.min(other.end).saturating_sub(range.start.max(other.start));
-        // Two writes under way of the same sectors have a completion each. The first may be the later one's: that covers more.
+        // Two writes under way to the same sectors have a completion each. The first is taken to be that of the later write: that covers more.
         let mut ended: Vec<Range<u64>> = Vec::new();
         for pending in self.writes.iter_mut().rev() {
-            let is_other =
-                ended.iter().any(|own| own.start < pending.range.end && pending.range.start < own.end);
+            let is_overwritten =
+                ended.iter().any(|range| range.start < pending.range.end && pending.range.start < range.end);
             let count = overlap(&pending.range);
             let is_alike = pending.op == command.op && fua.is_none_or(|fua| fua == pending.fua);
-            if !is_alike || count == 0 || is_other {
+            if !is_alike || count == 0 || is_overwritten {
                 continue;
             }
             ended.push(pending.range.clone());

@@ -1,72 +1,77 @@
-//! A history as a log.
+//! Writing a history as a log.
 
-use super::Writer;
-use crate::history::{Data, History, What, Write as Written, WriteId};
-use crate::source::{capacity_mark, copy_of};
+use super::LogWritesWriter;
+use crate::history::{CommandHistory, EventKind, RecordedWrite, WriteData, WriteId};
+use crate::source::{capacity_mark, write_reader};
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 
-/// Writes a history to `to`, which is empty, so that what the log's entries allow to be lost is what the history allows.
+/// Writes a history to `to`, which is empty, so that the log allows the same losses as the history.
 ///
-/// In a log a flush covers all before it. So it stands where it completed, and a write that it does not cover, although it arrived before that,
-/// stands behind it; every other write stands where it arrived, or where it completed if it is durable then. What is lost is that a write was under
-/// way while a flush was: the log has no state with such a write and without one that the flush covers.
+/// In a log a flush covers all entries before it. So a flush stands at the event of its completion, and a write that it does not cover, although it
+/// arrived earlier, stands behind it. Every other write stands at its arrival, or at its completion if it has forced unit access. Not kept is that a
+/// write was under way together with a flush: the log has no state with such a write and without a write that the flush covers.
 ///
 /// # Errors
-/// It cannot be written, the bytes of a write cannot be read, or a mark is too long for the format.
-pub fn export<W: Write + Seek>(history: &History, to: W) -> io::Result<W> {
-    let mut writer = Writer::new(to)?;
+/// The log cannot be written, the bytes of a write cannot be read, or a mark is too long for the format.
+pub fn export<W: Write + Seek>(history: &CommandHistory, to: W) -> io::Result<W> {
+    let mut writer = LogWritesWriter::new(to)?;
     writer.mark(&capacity_mark(history.capacity))?;
-    for (_, what) in in_order(history) {
-        match what {
-            What::Write(id) | What::WriteDone(id) => entry(history, id, &mut writer)?,
-            What::Flush(_) | What::FlushDone(_) => writer.flush()?,
-            What::Mark(number) => writer.mark(&history.marks[number as usize].text)?,
+    for (_, kind) in ordered_entries(history) {
+        match kind {
+            EventKind::Write(id) | EventKind::WriteDone(id) => write_entry(history, id, &mut writer)?,
+            EventKind::Flush(_) | EventKind::FlushDone(_) => writer.flush()?,
+            EventKind::Mark(number) => writer.mark(&history.marks[number as usize].text)?,
         }
     }
     writer.end()
 }
 
-fn entry<W: Write + Seek>(history: &History, id: WriteId, writer: &mut Writer<W>) -> io::Result<()> {
+fn write_entry<W: Write + Seek>(
+    history: &CommandHistory,
+    id: WriteId,
+    writer: &mut LogWritesWriter<W>,
+) -> io::Result<()> {
     let write = &history.writes[id.0 as usize];
     let (lba, sectors) = (write.lba.0, u64::from(write.sectors));
     let fua = write.fua && write.completed.is_some();
     match write.data {
-        Data::Zeroes => writer.discard(lba, sectors, fua),
-        Data::At { .. } => writer.write(lba, sectors, fua, &mut copy_of(history, id)),
+        WriteData::Zeroes => writer.discard(lba, sectors, fua),
+        WriteData::At { .. } => writer.write(lba, sectors, fua, &mut write_reader(history, id)),
     }
 }
 
-/// What has an entry, by the event at which it stands, and behind it those that such an event puts off.
-fn in_order(history: &History) -> Vec<(usize, What)> {
+/// Entries of the log, each with the event at which it stands, in order.
+fn ordered_entries(history: &CommandHistory) -> Vec<(usize, EventKind)> {
     let flushes = useful_flushes(history);
-    let mut places: Vec<usize> = history.writes.iter().map(|write| place(write, &flushes)).collect();
+    let mut places: Vec<usize> = history.writes.iter().map(|write| entry_event(write, &flushes)).collect();
     keep_order(&history.writes, &mut places);
-    let kind = |write: &Written| if write.fua { What::WriteDone } else { What::Write };
+    let kind = |write: &RecordedWrite| if write.fua { EventKind::WriteDone } else { EventKind::Write };
     let writes = (0..).zip(history.writes.iter().zip(&places));
     let writes = writes.map(|(id, (write, &place))| (place, kind(write)(WriteId(id))));
-    let flushed = flushes.iter().map(|&(_, done)| (done, history.events[done].what));
-    let marks = (0..).zip(&history.marks).map(|(number, mark)| (mark.event, What::Mark(number)));
-    // In a place that a flush has, the flush is first; what it puts off keeps the order of its arrival.
-    let mut all: Vec<(usize, What)> = flushed.chain(writes).chain(marks).collect();
+    let flushed = flushes.iter().map(|&(_, done)| (done, history.events[done].kind));
+    let marks = (0..).zip(&history.marks).map(|(number, mark)| (mark.event, EventKind::Mark(number)));
+    // Stable: at the event of a flush, the flush comes first; writes behind it keep the order of their arrival.
+    let mut all: Vec<(usize, EventKind)> = flushed.chain(writes).chain(marks).collect();
     all.sort_by_key(|&(event, _)| event);
     all
 }
 
-/// The event at which a write stands.
-fn place(write: &Written, flushes: &[(usize, usize)]) -> usize {
+/// The event at which a write stands in the log.
+fn entry_event(write: &RecordedWrite, flushes: &[(usize, usize)]) -> usize {
     if let (true, Some(completed)) = (write.fua, write.completed) {
         return completed;
     }
-    // The flushes that do not cover it are the first ones; what counts is the last of them.
-    let uncovering = flushes.partition_point(|&(since, _)| write.completed.is_none_or(|own| since < own));
+    // Flushes are in order of arrival, so those that do not cover the write are the first ones; it stands behind the last of these.
+    let uncovering =
+        flushes.partition_point(|&(since, _)| write.completed.is_none_or(|completed| since < completed));
     let late = uncovering.checked_sub(1).map_or(0, |last| flushes[last].1);
     write.submitted.max(late)
 }
 
-/// Nothing stands behind what arrived after it and has the same sector: that would bring back what has been overwritten. It stands before a flush
-/// then that does not cover it, and so seems safer than it was, but only where it has not been overwritten.
-fn keep_order(writes: &[Written], places: &mut [usize]) {
+/// Moves a write before all later writes to one of its sectors, which would else be overwritten by older data. It may then stand before a flush that
+/// does not cover it, and so be safer than it was, but only in sectors that are not overwritten.
+fn keep_order(writes: &[RecordedWrite], places: &mut [usize]) {
     let mut first: BTreeMap<u64, usize> = BTreeMap::new();
     for (write, place) in writes.iter().zip(places).rev() {
         let later = write.range().filter_map(|sector| first.get(&sector).copied()).min();
@@ -75,16 +80,16 @@ fn keep_order(writes: &[Written], places: &mut [usize]) {
     }
 }
 
-/// When flushes arrived and completed, in order of both: without those that completed only after one that had arrived later, and covered more.
-fn useful_flushes(history: &History) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
+/// Arrivals and completions of flushes, in order of both; without flushes that completed after one that arrived later and so covers more.
+fn useful_flushes(history: &CommandHistory) -> Vec<(usize, usize)> {
+    let mut useful: Vec<(usize, usize)> = Vec::new();
     for flush in history.flushes.iter().rev() {
         if let Some(completed) = flush.completed
-            && found.last().is_none_or(|&(_, later)| completed < later)
+            && useful.last().is_none_or(|&(_, later)| completed < later)
         {
-            found.push((flush.submitted, completed));
+            useful.push((flush.submitted, completed));
         }
     }
-    found.reverse();
-    found
+    useful.reverse();
+    useful
 }

@@ -1,80 +1,86 @@
-//! A log as a history.
+//! Reading a log as a history.
 
-use super::{Damage, Entry, Logged, Reader};
+use super::{EntryContent, LogWritesDamage, LogWritesEntry, LogWritesReader};
 use crate::error::TortureError;
-use crate::history::{Builder, Data, History};
-use crate::source::{Files, capacity_in};
+use crate::history::{CommandHistory, HistoryBuilder, WriteData};
+use crate::source::{PayloadFiles, parse_capacity_mark};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// What a device was asked, of which the file at `path` is a log.
+/// Reads the history of the log at `path`.
 ///
-/// There are no times, and nothing is under way for longer than an entry: it arrives and completes. A log of ours says how large its device is; of
-/// any other it ends where the furthest entry does, which for a log with its mkfs is the end, as that writes or discards there. Discards before
-/// the first write change nothing and are left out: mkfs discards a whole device.
+/// A log has no times, and each entry completes on arrival. Logs that Outlast wrote have a mark with the capacity; any other device is taken to end
+/// with the furthest entry, which is exact for a log with its mkfs, as that writes or discards the last sectors. Discards before the first write
+/// change nothing and are left out: mkfs discards a whole device.
 ///
 /// # Errors
-/// The file cannot be read, or is damaged.
-pub fn history_of_log_writes(path: &Path) -> Result<History, TortureError> {
+/// The file cannot be read, or the log is malformed.
+pub fn history_of_log_writes(path: &Path) -> Result<CommandHistory, TortureError> {
     let io = |source| TortureError::Io { path: path.to_owned(), source };
     let damaged = |damage| match damage {
-        Damage::Io(source) => io(source),
-        Damage::At { .. } => TortureError::Foreign { path: path.to_owned(), why: damage.to_string() },
+        LogWritesDamage::Io(source) => io(source),
+        LogWritesDamage::At { .. } => {
+            TortureError::Foreign { path: path.to_owned(), why: damage.to_string() }
+        }
     };
     let file = File::options().read(true).open(path).map_err(io)?;
-    let mut reader = Reader::new(BufReader::new(file.try_clone().map_err(io)?)).map_err(damaged)?;
-    let mut device = Device::default();
+    let mut reader = LogWritesReader::new(BufReader::new(file.try_clone().map_err(io)?)).map_err(damaged)?;
+    let mut import = LogImport::default();
     while let Some(entry) = reader.next_entry().map_err(damaged)? {
-        device.take(entry).map_err(|why| TortureError::Foreign { path: path.to_owned(), why })?;
+        import.apply_entry(entry).map_err(|why| TortureError::Foreign { path: path.to_owned(), why })?;
     }
-    let capacity = device.capacity.unwrap_or(device.end);
-    device.builder.finish(capacity, false, Box::new(Files(vec![file]))).map_err(io)
+    let capacity = import.capacity.unwrap_or(import.end);
+    import.builder.finish(capacity, false, Box::new(PayloadFiles(vec![file]))).map_err(io)
 }
 
+/// State of the import of a log, entry by entry.
 #[derive(Default)]
-struct Device {
-    builder: Builder,
-    /// Sectors, where the log says so.
+struct LogImport {
+    builder: HistoryBuilder,
+    /// Sectors of the device, if the log has a capacity mark.
     capacity: Option<u64>,
-    /// The sector behind the furthest that an entry has.
+    /// End of the furthest entry, in sectors.
     end: u64,
-    /// Whether something has been written.
+    /// True after the first write with data.
     has_data: bool,
 }
 
-impl Device {
+impl LogImport {
     fn now(&self) -> Nanos {
         Nanos(self.builder.len() as u64)
     }
 
-    /// An entry of the log; why it cannot be one.
-    fn take(&mut self, Entry { flush, fua, what }: Entry) -> Result<(), String> {
+    /// Adds an entry to the history.
+    ///
+    /// # Errors
+    /// The entry ends beyond the device.
+    fn apply_entry(&mut self, LogWritesEntry { flush, fua, content }: LogWritesEntry) -> Result<(), String> {
         if flush {
             let id = self.builder.flush(self.now());
             self.builder.flush_done(self.now(), id);
         }
-        match what {
-            Logged::Nothing => Ok(()),
-            Logged::Mark(text) => {
-                match capacity_in(&text) {
+        match content {
+            EntryContent::Nothing => Ok(()),
+            EntryContent::Mark(text) => {
+                match parse_capacity_mark(&text) {
                     Some(capacity) => self.capacity = Some(capacity),
                     None => self.builder.mark(self.now(), text),
                 }
                 Ok(())
             }
-            Logged::Write { lba, sectors, payload } => {
+            EntryContent::Write { lba, sectors, payload } => {
                 self.has_data = true;
                 self.write(lba, sectors, Some(payload), fua)
             }
-            Logged::Discard { lba, sectors } if self.has_data => self.write(lba, sectors, None, fua),
-            Logged::Discard { lba, sectors } => self.reach(lba + sectors),
+            EntryContent::Discard { lba, sectors } if self.has_data => self.write(lba, sectors, None, fua),
+            EntryContent::Discard { lba, sectors } => self.extend_to(lba + sectors),
         }
     }
 
-    /// The device is at least so many sectors long.
-    fn reach(&mut self, end: u64) -> Result<(), String> {
+    /// Extends the device to `end` sectors, or refuses if its capacity is less.
+    fn extend_to(&mut self, end: u64) -> Result<(), String> {
         self.end = self.end.max(end);
         match self.capacity {
             Some(capacity) if end > capacity => {
@@ -84,17 +90,17 @@ impl Device {
         }
     }
 
-    /// A write, or a discard; in pieces that a history has numbers for.
+    /// Adds a write or discard, split so that the number of sectors fits 32 bits.
     fn write(&mut self, lba: u64, sectors: u64, payload: Option<u64>, fua: bool) -> Result<(), String> {
-        /// Sectors of a piece at most: a tebibyte.
-        const PIECE: u64 = 1 << 31;
-        self.reach(lba + sectors)?;
+        /// Most sectors of one write: 1 TiB.
+        const MAX_WRITE: u64 = 1 << 31;
+        self.extend_to(lba + sectors)?;
         let mut done = 0;
         while done < sectors {
-            let count = (sectors - done).min(PIECE);
-            let data = payload.map_or(Data::Zeroes, |payload| {
+            let count = (sectors - done).min(MAX_WRITE);
+            let data = payload.map_or(WriteData::Zeroes, |payload| {
                 let offset = payload + done * SECTOR_BYTES;
-                Data::At { file: 0, offset }
+                WriteData::At { file: 0, offset }
             });
             let (now, flags) = (self.now(), (fua, payload.is_none()));
             let id = self.builder.write(now, Lba(lba + done), count as u32, data, flags);

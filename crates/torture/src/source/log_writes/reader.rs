@@ -1,21 +1,23 @@
 //! Entries of a log, one after another.
 
 use super::{
-    Damage, ENTRY, Entry, HEAD, Logged, MAGIC, SECTOR_MAX, SECTOR_MIN, VERSION, flag, is_sector_size,
+    ENTRY, EntryContent, HEAD, LogWritesDamage, LogWritesEntry, MAGIC, SECTOR_MAX, SECTOR_MIN, VERSION, flag,
+    is_sector_size,
 };
 use outlast_units::SECTOR_BYTES;
 use std::io::{Read, Seek, SeekFrom};
 
-/// Reads a log. Data stays where it is: it is passed over.
+/// Reader of the entries of a log, which skips their data.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct LogWritesReader<R> {
     from: R,
-    /// Where in the log the next entry is, and where the log ends.
+    /// Byte at which the next entry begins.
     at: u64,
+    /// Length of the log in bytes.
     end: u64,
     /// Bytes of a sector.
     sector: u64,
-    /// Entries that are left.
+    /// Entries not yet read.
     left: u64,
 }
 
@@ -25,16 +27,16 @@ fn word(bytes: &[u8], index: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-fn damage<T>(at: u64, what: impl Into<String>) -> Result<T, Damage> {
-    Err(Damage::At { at, what: what.into() })
+fn damage<T>(at: u64, what: impl Into<String>) -> Result<T, LogWritesDamage> {
+    Err(LogWritesDamage::At { at, what: what.into() })
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> LogWritesReader<R> {
     /// Reads the head.
     ///
     /// # Errors
-    /// It is none.
-    pub fn new(mut from: R) -> Result<Self, Damage> {
+    /// The head is not that of a log.
+    pub fn new(mut from: R) -> Result<Self, LogWritesDamage> {
         let end = from.seek(SeekFrom::End(0))?;
         from.rewind()?;
         if end < HEAD as u64 {
@@ -60,16 +62,16 @@ impl<R: Read + Seek> Reader<R> {
         Ok(Self { from, at: sector, end, sector, left })
     }
 
-    /// Entries that are left.
+    /// Number of entries not yet read.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// The next entry; none at the end.
+    /// The next entry; `None` at the end.
     ///
     /// # Errors
-    /// The log is damaged there.
-    pub fn next_entry(&mut self) -> Result<Option<Entry>, Damage> {
+    /// The entry is malformed, or the file cannot be read.
+    pub fn next_entry(&mut self) -> Result<Option<LogWritesEntry>, LogWritesDamage> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -107,23 +109,23 @@ impl<R: Read + Seek> Reader<R> {
             return damage(at, format!("the log ends {missing} bytes before the data of this entry does"));
         }
         let (lba, sectors) = (first * scale, sectors * scale);
-        let what = if is_mark {
-            Logged::Mark(self.mark(at, length, head[ENTRY])?)
+        let content = if is_mark {
+            EntryContent::Mark(self.mark(at, length, head[ENTRY])?)
         } else if sectors == 0 {
-            Logged::Nothing
+            EntryContent::Nothing
         } else if has_data {
-            Logged::Write { lba, sectors, payload }
+            EntryContent::Write { lba, sectors, payload }
         } else {
-            Logged::Discard { lba, sectors }
+            EntryContent::Discard { lba, sectors }
         };
         let read = ENTRY as u64 + 1 + if is_mark { length.saturating_sub(1) } else { 0 };
         self.from.seek_relative((self.at - at - read).cast_signed())?;
         self.left -= 1;
-        Ok(Some(Entry { flush: flags & flag::FLUSH != 0, fua: flags & flag::FUA != 0, what }))
+        Ok(Some(LogWritesEntry { flush: flags & flag::FLUSH != 0, fua: flags & flag::FUA != 0, content }))
     }
 
     /// The text of the mark at `at`, of which the first byte has been read.
-    fn mark(&mut self, at: u64, length: u64, first: u8) -> Result<String, Damage> {
+    fn mark(&mut self, at: u64, length: u64, first: u8) -> Result<String, LogWritesDamage> {
         let room = self.sector - ENTRY as u64;
         if length > room {
             return damage(at + 24, format!("a mark of {length} bytes; its sector has room for {room}"));

@@ -1,8 +1,8 @@
-//! What is done to a state that is served, as a log.
+//! Recording of a served crash state as a log.
 
-use super::Writer;
+use super::LogWritesWriter;
 use crate::error::TortureError;
-use crate::history::History;
+use crate::history::CommandHistory;
 use crate::source::capacity_mark;
 use crate::state::CrashState;
 use outlast_serve::ContentJournal;
@@ -12,20 +12,20 @@ use std::io::{self, BufWriter};
 use std::ops::Range;
 use std::path::Path;
 
-/// Keeps what it is told in a log.
+/// A content journal that writes a log.
 #[derive(Debug)]
-pub struct Recorder(Writer<BufWriter<File>>);
+pub struct LogWritesRecorder(LogWritesWriter<BufWriter<File>>);
 
-impl Recorder {
-    /// Begins the log at `path`, whatever was there before: with the content of `state`, flushed, and the mark that what follows counts. Sectors that
-    /// cannot be read are left out of it.
+impl LogWritesRecorder {
+    /// Begins the log at `path`, whatever was there before: with the content of `state`, flushed, and the mark that what follows counts. Unreadable sectors
+    /// have what the writes gave them.
     ///
     /// # Errors
-    /// It cannot be written, or bytes of the recording cannot be read.
-    pub fn over(path: &Path, history: &History, state: &CrashState) -> Result<Self, TortureError> {
+    /// The log cannot be written, or bytes of the recording cannot be read.
+    pub fn begin(path: &Path, history: &CommandHistory, state: &CrashState) -> Result<Self, TortureError> {
         let file = File::options().write(true).create(true).truncate(true).open(path);
         let begun = file.and_then(|file| {
-            let mut log = Writer::new(BufWriter::new(file))?;
+            let mut log = LogWritesWriter::new(BufWriter::new(file))?;
             log.mark(&capacity_mark(history.capacity))?;
             state.visit(history, 0..history.capacity, |lba, mut bytes| {
                 log.write(lba, bytes.len() as u64 / SECTOR_BYTES, false, &mut bytes)
@@ -39,7 +39,7 @@ impl Recorder {
     }
 }
 
-impl ContentJournal for Recorder {
+impl ContentJournal for LogWritesRecorder {
     fn write(&mut self, offset: u64, mut data: &[u8], fua: bool) -> io::Result<()> {
         self.0.write(offset / SECTOR_BYTES, data.len() as u64 / SECTOR_BYTES, fua, &mut data)
     }

@@ -11,7 +11,7 @@ pub(super) struct Patrol {
     next: Nanos,
     /// The next program unit.
     pu: Pu,
-    /// Whether a read is under way: there is one at most.
+    /// True if a read is under way: there is one at most.
     is_reading: bool,
 }
 

@@ -73,7 +73,7 @@ fn take(step: Step, scrub: &mut Scrub, table: &mut Table) {
     scrub.self_check().unwrap();
 }
 
-/// Whether a superblock is to be moved.
+/// True if a superblock is to be moved.
 type Judge = fn(&Table, usize) -> bool;
 
 /// The least wrong bits in a million at which the oracle moves a superblock.

@@ -1,0 +1,60 @@
+//! Events of dies, and dies that wait for their turn to begin an internal operation.
+
+use crate::ssd::Ssd;
+use outlast_units::{DieId, Nanos};
+
+impl Ssd {
+    /// All units of a command have been queued: the dies that hold them look at their queues, in the order of the units.
+    #[inline(never)]
+    pub(crate) fn end_gathering(&mut self, now: Nanos) {
+        let dies = self.context.flash.end_gathering();
+        for &die in &dies {
+            self.cores[self.context.places[die].core].look_up(now, &mut self.context, die);
+        }
+        self.context.flash.return_gathered(dies);
+    }
+
+    /// The slot of an internal operation is free for the next.
+    #[inline(never)]
+    pub(crate) fn slot_has_thought(&mut self, now: Nanos) {
+        self.context.flash.end_thinking(now);
+        self.context.let_waiting_go();
+    }
+
+    /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
+    /// the one before it has begun an internal operation.
+    pub(crate) fn wake_waiting(&mut self, now: Nanos) {
+        let (internal, waiting) =
+            (self.context.flash.internal_operations(), self.context.flash.dies_waiting());
+        if self.context.unsettled.take_leave(internal, waiting)
+            && let Some(die) = self.context.flash.take_waiting_die()
+        {
+            let core = self.context.places[die].core;
+            self.cores[core].wake(now, &mut self.context, die);
+        }
+    }
+
+    /// Something that a die did has ended.
+    #[inline]
+    pub(crate) fn die_event(&mut self, now: Nanos, die: DieId) {
+        if self.context.flash.is_plain() {
+            self.die_event_of::<true>(now, die);
+        } else {
+            self.die_event_with_extras(now, die);
+        }
+    }
+
+    #[inline(never)]
+    fn die_event_with_extras(&mut self, now: Nanos, die: DieId) {
+        self.die_event_of::<false>(now, die);
+    }
+
+    #[inline]
+    fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+        let core = self.context.places[die].core;
+        if self.cores[core].end_die_work::<PLAIN>(now, &mut self.context, die) {
+            self.settle(now);
+            self.cores[core].wake_of::<PLAIN>(now, &mut self.context, die);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Housekeeping: the drive carries out what the parts of its health ask for when their time has come.
+
+use crate::events::DriveSource;
+use crate::health::{Change, FaultEvent};
+use crate::ssd::Ssd;
+use outlast_media::{DieDamage, DriveFault};
+use outlast_settings::drive::ChangeConfig;
+use outlast_units::{DieId, Nanos};
+
+impl Ssd {
+    /// The time for housekeeping has come.
+    pub(crate) fn house_event(&mut self, now: Nanos) {
+        self.context.timer.stop();
+        self.context.events.set(DriveSource::Housekeeping, Nanos::MAX);
+        self.let_in(now);
+        self.break_what_is_due(now);
+        self.make_changes_due(now);
+        debug_assert!(
+            self.context.schedule.next().min(self.context.changes.next()) > now,
+            "all that was due has been done"
+        );
+        self.watch_dies(now);
+        self.begin_late_flush(now);
+        self.settle(now);
+        let mut next = self.context.schedule.next().min(self.context.changes.next());
+        next = next.min(self.context.host.late.next()).min(self.context.host.opens_at());
+        next = next.min(self.call_map_flushes(now));
+        for core in self.cores.indices() {
+            next = next
+                .min(self.cores[core].scrub_what_is_due(now, &mut self.context))
+                .min(self.cores[core].cover_what_is_due(now, &mut self.context));
+            next = next.min(self.cores[core].pace_what_is_due(now, &mut self.context));
+            self.settle(now);
+        }
+        // Nothing is due twice at one time, or the clock would stand still.
+        self.context.call_housekeeping(next.max(Nanos(now.0 + 1)));
+    }
+
+    /// Has `faults` happen at their times.
+    pub fn schedule_faults(&mut self, faults: &[(Nanos, DriveFault)]) {
+        if faults.is_empty() {
+            return;
+        }
+        if faults.iter().any(|(_, fault)| !matches!(fault.damage, DieDamage::Power(_))) {
+            self.expect_faults();
+        }
+        self.context.schedule.schedule(faults);
+        self.context.call_housekeeping(self.context.schedule.next());
+    }
+
+    /// Has the data on flash become older by `by` at time `at`, as if the drive had lain there; nothing else takes time.
+    pub fn schedule_ageing(&mut self, at: Nanos, by: Nanos) {
+        self.context.schedule.schedule_leap(at, by);
+        self.context.call_housekeeping(self.context.schedule.next());
+    }
+
+    fn break_what_is_due(&mut self, now: Nanos) {
+        while let Some(event) = self.context.schedule.due(now) {
+            match event {
+                FaultEvent::Break(fault) => self.inject(now, fault),
+                // Alarms and timers were set for younger data.
+                FaultEvent::Aged => self.begin_scrub(now),
+            }
+        }
+    }
+
+    /// Has `changes` made when they are due.
+    pub fn schedule_changes(&mut self, changes: &[ChangeConfig]) {
+        self.context.changes.schedule(changes);
+        self.context.call_housekeeping(self.context.changes.next());
+    }
+
+    /// Changes that were due, made or refused.
+    pub fn changes(&self) -> &[Change] {
+        self.context.changes.done()
+    }
+
+    fn make_changes_due(&mut self, now: Nanos) {
+        while let Some(change) = self.context.changes.due(now) {
+            self.make_change(now, change);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn change_by_state(&mut self, now: Nanos) {
+        let worn = self.cores.iter().map(|core| core.ftl().blocks().max_cycles()).max().unwrap_or(0);
+        let errors =
+            self.at_reset.errors + self.context.counters.medium_errors + self.context.counters.lost_units;
+        while let Some(change) = self.context.changes.due_by_state(worn, errors) {
+            self.make_change(now, change);
+        }
+    }
+
+    fn make_change(&mut self, now: Nanos, asked: ChangeConfig) {
+        let result = if asked.dies.is_empty() {
+            let code = asked.code(self.code(asked.class));
+            self.change_code(now, asked.class, code)
+        } else {
+            asked.dies.iter().try_for_each(|&die| self.join_die(now, DieId(die)))
+        };
+        let refused = result.err().map(|error| error.to_string());
+        self.context.changes.note(Change { at: now, asked, refused });
+    }
+}

@@ -1,0 +1,21 @@
+//! Events that concern the whole drive: failures of dies and of power, redirection between flash cores, changes, housekeeping.
+//!
+//! Methods of [`Ssd`](crate::Ssd) that need several flash cores, or parts of the drive that no core sees.
+
+mod codes;
+mod detection;
+mod dies;
+mod every_core;
+mod failures;
+mod housekeeping;
+mod mount;
+mod moves;
+mod power;
+mod prospects;
+mod queries;
+mod redirection;
+mod redundancy;
+mod repairs;
+
+pub use mount::Mounts;
+pub use redundancy::RedundancyView;

@@ -1,0 +1,232 @@
+//! Units of commands on their way to the flash cores: which core acts on a unit, and what a write needs from others before it enters a buffer.
+
+use super::{HostRequestId, Part};
+use crate::core::{Due, WaitingWrite};
+use crate::op::{Op, OpKind, UnitWork};
+use crate::ssd::Ssd;
+use outlast_device::{Op as HostOp, Outcome};
+use outlast_media::UnitBytes;
+use outlast_settings::drive::WriteCache;
+use outlast_units::slab::NIL;
+use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
+
+impl Ssd {
+    /// Flash core `core` acts on one unit of a command.
+    pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
+        debug_assert!(
+            work.lpn == Lpn::NONE
+                || u32::from(work.first) + u32::from(work.sectors) <= self.context.size.sectors_per_unit,
+            "work of more than a unit"
+        );
+        // A die may have failed, or data have moved, since the master core sent it here.
+        let moved = if self.context.redirection.is_some() { self.rerouted(core, work) } else { None };
+        let (core, work) = moved.unwrap_or((core, work));
+        self.context.note(move |ledger| ledger.acts(now, work.request));
+        let command = *self.context.host.requests.command(work.request);
+        match command.op {
+            HostOp::Read => self.cores[core].read_unit(now, &mut self.context, work),
+            HostOp::Write => self.write_unit(now, core, work),
+            HostOp::Trim => {
+                // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
+                if u32::from(work.sectors) == self.context.size.sectors_per_unit {
+                    self.cores[core].trim_unit(&mut self.context, work);
+                    if self.context.redirection.is_some() {
+                        self.drop_superseded(core, work.lpn);
+                    }
+                }
+                self.context.finish_parts(now, work.request, 1);
+            }
+            HostOp::LbaStatus | HostOp::Flush => unreachable!("such a command has no units"),
+        }
+    }
+
+    /// The time that a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
+    /// which the stripe's parity lies.
+    pub(crate) fn encode_time(&self, core: CoreId, work: UnitWork) -> Nanos {
+        let ftl = self.cores[core].ftl();
+        let stream = self.stream_of_write(core, work);
+        if !ftl.stream(stream).is_protected() {
+            return Nanos::ZERO;
+        }
+        let code = ftl.parity().code_of_stream(stream);
+        let across = u64::from(code.parity);
+        let parities = if code.block.is_some() { 2 * across + 1 } else { across };
+        Nanos(self.context.config.controller.encode_cost.0 * parities)
+    }
+
+    /// The stream of a unit that the host writes.
+    #[inline]
+    pub(crate) fn stream_of_write(&self, core: CoreId, work: UnitWork) -> Stream {
+        let command = self.context.host.requests.command(work.request);
+        let class = match &self.classifier {
+            None => 0,
+            Some(classifier) => classifier.class(command, self.context.first_sector(core, work.lpn)),
+        };
+        self.cores[core].ftl().streams().host(command.stream.0, class)
+    }
+
+    fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
+        if self.classifier.is_some() {
+            let sector = self.context.first_sector(core, work.lpn);
+            if let Some(classifier) = &mut self.classifier {
+                classifier.note(sector);
+            }
+        }
+        let stream = self.stream_of_write(core, work);
+        let ftl = self.cores[core].ftl();
+        if ftl.is_read_only() && !self.cores[core].awaits_room(&self.context) {
+            self.context.host.requests.fail(work.request, Outcome::ReadOnly);
+            self.context.finish_parts(now, work.request, 1);
+            return;
+        }
+        if u32::from(work.sectors) != self.context.size.sectors_per_unit {
+            self.context.counters.partial_writes += 1;
+            self.context.counters.partial_bytes +=
+                u64::from(self.context.size.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
+            if self.is_rest_lost(core, work) {
+                self.context.end_in_error(now, core, work);
+                return;
+            }
+            let (core, work) = self.holder_of_rest(core, work);
+            let ftl = self.cores[core].ftl();
+            let slot = ftl.lookup(work.lpn);
+            if slot.is_some() && ftl.is_programmed(slot) {
+                // The read's time is spent now; its content is merged when the write enters the buffer, with what is
+                // current then, so that two partial writes of one unit cannot lose each other's sectors.
+                let of_pu = ftl.layout().pu_of(slot);
+                self.cores[core].enqueue_read(now, &mut self.context, OpKind::RmwRead, of_pu, work);
+                return;
+            }
+        }
+        self.queue_write(now, core, WaitingWrite { work, stream });
+    }
+
+    /// The old data of a partly written unit is in the controller.
+    pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
+        let (mut core, mut work) = (op.core, UnitWork { story: NIL, ..op.work });
+        if self.context.redirection.is_some()
+            && let Some(home) = self.rerouted(core, work)
+        {
+            (core, work) = home;
+        }
+        let stream = self.stream_of_write(core, work);
+        self.queue_write(now, core, WaitingWrite { work, stream });
+    }
+
+    /// True if a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
+    #[inline]
+    pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
+        u32::from(work.sectors) != self.context.size.sectors_per_unit && {
+            let (core, work) = self.holder_of_rest(core, work);
+            self.cores[core].ftl().is_lost(work.lpn)
+        }
+    }
+
+    /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
+    pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<UnitBytes> {
+        let unit = self.context.unit_at(core, work.lpn);
+        let sectors = match self.context.host.bytes.store(work.request, unit) {
+            Some(Part::Whole(whole)) => {
+                debug_assert!(
+                    u32::from(work.sectors) == self.context.size.sectors_per_unit,
+                    "a whole unit is written"
+                );
+                return Some(whole.with_tag(work.lpn.0));
+            }
+            Some(Part::Sectors(sectors)) => Some(sectors),
+            None => None,
+        };
+        let (holder, old) = self.holder_of_rest(core, work);
+        let ftl = self.cores[holder].ftl();
+        let slot = ftl.lookup(old.lpn);
+        let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
+        let old = old.unwrap_or(UnitBytes::zero(work.lpn.0));
+        let Some(sectors) = sectors else { return Some(old.with_tag(work.lpn.0)) };
+        let mut blank = self.cores[core].ftl_mut().blank()?;
+        let (bytes, from) = (blank.bytes_mut(), usize::from(work.first) * SECTOR_BYTES as usize);
+        old.copy_to(0, bytes);
+        bytes[from..from + sectors.len()].copy_from_slice(&sectors);
+        Some(blank.into_unit(work.lpn.0))
+    }
+
+    /// A write that needs no (more) old data enters the buffer of its core, or waits its turn.
+    #[inline]
+    pub(crate) fn queue_write(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
+        let is_first = !self.cores[core].buffer().any_waits();
+        if is_first && self.cores[core].may_enter(now, &write) {
+            self.admit(now, core, write);
+        } else {
+            self.cores[core].wait_for_room(now, &mut self.context, write);
+        }
+    }
+
+    /// A write enters the buffer of its core before all that wait.
+    pub(crate) fn queue_first(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
+        if self.cores[core].may_admit(now, write) {
+            self.admit(now, core, write);
+        } else {
+            self.cores[core].wait_first(now, &mut self.context, write);
+        }
+    }
+
+    /// Lets writes in that wait for room on core `core`, as far as there is some, or until one of them has made something due that comes first.
+    pub(crate) fn admit_waiting(&mut self, now: Nanos, core: CoreId) {
+        while let Some(write) = self.cores[core].buffer().first_waiting() {
+            if self.cores[core].may_enter(now, &write) {
+                self.cores[core].end_waiting(now, &mut self.context, &write.work);
+                self.admit(now, core, write);
+            } else if self.cores[core].is_hopeless(now, &mut self.context, write) {
+                self.cores[core].end_waiting(now, &mut self.context, &write.work);
+                self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
+                self.context.finish_parts(now, write.work.request, 1);
+            } else {
+                self.cores[core].note_blocked(now, &mut self.context, write.stream);
+                return;
+            }
+            if self.cores[core].is_due_before_admission(&self.context) {
+                self.cores[core].make_due(&mut self.context, Due::Admit);
+                return;
+            }
+        }
+        self.cores[core].unblock(now, &mut self.context);
+    }
+
+    /// `write` enters the buffer of core `core`, unless what it completes is lost or, of a move, out of date.
+    #[inline]
+    fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
+        debug_assert!(self.cores[core].may_enter(now, &write), "a write enters for which there is no room");
+        self.cores[core].unblock(now, &mut self.context);
+        let work = write.work;
+        if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
+            self.context.finish_parts(now, work.request, 1);
+            return;
+        }
+        if self.is_rest_lost(core, work) {
+            // Lost while the write waited.
+            self.context.end_in_error(now, core, work);
+            return;
+        }
+        if self.context.heeds_writes {
+            self.cores[core].look_at_maps(&mut self.context);
+        }
+        let unit = if self.context.config.bytes { self.merged(core, work) } else { None };
+        if self.context.redirection.is_some() {
+            if work.sectors == 0 {
+                self.cores[core].count_move(&mut self.context);
+            }
+            self.drop_superseded(core, work.lpn);
+        }
+        self.cores[core].enter(now, &mut self.context, write, unit);
+    }
+
+    /// All of a command's data is in the buffers, but it must reach flash: programs what is begun, padded, and waits for
+    /// every program issued so far.
+    pub(crate) fn begin_barrier(&mut self, now: Nanos, request: HostRequestId) {
+        assert!(self.context.write_cache() != WriteCache::Protected, "a protected buffer needs no barrier");
+        for core in self.cores.indices() {
+            self.cores[core].flush_buffer(now, &mut self.context);
+        }
+        self.context.host.flushes.bar(request);
+        self.context.end_barriers(now);
+    }
+}

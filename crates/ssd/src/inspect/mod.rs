@@ -1,0 +1,14 @@
+//! Views of a drive from outside, and its checks of itself. Nothing here changes the drive, but for counters that are reset.
+
+mod check;
+mod check_health;
+mod extents;
+mod figures;
+mod health_log;
+mod measures;
+mod utilisation;
+mod views;
+
+pub use figures::RberLevels;
+pub use utilisation::Busy;
+pub use views::{BufferView, DieState, DieView, SuperblockCounts};
