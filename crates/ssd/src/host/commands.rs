@@ -91,7 +91,7 @@ impl Ssd {
         match self.context.host.costs {
             None => self.split(now, request),
             Some(costs) => {
-                self.occupy_master(now, request, costs.of(self.context.host.requests.command(request).op))
+                self.occupy_master(now, request, costs.of(self.context.host.requests.command(request).op));
             }
         }
     }
