@@ -121,10 +121,10 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
     """Pages at most that have a cause and are not programmed, or never will be.
 
     Data waits in the write buffer, and two program units for each lane are under way for internal tasks
-    (`relocating_max` in `crates/ssd/src/core/collection/tasks.rs`). Parity, lists and padding among that data take the share that
-    they have in all that was programmed; more where a code that came later has more, and where the host's data, which
-    fills the buffer and alone waits for time-outs, has more than collected data. They come in lumps, of a program unit
-    for each lane of a superblock that is open. Program units that failed are counted, and so is what a
+    (`relocating_max` in `crates/ssd/src/core/collection/tasks.rs`). Parity, lists and padding among that data take the
+    share that they have in all that was programmed; more where a code that came later has more, and where the host's
+    data, which fills the buffer and alone waits for time-outs, has more than collected data. They come in lumps, of a
+    program unit for each lane of a superblock that is open. Program units that failed are counted, and so is what a
     loss of power took out of the buffer.
     """
     page = kib(case.get("device.geometry.page_size"))

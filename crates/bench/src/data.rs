@@ -96,7 +96,7 @@ impl DataCase {
             let found = self.on(&mut ssd)?;
             let text = format!("{}\n{:?}\n{}", found.text, ssd.counters(), digest::units(&ssd.written()));
             let text = text.replace("read_cache_hits: 0, ", "").replace("coalesced_writes: 0, ", "");
-            // Names of types are no results: hashes are of those that the table was made with.
+            // Names of types are no results: the table has these.
             let text = text.replace("ByReadCause", "Reads").replace("ByProgramCause", "Programs");
             return Ok(DataResult { text, ..found });
         }
@@ -291,8 +291,7 @@ impl DataHost {
 }
 
 fn command(op: Op, unit: u64) -> Command {
-    let lba = Lba(unit * u64::from(SECTORS));
-    Command::new(op, lba, SECTORS)
+    Command::new(op, Lba(unit * u64::from(SECTORS)), SECTORS)
 }
 
 fn processor_seconds() -> f64 {

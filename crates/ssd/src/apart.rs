@@ -59,7 +59,7 @@ impl Ssd {
             shares.iter().map(Vec::len).sum::<usize>() == units.len(),
             "each unit is in one core's share"
         );
-        let ftls = self.cores.iter_mut().map(|core| core.ftl_mut()).zip(shares);
+        let ftls = self.cores.iter_mut().map(super::core::FlashCore::ftl_mut).zip(shares);
         let mut shares: Vec<_> = ftls
             .map(|(ftl, units)| CoreShare { stream: ftl.streams().host(0, 0), ftl, units, written: 0 })
             .collect();

@@ -55,48 +55,10 @@ impl Ssd {
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
         assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");
-        let flash = flash_of(&config, &places, cores[CoreId(0)].ftl().layout())?;
-        let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
-        let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
-        let retries = Retries::new(max, config.reliability.as_ref().and_then(|r| r.rereads_if_protected));
-        let reliability =
-            config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
-        let watch = watch_of(&config, &cores);
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
-        let classifier =
-            Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 });
-        let classifier = classifier.map(Box::new);
-        let context = CoreContext {
-            fallible: reliability.is_some(),
-            striped: config.protection.is_some() || cores[CoreId(0)].ftl().layout().list_rows() != 0,
-            absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
-            reliability,
-            ladder: Ladder::new(retries),
-            corrections: Corrections::default(),
-            timer: Timer::default(),
-            decisions: Decisions::default(),
-            redundancy: Redundancy::default(),
-            schedule: FaultSchedule::default(),
-            changes: Changes::default(),
-            redirection: None,
-            adjusted: Vec::new(),
-            moves: Moves::default(),
-            watch,
-            notes_reads: config.controller.read_cache.is_some(),
-            heeds_writes: config.bytes || config.controller.coalesce || config.ftl.map_flush.is_some(),
-            map_timer: MapTimer::new(config.ftl.map_flush.and_then(|own| own.interval)),
-            ledger: None,
-            victims: None,
-            events: DriveEvents::new(cores.len(), flash.horizon()),
-            flash,
-            places,
-            reads: Slab::default(),
-            host: HostSide::new(&config),
-            size: Size::new(units, sectors_per_unit),
-            unsettled: Unsettled::default(),
-            counters: Counters::default(),
-            config,
-        };
+        let sectors = if whole { units * u64::from(sectors_per_unit_of(&config)) } else { 0 };
+        let classifier = Classifier::new(&config, sectors).map(Box::new);
+        let context = context_of(config, seed, &cores, places, units)?;
         let mut ssd = Self {
             is_settling: false,
             context,
@@ -128,6 +90,61 @@ impl Ssd {
         self.context.schedule.begin_hazards(hazards);
         self.context.call_housekeeping(first);
     }
+}
+
+/// The parts that the flash cores of a drive of `units` mapping units share.
+///
+/// # Errors
+/// Settings of timing that cannot work.
+fn context_of(
+    config: SsdConfig,
+    seed: u64,
+    cores: &Cores,
+    places: IndexVec<DieId, DiePlace>,
+    units: u64,
+) -> Result<CoreContext, ConfigError> {
+    let flash = flash_of(&config, &places, cores[CoreId(0)].ftl().layout())?;
+    let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
+    let retries = Retries::new(max, config.reliability.as_ref().and_then(|r| r.rereads_if_protected));
+    let reliability =
+        config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
+    let watch = watch_of(&config, cores);
+    Ok(CoreContext {
+        fallible: reliability.is_some(),
+        striped: config.protection.is_some() || cores[CoreId(0)].ftl().layout().list_rows() != 0,
+        absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
+        reliability,
+        ladder: Ladder::new(retries),
+        corrections: Corrections::default(),
+        timer: Timer::default(),
+        decisions: Decisions::default(),
+        redundancy: Redundancy::default(),
+        schedule: FaultSchedule::default(),
+        changes: Changes::default(),
+        redirection: None,
+        adjusted: Vec::new(),
+        moves: Moves::default(),
+        watch,
+        notes_reads: config.controller.read_cache.is_some(),
+        heeds_writes: config.bytes || config.controller.coalesce || config.ftl.map_flush.is_some(),
+        map_timer: MapTimer::new(config.ftl.map_flush.and_then(|own| own.interval)),
+        ledger: None,
+        victims: None,
+        events: DriveEvents::new(cores.len(), flash.horizon()),
+        flash,
+        places,
+        reads: Slab::default(),
+        host: HostSide::new(&config),
+        size: Size::new(units, sectors_per_unit_of(&config)),
+        unsettled: Unsettled::default(),
+        counters: Counters::default(),
+        config,
+    })
+}
+
+/// Host sectors in a mapping unit.
+fn sectors_per_unit_of(config: &SsdConfig) -> u32 {
+    (config.ftl.mapping_unit.0 / SECTOR_BYTES) as u32
 }
 
 /// What is known about the health of dies, where a repair is for those that fail.

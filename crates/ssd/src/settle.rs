@@ -73,7 +73,7 @@ impl Ssd {
         let Some(core) = core else {
             return match self.context.unsettled.take_ask() {
                 Some((die, ask)) => {
-                    self.cores[self.context.places[die].core].answer_again(now, &mut self.context, die, ask)
+                    self.cores[self.context.places[die].core].answer_again(now, &mut self.context, die, ask);
                 }
                 None => self.wake_waiting(now),
             };
@@ -83,10 +83,10 @@ impl Ssd {
                 Due::Formers => self.cores[core].look_at_formers(now, &mut self.context),
                 Due::GcVictim => self.cores[core].look_at_victim(now, &mut self.context, InternalTask::Gc),
                 Due::WearVictim => {
-                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::WearLeveling)
+                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::WearLeveling);
                 }
                 Due::ScrubVictim => {
-                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::Scrub)
+                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::Scrub);
                 }
                 Due::Wear => self.cores[core].level_wear(now, &mut self.context),
                 Due::Collect => self.cores[core].collect(now, &mut self.context),

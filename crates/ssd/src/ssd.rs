@@ -123,7 +123,7 @@ impl Ssd {
 
     /// The translation layers, by flash core.
     pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
-        self.cores.iter().map(|core| core.ftl())
+        self.cores.iter().map(super::core::FlashCore::ftl)
     }
 
     /// Mean P/E cycles of the blocks.
@@ -138,7 +138,7 @@ impl Ssd {
 
     /// The dies (numbers over the drive) that flash core `core` owns, in the order of its own numbering.
     pub fn dies_of_core(&self, core: CoreId) -> &IndexVec<LocalDie, DieId> {
-        &self.cores[core].dies()
+        self.cores[core].dies()
     }
 
     /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies (one more with a think time), or by that of its

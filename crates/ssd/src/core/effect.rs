@@ -6,7 +6,7 @@ use outlast_device::{Command, Tag};
 
 /// A request of a flash core to the drive: it concerns other cores, or the host. The drive applies effects in their order as soon as the handler has
 /// returned, before anything else that is due ([`Ssd::settle`](crate::ssd::Ssd)).
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
     /// The old data of a partly written unit is in the controller: the write goes on, at the core that the unit belongs to now.
     OldDataRead(Op),

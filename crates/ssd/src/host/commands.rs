@@ -91,7 +91,7 @@ impl Ssd {
         match self.context.host.costs {
             None => self.split(now, request),
             Some(costs) => {
-                self.occupy_master(now, request, costs.of(self.context.host.requests.command(request).op))
+                self.occupy_master(now, request, costs.of(self.context.host.requests.command(request).op));
             }
         }
     }
@@ -131,7 +131,8 @@ impl Ssd {
     }
 
     /// Begins to split a command; `None` if it has no units.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the way of every command, whose split is then in registers")]
+    #[inline(always)]
     pub(super) fn begin_split(&mut self, now: Nanos, request: HostRequestId) -> Option<CommandSplit> {
         let command = *self.context.host.requests.command(request);
         if self.context.host.requests.outcome(request) != Outcome::Ok {
@@ -158,7 +159,8 @@ impl Ssd {
     }
 
     /// Hands the next unit of a command to its flash core.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the way of every command, whose split is then in registers")]
+    #[inline(always)]
     pub(super) fn hand_over_next(&mut self, now: Nanos, split: &mut CommandSplit) {
         let CommandSplit { request, op, unit, offset, rest, .. } = *split;
         let controller = &self.context.config.controller;
@@ -179,7 +181,8 @@ impl Ssd {
     }
 
     /// All units of a command have been handed over.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the way of every command, whose split is then in registers")]
+    #[inline(always)]
     pub(super) fn end_split(&mut self, now: Nanos, split: &CommandSplit) {
         if split.gathers {
             self.end_gathering(now);

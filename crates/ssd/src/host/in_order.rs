@@ -67,6 +67,7 @@ impl Ssd {
     }
 
     /// The first command that was held up goes on: it is split from now on.
+    #[inline(never)]
     pub(crate) fn go_on_in_order(&mut self, now: Nanos) {
         let first = self.context.host.in_order.as_mut().and_then(|order| order.held.pop_front());
         let first = first.expect("a command goes on that was held up");
@@ -81,7 +82,13 @@ impl Ssd {
     }
 
     /// Nothing is due: the next unit of a command that was held up is handed over, if there is one.
+    #[inline]
     pub(crate) fn go_on_splitting(&mut self, now: Nanos) -> bool {
+        self.context.host.in_order.is_some() && self.split_held(now)
+    }
+
+    #[inline(never)]
+    fn split_held(&mut self, now: Nanos) -> bool {
         let Some(mut split) = self.context.host.in_order.as_ref().and_then(|order| order.split) else {
             return false;
         };

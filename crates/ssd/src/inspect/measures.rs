@@ -99,7 +99,7 @@ impl Ssd {
     /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
     pub fn bytes_when_built(&self) -> u64 {
         let geometry = &self.context.config.geometry;
-        let layers = || self.cores.iter().map(|core| core.ftl());
+        let layers = || self.cores.iter().map(super::super::core::FlashCore::ftl);
         let tables: u64 = layers().map(|ftl| ftl.space().bytes_when_built(geometry)).sum();
         let cells: u64 = if let Some(reliability) = &self.context.config.reliability {
             layers().map(|ftl| CoreCells::bytes(&self.context.config, reliability, ftl.layout())).sum()

@@ -1,4 +1,4 @@
-//! Views of a drive from outside, and its checks of itself. Nothing here changes the drive, but for counters that are reset.
+//! Views of a drive from outside, and its checks of itself. Nothing here changes the drive, except counters, which can be reset.
 
 mod check;
 mod check_health;

@@ -45,9 +45,9 @@ impl FlashCore {
         for stream in self.ftl.streams().all() {
             let begun = self.ftl.stream(stream).begun_units();
             if self.ftl.streams().cause(stream) == StreamCause::Host {
-                host += begun
+                host += begun;
             } else {
-                relocated += begun
+                relocated += begun;
             }
         }
         assert!(

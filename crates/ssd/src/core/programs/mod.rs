@@ -102,10 +102,10 @@ impl FlashCore {
             StreamCause::Map => self.program_map(now, context, pu),
             StreamCause::Gc => self.program_relocated(now, context, InternalTask::Gc, pu, units),
             StreamCause::WearLeveling => {
-                self.program_relocated(now, context, InternalTask::WearLeveling, pu, units)
+                self.program_relocated(now, context, InternalTask::WearLeveling, pu, units);
             }
             StreamCause::Scrub | StreamCause::Reencode => {
-                self.program_relocated(now, context, InternalTask::Scrub, pu, units)
+                self.program_relocated(now, context, InternalTask::Scrub, pu, units);
             }
         }
     }
