@@ -730,6 +730,10 @@ class DeviceProtection(Setting):
     """Most bytes that this moves in a second, over all cores; above 0. Absent: that of `device.scrub.bandwidth`, else
     what idle dies allow.
     """
+    rebuild_every: Setting
+    """On a die that is never idle, one in this many operations is one of a background task while redundancy is lacking;
+    1 to 255. 1 gives it every other turn. Absent: 32, as of all background tasks.
+    """
     streams: Setting
     """Which data is protected. Default: all.
     - all: Everything.

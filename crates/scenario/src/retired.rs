@@ -48,7 +48,6 @@ pub(super) const RETIRED: &[RetiredSetting] = &[
     gone("device.hazards.program_failure", RetiredFate::Renamed("per_operation.program")),
     gone("device.hazards.transient_read", RetiredFate::Renamed("per_operation.read")),
     gone("device.hazards.wordline_per_year", RetiredFate::Renamed("per_year.wordline")),
-    gone("device.protection.rebuild_every", RetiredFate::Constant("32")),
     gone("device.reliability.histogram_every", RetiredFate::Constant("256")),
     gone("device.reliability.measured", RetiredFate::Fitted),
     gone("device.reliability.page_types.normalise", RetiredFate::Constant("true")),

@@ -4,13 +4,15 @@
 
 use crate::support;
 
+use outlast_device::{Device, Op, Tag};
 use outlast_ftl::ProgramCause;
 use outlast_settings::drive::WriteCache;
 use outlast_settings::ftl::ProtectionConfig;
 use outlast_ssd::{Reason, Ssd};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
-use support::redundant::{LONG, Life, UNITS, code, drive};
+use support::command;
+use support::redundant::{LONG, Life, SECTORS, UNITS, code, drive};
 
 #[test]
 fn a_drive_that_has_rebuilt_loses_nothing_with_the_next_die() {
@@ -121,6 +123,39 @@ fn rebuilding_keeps_to_its_bandwidth() {
     let rebuilt: u64 = rebuilt.iter().map(|own| own.2).sum();
     assert!(of(Reason::Space).next().is_none(), "collection has nothing to do");
     assert!(rebuilt <= units && rebuilt + rewritten >= units, "{rebuilt} and {rewritten} of {units}");
+}
+
+#[test]
+fn rebuilding_on_busy_dies_is_the_sooner_the_more_turns_it_gets() {
+    let time = |every: Option<u8>| {
+        let protection = ProtectionConfig { rebuild_every: every, ..code(7, 1) };
+        let mut life = Life::new(drive(protection, WriteCache::Protected), 1);
+        let mut rng = SplitMix::new(7, "host");
+        life.write_some(&mut rng, 1500);
+        life.kill(0);
+        // Reads keep every die busy.
+        let mut completions = Vec::new();
+        for tag in 0..64 {
+            life.ssd.submit_data(life.now, command(Op::Read, rng.below(UNITS) * SECTORS, 8), Tag(tag), &[]);
+        }
+        while life.ssd.redundancy_losses()[0].restored_at.is_none() {
+            completions.clear();
+            life.now = life.ssd.advance_to_completion(Nanos::MAX, &mut completions);
+            for done in &completions {
+                let _ = life.ssd.take_data(done.tag);
+                life.ssd.submit_data(
+                    done.at,
+                    command(Op::Read, rng.below(UNITS) * SECTORS, 8),
+                    done.tag,
+                    &[],
+                );
+            }
+            assert!(life.now < Nanos::secs(600), "reads let rebuilding starve");
+        }
+        life.ssd.redundancy_losses()[0].restored_at.unwrap() - life.ssd.redundancy_losses()[0].at
+    };
+    let (often, seldom) = (time(Some(1)), time(Some(255)));
+    assert!(often.0 * 2 < seldom.0, "{often} with every other turn, {seldom} with one in 256");
 }
 
 #[test]

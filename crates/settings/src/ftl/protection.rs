@@ -43,6 +43,10 @@ pub struct ProtectionConfig {
     /// Most bytes that this moves in a second, over all cores; above 0. Absent: that of `device.scrub.bandwidth`, else what idle dies allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild_bandwidth: Option<ByteRate>,
+    /// On a die that is never idle, one in this many operations is one of a background task while redundancy is lacking; 1 to 255. 1 gives
+    /// it every other turn. Absent: 32, as of all background tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebuild_every: Option<u8>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -63,6 +67,7 @@ impl Default for ProtectionConfig {
             default_class: 0,
             rebuild: true,
             rebuild_bandwidth: None,
+            rebuild_every: None,
         }
     }
 }

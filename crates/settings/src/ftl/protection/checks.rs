@@ -7,11 +7,15 @@ use outlast_units::{Bytes, SECTOR_BYTES};
 
 impl ProtectionConfig {
     fn check_rebuild(&self) -> Result<(), ConfigError> {
-        match (self.rebuild, self.rebuild_bandwidth) {
-            (false, Some(rate)) => {
-                let needs = "needs device.protection.rebuild = true";
+        if self.rebuild_every == Some(0) {
+            return Err(ConfigError::new("device.protection.rebuild_every", 0, "must be between 1 and 255"));
+        }
+        let needs = "needs device.protection.rebuild = true";
+        match (self.rebuild, self.rebuild_bandwidth, self.rebuild_every) {
+            (false, Some(rate), _) => {
                 Err(ConfigError::new("device.protection.rebuild_bandwidth", rate, needs))
             }
+            (false, _, Some(every)) => Err(ConfigError::new("device.protection.rebuild_every", every, needs)),
             _ => Ok(()),
         }
     }

@@ -8,6 +8,7 @@ use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::{RedundancyLoss, Scrub};
 use crate::op::InternalTask;
 use outlast_ftl::Ftl;
+use outlast_settings::drive::ControllerConfig;
 use outlast_units::{LocalDie, Nanos, Stream};
 
 impl FlashCore {
@@ -90,6 +91,9 @@ impl FlashCore {
             return;
         }
         scrub.get_or_insert_with(|| Scrub::of(&context.config, superblocks));
+        if let Some(every) = protection.rebuild_every {
+            context.flash.set_background_every(every);
+        }
     }
 
     /// A superblock has been moved, and its last data waits in the controller for a program unit to be filled. The next superblock fills it;
@@ -125,6 +129,9 @@ impl FlashCore {
     fn note_restored(&mut self, now: Nanos, context: &mut CoreContext) {
         if self.ftl.degraded().next().is_none() {
             context.redundancy.restored(now, self.id.0);
+            if !context.redundancy.is_lacking() {
+                context.flash.set_background_every(ControllerConfig::BACKGROUND_EVERY);
+            }
         }
     }
 
