@@ -5,9 +5,9 @@
 //! a chip, units of a drive in an array.
 //!
 //! ```
-//! use outlast_codes::{Code, ShardSet};
+//! use outlast_codes::{ErasureCode, ShardSet};
 //!
-//! let code = Code::new(3, 2)?;
+//! let code = ErasureCode::new(3, 2)?;
 //! let (mut p, mut q) = ([0; 5], [0; 5]);
 //! code.encode(&[b"flash", b"pages", b"worn."], &mut [&mut p, &mut q])?;
 //! // Shards 0 and 2 are lost: which are read, and what they were.

@@ -20,19 +20,19 @@ impl FlashCore {
         context.unsettled.take(&mut self.dirty)
     }
 
-    /// `due` is due on core `core`.
+    /// `due` is due on the core.
     #[inline]
     pub(crate) fn make_due(&mut self, context: &mut CoreContext, due: Due) {
         context.unsettled.add(self.id, &mut self.dirty, due);
     }
 
-    /// `due` is due on core `core` after all else that is, and what comes of it.
+    /// `due` is due on the core after all else that is, and what comes of it.
     #[inline]
     pub(crate) fn make_due_then(&mut self, context: &mut CoreContext, due: Due) {
         context.unsettled.add_then(self.id, &mut self.dirty, due);
     }
 
-    /// True if something is due that comes before the next write enters the buffer of core `core`.
+    /// True if something is due that comes before the next write enters the buffer of the core.
     #[inline]
     pub(crate) fn is_due_before_admission(&self, context: &CoreContext) -> bool {
         self.dirty.is_before_admission() || context.is_command_due() || context.unsettled.any_effect()

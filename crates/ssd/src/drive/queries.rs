@@ -70,7 +70,7 @@ impl Ssd {
         } else {
             // Those of superblocks that are not full are in memory.
             let open: Vec<Lpn> = ftl.pages_on(local, true).collect();
-            self.cores[core].mark(now, die, &mut self.context, &open);
+            self.cores[core].mark(now, &mut self.context, die, &open);
         }
     }
 
@@ -109,7 +109,7 @@ impl Ssd {
                 record.lists_read += pages_read;
             }
             let pages: Vec<Lpn> = ftl.listed(read).collect();
-            self.cores[core].mark(now, die, &mut self.context, &pages);
+            self.cores[core].mark(now, &mut self.context, die, &pages);
         }
         self.go_on_with_lists(now);
     }

@@ -66,7 +66,7 @@ impl FlashCore {
         context.call_housekeeping(now);
     }
 
-    /// The lanes of core `core` whose data is moved away, or was until their die failed.
+    /// The lanes of the core whose data is moved away, or was until their die failed.
     pub(crate) fn leaving_lanes(&self, context: &CoreContext) -> Vec<LaneIndex> {
         let predictor = context.watch.as_ref().and_then(|watch| watch.predictor.as_ref());
         let Some(predictor) = predictor else { return Vec::new() };

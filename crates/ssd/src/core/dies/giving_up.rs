@@ -66,7 +66,7 @@ impl FlashCore {
         context.moves.count_made();
     }
 
-    /// True if host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
+    /// True if host writes that find no room never will: nothing is under way that could make some. A core that still holds
     /// what belongs to others may come to this, and leave it when that has gone.
     #[cold]
     pub(crate) fn has_no_hope_of_room(&self, context: &CoreContext, write: WaitingWrite) -> bool {

@@ -7,7 +7,7 @@ use outlast_units::{DieId, Lpn, Nanos, Pu};
 
 impl FlashCore {
     /// Core `core` marks pages that lists of die `die` name, which takes it time.
-    pub(crate) fn mark(&mut self, now: Nanos, die: DieId, context: &mut CoreContext, pages: &[Lpn]) {
+    pub(crate) fn mark(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, pages: &[Lpn]) {
         let (Some(watch), Some(repair)) = (&mut context.watch, &context.config.repair) else {
             return;
         };

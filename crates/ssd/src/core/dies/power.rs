@@ -186,7 +186,7 @@ impl FlashCore {
         filled
     }
 
-    /// Power failed, and of program operations of core `core` among the `outstanding` that were under way flash has what `tear` says, which `draw` decides. The drive
+    /// Power failed, and of program operations of the core among the `outstanding` that were under way flash has what `tear` says, which `draw` decides. The drive
     /// takes those for good that hold nothing but what the host was not promised; returns their program units. What relocation was moving,
     /// and parity, is passed over as ever: who moves data reads it again and sees what came of it.
     pub(crate) fn take_for_good(

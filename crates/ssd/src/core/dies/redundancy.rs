@@ -12,7 +12,7 @@ use outlast_settings::drive::ControllerConfig;
 use outlast_units::{LocalDie, Nanos, Stream};
 
 impl FlashCore {
-    /// Die `local` of core `core`, or only `plane` of it, has been given up: what has lost redundancy is closed, counted, and to be moved.
+    /// Die `local` of the core, or only `plane` of it, has been given up: what has lost redundancy is closed, counted, and to be moved.
     pub(crate) fn restore_redundancy(
         &mut self,
         now: Nanos,

@@ -116,7 +116,7 @@ impl FlashCore {
         self.climb(now, context, |ladder, lines, effects| ladder.member_ended(lines, op, effects));
     }
 
-    /// Has the ladder take a step on core `core`, and does what it asks for.
+    /// Has the ladder take a step on the core, and does what it asks for.
     fn climb(
         &mut self,
         now: Nanos,

@@ -12,7 +12,7 @@ use outlast_units::{Nanos, Pu, SuperblockId};
 use view::CoreView;
 
 impl FlashCore {
-    /// Has the scrubbing of core `core`, if it scrubs, do something with its view of the core; then calls housekeeping if that is wanted.
+    /// Has the scrubbing of the core, if it scrubs, do something with its view of the core; then calls housekeeping if that is wanted.
     #[inline]
     fn scrubbing<T>(
         &mut self,

@@ -8,7 +8,7 @@ use outlast_settings::drive::ReliabilityConfig;
 use outlast_units::{Nanos, SuperblockId};
 
 impl FlashCore {
-    /// Shows the policies of core `core` what its cells have gone through, if one asks to see it.
+    /// Shows the policies of the core what its cells have gone through, if one asks to see it.
     #[inline]
     pub(crate) fn show_cells(&mut self, now: Nanos, context: &mut CoreContext) {
         if self.ftl.policies_need_cells() {
@@ -28,7 +28,7 @@ impl FlashCore {
         }
     }
 
-    /// Superblock `superblock` of core `core` is about to be erased: what it has gone through, where codes depend on that.
+    /// Superblock `superblock` of the core is about to be erased: what it has gone through, where codes depend on that.
     #[inline]
     pub(crate) fn note_use(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
         if self.ftl.keeps_uses() {
