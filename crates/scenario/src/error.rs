@@ -68,7 +68,7 @@ pub enum ScenarioError {
         at: SourcePosition,
         /// Dotted name.
         field: String,
-        /// What replaced it, or why it went.
+        /// Replacement, or the reason why it went.
         advice: String,
     },
     /// A setting without a default is absent.

@@ -139,7 +139,7 @@ fn position(source: &str, given: &str, name: &str) -> SourcePosition {
     SourcePosition { file: source.to_owned(), line }
 }
 
-/// Whether a value as it is written is the constant.
+/// True if a value as it is written is the constant.
 fn is_same(value: &str, constant: &str) -> bool {
     let bare = value.trim_matches(['"', '\'']);
     let number = |text: &str| text.replace('_', "").parse::<f64>().ok();

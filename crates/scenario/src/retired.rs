@@ -14,7 +14,7 @@ pub(super) struct RetiredSetting {
 /// The reason why a setting is not there.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RetiredFate {
-    /// It always has this value, its default before. Text is as in a scenario, without quotes.
+    /// A constant, the default before. Text is as in a scenario, without quotes.
     Constant(&'static str),
     /// Another key in the same table, which takes the same value.
     Renamed(&'static str),
@@ -100,7 +100,7 @@ impl RetiredSetting {
     }
 }
 
-/// What to write in place of a retired form of an error model.
+/// Replacements of retired forms of error models.
 pub(super) fn form_advice(form: &str) -> Option<&'static str> {
     RETIRED_FORMS.iter().find(|(name, _)| *name == form).map(|&(_, advice)| advice)
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Whether what `chip` names is a file of measurements.
+/// True if `chip` names a file of measurements.
 pub fn is_chip_file(chip: &str) -> bool {
     let bytes = chip.as_bytes();
     bytes.len() > 4 && bytes[bytes.len() - 4..].eq_ignore_ascii_case(b".csv")
@@ -24,7 +24,7 @@ pub fn is_chip_file(chip: &str) -> bool {
 pub enum ChipChoice {
     /// A published chip, or a file of measurements that has not been read.
     Named(String),
-    /// What loading made of a file.
+    /// The chip that loading made of a file.
     Fitted(Box<MeasuredChip>),
 }
 
