@@ -39,7 +39,7 @@ use std::sync::Arc;
 ///
 /// # Flash cores
 ///
-/// What one flash core does by itself is a method of `FlashCore` (`core/`), which sees its own private fields and a `CoreContext`: the parts of the
+/// Work of one flash core alone is a method of `FlashCore` (`core/`), which sees its own private fields and a `CoreContext`: the parts of the
 /// drive that all cores share. It sees neither the other cores nor the drive; what concerns them is an effect, which the drive applies. Methods of `Ssd`
 /// are what needs several cores: the host's side, redirection, power, failures.
 ///

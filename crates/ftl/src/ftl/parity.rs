@@ -24,7 +24,7 @@ impl CodeAxis {
 
 /// Program units that one code word covers, with its position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CodeLine {
+pub(super) struct ParityLine {
     superblock: SuperblockId,
     axis: CodeAxis,
     /// Its stripe, or the first program unit of its lane in its group.
@@ -102,15 +102,15 @@ impl Ftl {
         }
     }
 
-    fn stripe_line(&self, superblock: SuperblockId, stripe: u32) -> Option<CodeLine> {
+    fn stripe_line(&self, superblock: SuperblockId, stripe: u32) -> Option<ParityLine> {
         let code = self.code_of(superblock)?;
         // A stripe whose parity could not be placed has none.
         code.parity_of(stripe, self.opened_gaps(superblock)).next()?;
-        Some(CodeLine { superblock, axis: CodeAxis::Dies, number: stripe, data: code.data() })
+        Some(ParityLine { superblock, axis: CodeAxis::Dies, number: stripe, data: code.data() })
     }
 
     /// The line of program unit `pu` along `axis`; `None` where it has no parity that way.
-    pub(super) fn line(&self, pu: Pu, axis: CodeAxis) -> Option<CodeLine> {
+    pub(super) fn line(&self, pu: Pu, axis: CodeAxis) -> Option<ParityLine> {
         let (superblock, within) = self.within_superblock(pu);
         let code = self.code_of(superblock)?;
         let role = code.role(within, self.opened_gaps(superblock));
@@ -122,13 +122,13 @@ impl Ftl {
                 let data = code.block_code()?.data_shards();
                 let lanes = self.layout.lanes().len() as u32;
                 let number = code.group_of(within).start * lanes + within.0 % lanes;
-                Some(CodeLine { superblock, axis, number, data })
+                Some(ParityLine { superblock, axis, number, data })
             }
             _ => None,
         }
     }
 
-    fn code_of_line(line: CodeLine, code: &StripeLayout) -> Option<&ErasureCode> {
+    fn code_of_line(line: ParityLine, code: &StripeLayout) -> Option<&ErasureCode> {
         match line.axis {
             CodeAxis::Dies => code.code(),
             CodeAxis::Block => code.block_code(),
@@ -136,7 +136,7 @@ impl Ftl {
     }
 
     /// The program units of a line, each with its number in the code: data in order, then parity.
-    pub(super) fn members(&self, line: CodeLine) -> impl Iterator<Item = (Pu, usize)> {
+    pub(super) fn members(&self, line: ParityLine) -> impl Iterator<Item = (Pu, usize)> {
         let (superblock, axis, number, most) = (line.superblock, line.axis, line.number, line.data);
         let first = self.layout.pu_at(superblock, PuWithin(0));
         let gaps = self.opened_gaps(superblock);
@@ -164,7 +164,7 @@ impl Ftl {
     fn sums(
         &mut self,
         superblock: SuperblockId,
-        line: CodeLine,
+        line: ParityLine,
         members: &[(Pu, usize)],
         unit: u32,
     ) -> Option<Vec<UnitBytes>> {
@@ -187,7 +187,7 @@ impl Ftl {
     fn encoded(
         &self,
         superblock: SuperblockId,
-        line: CodeLine,
+        line: ParityLine,
         members: &[(Pu, usize)],
         unit: u32,
     ) -> Option<Vec<UnitBytes>> {
@@ -260,7 +260,7 @@ impl Ftl {
         Ok(())
     }
 
-    fn check_line(&self, superblock: SuperblockId, line: CodeLine) -> Result<(), String> {
+    fn check_line(&self, superblock: SuperblockId, line: ParityLine) -> Result<(), String> {
         let Some(contents) = self.contents.as_ref() else { return Ok(()) };
         let units = self.layout.units_per_pu();
         let members: Vec<(Pu, usize)> = self.members(line).collect();
@@ -335,7 +335,7 @@ impl Ftl {
     fn check_cover(
         &self,
         superblock: SuperblockId,
-        line: CodeLine,
+        line: ParityLine,
         members: &[(Pu, usize)],
         cover: &crate::partials::StripeCover,
     ) -> Result<(), String> {
@@ -363,7 +363,7 @@ impl Ftl {
 fn data_of<'a>(
     layout: &'a SlotLayout,
     contents: &'a SlotBytes,
-    line: CodeLine,
+    line: ParityLine,
     members: &'a [(Pu, usize)],
     unit: u32,
 ) -> impl Iterator<Item = (usize, &'a UnitBytes)> {

@@ -1,7 +1,7 @@
 //! Places of parity, and program units that hold no data.
 
 use super::Ftl;
-use super::parity::{CodeAxis, CodeLine};
+use super::parity::{CodeAxis, ParityLine};
 use crate::codes::data_units;
 use crate::frontiers::DueParity;
 use crate::streams::StreamCause;
@@ -215,7 +215,7 @@ impl Ftl {
         }
     }
 
-    pub(super) fn member(&self, line: CodeLine, pu: Pu, index: usize) -> LineMember {
+    pub(super) fn member(&self, line: ParityLine, pu: Pu, index: usize) -> LineMember {
         let (superblock, within) = self.within_superblock(pu);
         // Along a block, data that is not on flash was never written: zeroes. Only its parity can be missing.
         let is_parity = index >= line.data;

@@ -4,7 +4,7 @@ use super::{SMALL, file};
 use crate::retired::{RETIRED, RetiredFate};
 use crate::{migrate, parse_text};
 
-/// What loading `text` says, line by line.
+/// Messages of loading `text`, line by line.
 fn refusals(text: &str) -> Vec<String> {
     file(text).unwrap_err().to_string().lines().map(str::to_owned).collect()
 }

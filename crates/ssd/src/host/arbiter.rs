@@ -51,7 +51,7 @@ impl Set {
 struct Ring {
     /// Those that have commands.
     ready: Set,
-    /// Whose turn it was last.
+    /// Queue that had the last turn.
     turn: u8,
 }
 

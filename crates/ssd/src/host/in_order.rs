@@ -81,7 +81,7 @@ impl Ssd {
         }
     }
 
-    /// Nothing is due: the next unit of a command that was held up is handed over, if there is one.
+    /// Hands over the next unit of a command that was held up, as nothing is due. False if there is none.
     #[inline]
     pub(crate) fn go_on_splitting(&mut self, now: Nanos) -> bool {
         self.context.host.in_order.is_some() && self.split_held(now)

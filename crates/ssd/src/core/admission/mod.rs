@@ -13,6 +13,7 @@ use crate::op::{InternalTask, UnitWork};
 use outlast_ftl::StreamCause;
 use outlast_media::UnitBytes;
 use outlast_units::{Nanos, SECTOR_BYTES, Stream};
+use std::collections::VecDeque;
 
 impl FlashCore {
     #[inline]
@@ -47,8 +48,8 @@ impl FlashCore {
     }
 
     /// The writes that wait, which do so no more.
-    pub(crate) fn take_waiting(&mut self) -> Vec<WaitingWrite> {
-        self.buffer.take_waiting().into_iter().collect()
+    pub(crate) fn take_waiting(&mut self) -> VecDeque<WaitingWrite> {
+        self.buffer.take_waiting()
     }
 
     /// `write` waits again, behind those that do.

@@ -1,6 +1,6 @@
 //! The internal tasks of a flash core: which victims they move, and what they have on its way to flash.
 
-use super::victim::{Former, ReadList, Span, Victim, VictimPart, erased_first, width_of};
+use super::victim::{Former, ReadList, Span, TaskVictim, VictimPart, erased_first, width_of};
 use crate::op::InternalTask;
 use outlast_ftl::{Ftl, VictimWork};
 use outlast_settings::ftl::GcConfig;
@@ -9,7 +9,7 @@ use outlast_units::{LaneIndex, LocalDie, Pu, Stream, SuperblockId, count_few};
 /// Work of an internal task that is under way.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct UnderWay {
-    victim: Option<Victim>,
+    victim: Option<TaskVictim>,
     /// The victim before it, if its data is not all on flash.
     former: Option<Former>,
     /// Program operations of the current epoch that have not ended.
@@ -146,7 +146,7 @@ impl Tasks {
         if task == InternalTask::Gc {
             self.work = VictimWork::new(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units());
         }
-        own.victim = Some(Victim {
+        own.victim = Some(TaskVictim {
             superblock,
             stream,
             list,
@@ -239,7 +239,7 @@ impl Tasks {
     /// True if all of the victim of `task` has been moved, and erasing has not begun.
     #[inline]
     pub(crate) fn is_moved(&self, task: InternalTask) -> bool {
-        self.under_way[task as usize].victim.as_ref().is_some_and(Victim::is_moved)
+        self.under_way[task as usize].victim.as_ref().is_some_and(TaskVictim::is_moved)
     }
 
     /// A relocated unit takes up room until it is on flash.
@@ -446,7 +446,7 @@ impl Tasks {
         *left == 0
     }
 
-    /// Victim `superblock` of `task` has been erased.
+    /// The victim `superblock` of `task` has been erased.
     pub(crate) fn erased(&mut self, task: InternalTask, superblock: SuperblockId) {
         let own = &mut self.under_way[task as usize];
         if own.former.take_if(|former| former.superblock == superblock).is_none()

@@ -13,7 +13,7 @@ use outlast_units::{IndexVec, LaneIndex, LocalDie, Pu, PuWithin, Stream, Superbl
 
 /// The victim that a task moves, or erases: read valid units, write them to a stream, erase.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(super) struct Victim {
+pub(super) struct TaskVictim {
     pub(super) superblock: SuperblockId,
     pub(super) stream: Stream,
     pub(super) list: ReadList,
@@ -40,7 +40,7 @@ impl VictimPart {
     pub(crate) const ALL: Self = Self { lanes: Vec::new(), units: u64::MAX };
 }
 
-impl Victim {
+impl TaskVictim {
     /// True if all that is to be read has been read and put where it goes, and erasing has not begun.
     #[inline]
     pub(super) fn is_moved(&self) -> bool {
